@@ -1,0 +1,35 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Warnings are errors here; SwiftPM drops the setting where Foldback is somebody's dependency.
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+let package = Package(
+    name: "Foldback",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [.library(name: "Foldback", targets: ["Foldback"])],
+    dependencies: [
+        // Persistent maps: a published view costs no copy of the state behind it.
+        .package(url: "https://github.com/apple/swift-collections", from: "1.2.0")
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLMDB", pkgConfig: "lmdb",
+            providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        .target(name: "FoldbackLMDB", dependencies: ["CLMDB"], swiftSettings: strict),
+        .target(
+            name: "Foldback",
+            dependencies: [
+                "FoldbackLMDB",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FoldbackLMDBTests", dependencies: ["FoldbackLMDB", "CLMDB"],
+            swiftSettings: strict),
+        .testTarget(name: "FoldbackTests", dependencies: ["Foldback"], swiftSettings: strict),
+        .testTarget(name: "ScenarioTests", dependencies: ["Foldback"], swiftSettings: strict),
+        .testTarget(name: "TidyTests", swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,34 @@
+// What Swift cannot import by itself: lmdb.h, and statx(2), which glibc hides behind _GNU_SOURCE.
+#ifndef FOLDBACK_CLMDB_SHIM_H
+#define FOLDBACK_CLMDB_SHIM_H
+
+#include <lmdb.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#if defined(__linux__)
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+/// A file's inode and birth time in nanoseconds since 1970 (0 where the file system keeps none).
+/// Returns 0, or -1 with errno set.
+static inline int foldback_file_identity(const char *path, uint64_t *inode, uint64_t *birth) {
+#if defined(__linux__)
+    struct statx s;
+    if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &s) != 0) return -1;
+    *inode = s.stx_ino;
+    *birth = (s.stx_mask & STATX_BTIME)
+        ? (uint64_t)s.stx_btime.tv_sec * 1000000000u + s.stx_btime.tv_nsec : 0;
+#else
+    struct stat s;
+    if (stat(path, &s) != 0) return -1;
+    *inode = s.st_ino;
+    *birth = (uint64_t)s.st_birthtimespec.tv_sec * 1000000000u + s.st_birthtimespec.tv_nsec;
+#endif
+    return 0;
+}
+
+#endif

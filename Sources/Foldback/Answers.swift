@@ -1,0 +1,69 @@
+/// Answers as the log has them, from some sequence on: a cursor, so a slow reader loses nothing and
+/// costs no memory (F15). Waits at the end for more; ends when the store is closed or the task is
+/// cancelled.
+public struct Answers<Event: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = Answer
+    public typealias Failure = FoldbackError
+
+    let core: StoreCore<Event>
+    let start: LogSequence
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(core: core, read: start)
+    }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let core: StoreCore<Event>
+        /// Everything up to here has been looked at.
+        var read: LogSequence
+        var found: ArraySlice<Answer> = []
+
+        /// - Throws: `.damaged`, `.newerFormat`, `.storage`; calling again tries again.
+        public mutating func next() async throws(FoldbackError) -> Answer? {
+            while found.isEmpty {
+                guard !Task.isCancelled else { return nil }
+                if read < core.writer.published.sequence {
+                    guard try readOn() else { return nil }
+                } else {
+                    guard !core.writer.listeners.isClosed else { return nil }
+                    let seen = read
+                    await core.writer.listeners.wait(for: .nextCommit) { [core] in
+                        core.writer.published.sequence <= seen
+                    }
+                }
+            }
+            return found.popFirst()
+        }
+
+        /// False where the store is closed.
+        private mutating func readOn() throws(FoldbackError) -> Bool {
+            do throws(FoldbackError) {
+                let records = try core.records(from: read.next, countMax: Limits.readCountMax)
+                found = records.flatMap { Answer.all(in: $0) }[...]
+                read = records.last?.stamp.sequence ?? core.writer.published.sequence
+                return true
+            } catch {
+                if case .closed = error { return false }
+                throw error
+            }
+        }
+    }
+}
+
+extension Answer {
+    /// What an entry answers.
+    static func all<Event>(in record: Record<Event>) -> [Answer] {
+        func answer(_ number: IntentNumber, _ outcome: Outcome) -> Answer {
+            Answer(intent: number, outcome: outcome, sequence: record.stamp.sequence)
+        }
+        switch record.entry {
+        case .intent, .dismissed: return []
+        case .acknowledged(let acknowledged):
+            let outcome: Outcome = acknowledged.settles ? .confirmed : .accepted
+            return [answer(acknowledged.number, outcome)]
+        case .rejected(let number, let rejection): return [answer(number, .rejected(rejection))]
+        case .withdrawn(let number): return [answer(number, .withdrawn)]
+        case .confirmed(let batch): return batch.settled.map { answer($0, .confirmed) }
+        }
+    }
+}

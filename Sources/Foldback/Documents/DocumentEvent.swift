@@ -1,0 +1,177 @@
+/// A change of documents.
+public enum DocumentEvent: Sendable, Hashable {
+    /// One document's change, and whether it must be there before.
+    indirect case change(ExactString, Change, Require?)
+    /// All of them in order, or none.
+    case all([DocumentEvent])
+
+    public enum Change: Sendable, Hashable {
+        case set(JSON)
+        /// RFC 7396; an absent document counts as `{}`.
+        case merge(JSON)
+        case delete
+        /// Adds a number to a top-level field, which counts as 0 where it is absent.
+        case increment(field: ExactString, by: JSON)
+    }
+
+    public enum Require: String, Sendable, Hashable {
+        case present
+        case absent
+    }
+
+    public static func set(
+        _ key: ExactString, _ value: JSON, require: Require? = nil
+    ) -> DocumentEvent {
+        .change(key, .set(value), require)
+    }
+
+    public static func merge(
+        _ key: ExactString, _ patch: JSON, require: Require? = nil
+    ) -> DocumentEvent {
+        .change(key, .merge(patch), require)
+    }
+
+    public static func delete(_ key: ExactString, require: Require? = nil) -> DocumentEvent {
+        .change(key, .delete, require)
+    }
+
+    /// - Parameter amount: a JSON number.
+    public static func increment(
+        _ key: ExactString, field: ExactString, by amount: JSON, require: Require? = nil
+    ) -> DocumentEvent {
+        .change(key, .increment(field: field, by: amount), require)
+    }
+
+    /// The keys that the event touches, each once.
+    var keys: [ExactString] {
+        switch self {
+        case .change(let key, _, _): [key]
+        case .all(let events): Array(Set(events.flatMap(\.keys)))
+        }
+    }
+}
+
+/// Why some JSON is no event.
+public struct DocumentEventError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+    init(_ description: String) { self.description = description }
+}
+
+extension DocumentEvent {
+    /// Reads an event as section 10 of the design writes it: `{"op":"set","key":"a","value":1}`.
+    ///
+    /// Members that the operation does not have are an error: what they were meant to say would be
+    /// lost.
+    public init(json: JSON) throws(DocumentEventError) {
+        guard case .object(let object) = json else {
+            throw DocumentEventError("an event is an object, not \(json)")
+        }
+        guard let op = object["op"]?.stringValue else {
+            throw DocumentEventError("an event needs \"op\", a string")
+        }
+        switch op {
+        case "all":
+            try object.requireOnly(["op", "events"])
+            guard let events = object["events"]?.arrayValue else {
+                throw DocumentEventError("\"all\" needs \"events\", an array")
+            }
+            var all: [DocumentEvent] = []
+            for event in events { all.append(try DocumentEvent(json: event)) }
+            self = .all(all)
+        case "set":
+            try object.requireOnly(["op", "key", "value", "require"])
+            self = .change(try object.key(), .set(try object.value(op)), try object.require())
+        case "merge":
+            try object.requireOnly(["op", "key", "value", "require"])
+            self = .change(try object.key(), .merge(try object.value(op)), try object.require())
+        case "delete":
+            try object.requireOnly(["op", "key", "require"])
+            self = .change(try object.key(), .delete, try object.require())
+        case "increment":
+            try object.requireOnly(["op", "key", "field", "by", "require"])
+            guard let field = object["field"]?.stringValue else {
+                throw DocumentEventError("\"increment\" needs \"field\", a string")
+            }
+            let amount = object["by"] ?? .null
+            switch amount {
+            case .integer, .double, .digits: break
+            case .null, .bool, .string, .array, .object:
+                throw DocumentEventError("\"increment\" needs \"by\", a number")
+            }
+            self = .change(
+                try object.key(), .increment(field: ExactString(field), by: amount),
+                try object.require())
+        default: throw DocumentEventError("there is no operation \"\(op)\"")
+        }
+    }
+
+    /// The event as JSON, so that ``init(json:)`` gives it back.
+    public var json: JSON {
+        switch self {
+        case .all(let events): return ["op": "all", "events": .array(events.map(\.json))]
+        case .change(let key, let change, let require):
+            var object = JSON.Object()
+            object["key"] = .string(key)
+            object["require"] = require.map { .string($0.rawValue) }
+            switch change {
+            case .set(let value):
+                object["op"] = "set"
+                object["value"] = value
+            case .merge(let patch):
+                object["op"] = "merge"
+                object["value"] = patch
+            case .delete: object["op"] = "delete"
+            case .increment(let field, let amount):
+                object["op"] = "increment"
+                object["field"] = .string(field)
+                object["by"] = amount
+            }
+            return .object(object)
+        }
+    }
+}
+
+extension JSON.Object {
+    fileprivate func requireOnly(_ known: Set<ExactString>) throws(DocumentEventError) {
+        for (name, _) in members where !known.contains(name) {
+            throw DocumentEventError("the operation has no member \"\(name)\"")
+        }
+    }
+
+    fileprivate func key() throws(DocumentEventError) -> ExactString {
+        guard case .string(let key) = self["key"] else {
+            throw DocumentEventError("an event needs \"key\", a string")
+        }
+        return key
+    }
+
+    fileprivate func value(_ op: String) throws(DocumentEventError) -> JSON {
+        guard let value = self["value"] else {
+            throw DocumentEventError("\"\(op)\" needs \"value\"")
+        }
+        return value
+    }
+
+    fileprivate func require() throws(DocumentEventError) -> DocumentEvent.Require? {
+        guard let value = self["require"] else { return nil }
+        guard let require = value.stringValue.flatMap(DocumentEvent.Require.init) else {
+            throw DocumentEventError("\"require\" is \"present\" or \"absent\", not \(value)")
+        }
+        return require
+    }
+}
+
+/// Events of documents as JSON text.
+struct DocumentCodec: EventCodec {
+    let format = EventFormat.json
+
+    func encode(_ event: DocumentEvent) throws -> [UInt8] { event.json.encoded }
+
+    func decode(_ bytes: RawSpan, format: EventFormat) throws -> DocumentEvent {
+        guard format == self.format else {
+            throw DocumentEventError(
+                "codec \(format.codec), version \(format.version) is not the one for documents")
+        }
+        return try DocumentEvent(json: JSON(parsing: [UInt8](copying: bytes)))
+    }
+}

@@ -1,0 +1,61 @@
+extension JSON: CustomStringConvertible {
+    /// The value as JSON text in UTF-8: members ordered by the bytes of their names, no spaces, nothing
+    /// escaped that need not be. Equal values have equal bytes.
+    public var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return bytes
+    }
+
+    public var description: String { String(decoding: encoded, as: UTF8.self) }
+
+    private func write(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes.append(contentsOf: "null".utf8)
+        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        case .integer(let value): bytes.append(contentsOf: value.description.utf8)
+        case .double(let value):
+            precondition(value.isFinite, "JSON has no \(value)")
+            bytes.append(contentsOf: value.description.utf8)
+        case .digits(let digits): bytes.append(contentsOf: digits.utf8)
+        case .string(let value): Self.write(value.string, to: &bytes)
+        case .array(let elements):
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                element.write(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let object):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, (name, value)) in object.members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                Self.write(name.string, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                value.write(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func write(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0x08: bytes.append(contentsOf: "\\b".utf8)
+            case 0x09: bytes.append(contentsOf: "\\t".utf8)
+            case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+            case 0x0C: bytes.append(contentsOf: "\\f".utf8)
+            case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+            case 0..<0x20:
+                let digits = String(byte, radix: 16)
+                bytes.append(contentsOf: "\\u00\(digits.count < 2 ? "0" : "")\(digits)".utf8)
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}

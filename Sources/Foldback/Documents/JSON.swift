@@ -1,0 +1,142 @@
+/// A JSON value that loses nothing on the way: whole numbers stay whole, members are told apart by
+/// their bytes.
+///
+/// Foundation's decoder gives objects as `[String: …]`, in which "é" and "e" + U+0301 are one key, and
+/// numbers in which 1 and 1.0 are one; documents need both told apart.
+public enum JSON: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    /// A whole number of at most 64 bits.
+    case integer(Int64)
+    /// A number with a fraction or an exponent.
+    case double(Double)
+    /// A whole number of more than 64 bits, as its digits.
+    case digits(String)
+    case string(ExactString)
+    case array([JSON])
+    case object(Object)
+
+    /// An object's members, ordered by the bytes of their names. Finding a member is O(log n), adding
+    /// one O(n).
+    public struct Object: Sendable, Hashable {
+        public private(set) var members: [(name: ExactString, value: JSON)] = []
+
+        public init() {}
+
+        public var isEmpty: Bool { members.isEmpty }
+
+        public subscript(name: ExactString) -> JSON? {
+            get {
+                let place = place(of: name)
+                return isThere(name, at: place) ? members[place].value : nil
+            }
+            set {
+                let place = place(of: name)
+                switch (newValue, isThere(name, at: place)) {
+                case (let value?, true): members[place].value = value
+                case (let value?, false): members.insert((name, value), at: place)
+                case (nil, true): members.remove(at: place)
+                case (nil, false): break
+                }
+            }
+        }
+
+        private func isThere(_ name: ExactString, at place: Int) -> Bool {
+            place < members.count && members[place].name == name
+        }
+
+        private func place(of name: ExactString) -> Int {
+            // Objects are mostly read and written in order.
+            guard let last = members.last, !(last.name < name) else { return members.count }
+            var low = 0
+            var high = members.count
+            while low < high {
+                let middle = (low + high) / 2
+                if members[middle].name < name { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+
+        public static func == (a: Self, b: Self) -> Bool {
+            a.members.elementsEqual(b.members) { $0.name == $1.name && $0.value == $1.value }
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            for (name, value) in members {
+                hasher.combine(name)
+                hasher.combine(value)
+            }
+            hasher.combine(members.count)
+        }
+    }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral, ExpressibleByArrayLiteral,
+    ExpressibleByDictionaryLiteral
+{
+    public init(stringLiteral value: String) { self = .string(ExactString(value)) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(floatLiteral value: Double) { self = .double(value) }
+    public init(arrayLiteral elements: JSON...) { self = .array(elements) }
+
+    public init(dictionaryLiteral elements: (ExactString, JSON)...) {
+        var object = Object()
+        for (name, value) in elements { object[name] = value }
+        self = .object(object)
+    }
+}
+
+extension JSON {
+    public static func string(_ value: String) -> JSON { .string(ExactString(value)) }
+
+    /// The member, where this is an object that has it.
+    public subscript(name: ExactString) -> JSON? {
+        guard case .object(let object) = self else { return nil }
+        return object[name]
+    }
+
+    public var stringValue: String? {
+        guard case .string(let value) = self else { return nil }
+        return value.string
+    }
+
+    public var integerValue: Int64? {
+        guard case .integer(let value) = self else { return nil }
+        return value
+    }
+
+    public var boolValue: Bool? {
+        guard case .bool(let value) = self else { return nil }
+        return value
+    }
+
+    public var arrayValue: [JSON]? {
+        guard case .array(let value) = self else { return nil }
+        return value
+    }
+
+    public var objectValue: Object? {
+        guard case .object(let value) = self else { return nil }
+        return value
+    }
+
+    /// This value changed by `patch` as RFC 7396 says: objects member by member, null removes, anything
+    /// else replaces.
+    public func merged(with patch: JSON) -> JSON {
+        guard case .object(let changes) = patch else { return patch }
+        var result = objectValue ?? Object()
+        for (name, change) in changes.members {
+            result[name] =
+                change == JSON.null ? nil : (result[name] ?? .null).merged(with: change)
+        }
+        return .object(result)
+    }
+}
+
+extension JSON.Object: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (ExactString, JSON)...) {
+        for (name, value) in elements { self[name] = value }
+    }
+}

@@ -1,0 +1,110 @@
+import FoldbackLMDB
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Opens stores.
+///
+/// ```swift
+/// let store = try await Foldback.open(
+///     at: directory, Likes.self, confirmedBy: .acknowledgement, durability: .durable)
+/// let receipt = try await store.record(.liked(post: "42"))  // durable, and in the view
+/// print(store.view.counts)
+/// ```
+public enum Foldback {
+    /// Opens the log in `directory`, and creates both where there are none: the directory for its owner
+    /// only (L10). Folds the whole log; takes one lock, so that one store has it (L8).
+    ///
+    /// - Parameters:
+    ///   - also: further projections on the same log, see ``Store/projected(_:)``. Recording is refused
+    ///     if any of them throws (F9).
+    ///   - kind: which source confirms; fixed when the log is created (F2).
+    ///   - durability: what returning from `record` promises (L2).
+    ///   - replica: the name of this replica in a log that is created, and ignored afterwards; nil
+    ///     takes a fresh UUID. A log that was copied or restored takes a fresh one by itself (L11).
+    /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.damaged`, `.newerFormat`,
+    ///   `.unsupportedLibrary`, `.storage`. Nothing stays open, and an existing log is as it was.
+    /// - Complexity: one `apply` for each confirmed event of the log's history and each intent in the
+    ///   overlay; the log is read once from its start.
+    public static func open<P: Projection>(
+        at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
+        confirmedBy kind: LogKind, durability: Durability, replica: ReplicaID? = nil,
+        sources: LogSources = .system
+    ) async throws(FoldbackError) -> Store<P> {
+        try await open(
+            at: directory, projection, also: also, existingOr: kind, mustBe: kind,
+            durability: durability, replica: replica, sources: sources)
+    }
+
+    /// Opens an existing log whatever its kind is, or creates one of kind `kind`; otherwise the same.
+    /// For tools; an app knows its server.
+    public static func open<P: Projection>(
+        at directory: URL, _ projection: P.Type, existingOr kind: LogKind,
+        durability: Durability, replica: ReplicaID? = nil, sources: LogSources = .system
+    ) async throws(FoldbackError) -> Store<P> {
+        try await open(
+            at: directory, projection, also: [], existingOr: kind, mustBe: nil,
+            durability: durability, replica: replica, sources: sources)
+    }
+
+    /// A store without a file, for previews and app tests: the same semantics, codec and errors, gone
+    /// with the process.
+    public static func inMemory<P: Projection>(
+        _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
+        confirmedBy kind: LogKind, replica: ReplicaID? = nil, sources: LogSources = .system
+    ) -> Store<P> {
+        Store(
+            core: StoreCore.inMemory(
+                codec: P.codec, folds: folds(projection, also), clock: sources.now, kind: kind,
+                replica: replica ?? sources.freshReplica()),
+            also: also)
+    }
+
+    private static func open<P: Projection>(
+        at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>],
+        existingOr newKind: LogKind, mustBe kind: LogKind?, durability: Durability,
+        replica: ReplicaID?, sources: LogSources
+    ) async throws(FoldbackError) -> Store<P> {
+        let path = directory.path
+        var options = Environment.Options()
+        options.relaxed = durability == .relaxed
+        let core = try await StoreCore.open(
+            codec: P.codec, folds: folds(projection, also), clock: sources.now
+        ) { [options] () throws(FoldbackError) in
+            try LMDBLog.open(
+                path, kind: kind, newKind: newKind, replica: replica, options: options,
+                freshReplica: sources.freshReplica)
+        }
+        return Store(core: core, also: also)
+    }
+
+    private static func folds<P: Projection>(
+        _: P.Type, _ also: [AdditionalProjection<P.Event>]
+    ) -> [any AnyFold<P.Event>] {
+        [Fold<P>()] + also.map(\.fold)
+    }
+}
+
+/// What returning from a command promises (L2).
+public enum Durability: String, Hashable, Sendable, CaseIterable {
+    /// Survives the end of the process and a power cut: each commit flushes data, then LMDB's meta
+    /// page.
+    case durable
+    /// Survives the end of the process; a power cut may undo the last commit, never the log's
+    /// integrity. About twice as fast; ``Store/flush()`` before anything leaves the device.
+    case relaxed
+}
+
+/// A further projection on a log.
+public struct AdditionalProjection<Event: Sendable>: Sendable {
+    let type: any Projection.Type
+    let fold: any AnyFold<Event>
+
+    public init<P: Projection>(_ projection: P.Type) where P.Event == Event {
+        type = projection
+        fold = Fold<P>()
+    }
+}

@@ -1,0 +1,136 @@
+/// Writes a record's fields one after the other; numbers little-endian.
+package struct ByteWriter {
+    package private(set) var bytes: [UInt8] = []
+
+    package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
+    package mutating func fixed<T: FixedWidthInteger>(_ value: T) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// LEB128: seven bits a byte, the lowest first.
+    package mutating func variable(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    package mutating func variable<N: LogNumber>(_ number: N) { variable(number.value) }
+
+    package mutating func raw(_ value: [UInt8]) { bytes.append(contentsOf: value) }
+
+    package mutating func sized(_ value: [UInt8]) {
+        variable(UInt64(value.count))
+        raw(value)
+    }
+
+    package mutating func sized(_ value: String) {
+        var copy = value
+        copy.withUTF8 { utf8 in
+            variable(UInt64(utf8.count))
+            bytes.append(contentsOf: utf8)
+        }
+    }
+
+    /// Ends the value with the checksum of what it has so far.
+    package mutating func seal(seed: UInt64) -> UInt64 {
+        let checksum = Checksum.of(bytes.span.bytes, seed: seed)
+        fixed(checksum)
+        return checksum
+    }
+}
+
+/// Reads what ``ByteWriter`` wrote. Everything is checked: bytes come from a disk.
+package struct ByteReader {
+    private let bytes: [UInt8]
+    private let end: Int
+    package private(set) var offset = 0
+
+    /// Opens a sealed value.
+    /// - Throws: `.damaged` if the checksum is not that of the bytes.
+    package init(sealed bytes: [UInt8], seed: UInt64) throws(FormatError) {
+        guard bytes.count >= 8 else {
+            throw .damaged("it has \(bytes.count) bytes, less than a checksum")
+        }
+        self.bytes = bytes
+        end = bytes.count - 8
+        let found = Checksum.of(bytes.span.bytes.extracting(first: end), seed: seed)
+        let kept = bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: end, as: UInt64.self)
+        guard UInt64(littleEndian: kept) == found else {
+            throw .damaged("its checksum does not fit its bytes")
+        }
+    }
+
+    /// The checksum that the value ends with.
+    package var checksum: UInt64 {
+        UInt64(
+            littleEndian: bytes.span.bytes.unsafeLoadUnaligned(
+                fromByteOffset: end, as: UInt64.self))
+    }
+
+    package var isAtEnd: Bool { offset == end }
+
+    package mutating func fixed<T: FixedWidthInteger & BitwiseCopyable>(
+        _: T.Type = T.self
+    ) throws(FormatError) -> T {
+        let size = MemoryLayout<T>.size
+        guard offset + size <= end else { throw tooShort }
+        defer { offset += size }
+        return T(
+            littleEndian: bytes.span.bytes.unsafeLoadUnaligned(
+                fromByteOffset: offset, as: T.self))
+    }
+
+    package mutating func variable() throws(FormatError) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            guard offset < end, shift < 64 else { throw tooShort }
+            let byte = bytes[offset]
+            offset += 1
+            value |= UInt64(byte & 0x7F) << shift
+            guard byte & 0x80 != 0 else { return value }
+            shift += 7
+        }
+    }
+
+    package mutating func number<N: LogNumber>(_: N.Type = N.self) throws(FormatError) -> N {
+        N(try variable())
+    }
+
+    package mutating func raw(count: Int) throws(FormatError) -> [UInt8] {
+        guard count >= 0, offset + count <= end else { throw tooShort }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+
+    package mutating func rest() -> [UInt8] {
+        defer { offset = end }
+        return Array(bytes[offset..<end])
+    }
+
+    package mutating func sized() throws(FormatError) -> [UInt8] {
+        guard let count = Int(exactly: try variable()), count <= end else { throw tooShort }
+        return try raw(count: count)
+    }
+
+    package mutating func sizedString() throws(FormatError) -> String {
+        let text = try sized()
+        guard let string = String(validating: text, as: UTF8.self) else {
+            throw .damaged("a text in it is not UTF-8")
+        }
+        return string
+    }
+
+    private var tooShort: FormatError { .damaged("it ends in the middle of a field") }
+}
+
+/// Why a stored value cannot be used.
+package enum FormatError: Error, Hashable, Sendable {
+    case damaged(String)
+    /// Written by a newer Foldback.
+    case newer(String)
+}

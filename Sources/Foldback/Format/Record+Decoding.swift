@@ -1,0 +1,164 @@
+extension Record {
+    /// Reads a record back.
+    ///
+    /// - Parameters:
+    ///   - predecessor: the checksum of the record before where it is known; else the chain is not
+    ///     checked.
+    ///   - codec: for the events; those it cannot read are kept as bytes (L5).
+    /// - Returns: the record, and the checksum that it ends with.
+    /// - Throws: `.damaged`, or `.newer` for a format, kind or flag that this code does not know.
+    package static func decoded(
+        _ bytes: [UInt8], at sequence: LogSequence, predecessor: UInt64?,
+        replicas: ReplicaTable, codec: any EventCodec<Event>
+    ) throws(FormatError) -> (record: Record, checksum: UInt64) {
+        var reader = try ByteReader(sealed: bytes, seed: sequence.value)
+        let version = try reader.fixed(UInt8.self)
+        guard version == RecordFormat.version else {
+            throw version == 0
+                ? .damaged("its format is 0") : .newer("record format \(version)")
+        }
+        let rawKind = try reader.fixed(UInt8.self)
+        guard let kind = RecordFormat.Kind(rawValue: rawKind) else {
+            throw .newer("entry kind \(rawKind)")
+        }
+        let flags = try reader.fixed(UInt8.self)
+        let format = EventFormat(codec: try reader.fixed(), version: try reader.fixed())
+        let replica = try replicas.name(at: try reader.fixed())
+        let time = Timestamp(millisecondsSince1970: try reader.fixed())
+        let chained = try reader.fixed(UInt64.self)
+        guard predecessor == nil || predecessor == chained else {
+            throw .damaged("it does not follow the record before it")
+        }
+        let info = try readInfo(&reader)
+        var body = BodyReader(
+            reader: reader, flags: flags, format: format, replicas: replicas, codec: codec)
+        let stamp = Stamp(sequence: sequence, time: time)
+        let entry = try body.entry(kind, stamp, replica, info)
+        guard body.reader.isAtEnd else { throw .damaged("it goes on behind its last field") }
+        let record = Record(stamp: stamp, replica: replica, info: info, entry: entry)
+        return (record, reader.checksum)
+    }
+
+    private static func readInfo(
+        _ reader: inout ByteReader
+    ) throws(FormatError) -> [String: String] {
+        let count = Int(try reader.fixed(UInt16.self))
+        var info: [String: String] = [:]
+        let end = reader.offset + count
+        while reader.offset < end {
+            let key = try reader.sizedString()
+            info[key] = try reader.sizedString()
+        }
+        guard reader.offset == end else { throw .damaged("its info is longer than it says") }
+        return info
+    }
+}
+
+/// The part of a record behind its header.
+private struct BodyReader<Event: Sendable> {
+    var reader: ByteReader
+    let flags: UInt8
+    let format: EventFormat
+    let replicas: ReplicaTable
+    let codec: any EventCodec<Event>
+
+    mutating func entry(
+        _ kind: RecordFormat.Kind, _ stamp: Stamp, _ replica: ReplicaID,
+        _ info: [String: String]
+    ) throws(FormatError) -> Entry<Event> {
+        switch kind {
+        case .intent: return .intent(try intent(stamp, replica, info))
+        case .acknowledged: return .acknowledged(try acknowledged())
+        case .rejected:
+            try requireKnown(RecordFormat.RejectedFlag.all)
+            let number: IntentNumber = try reader.number()
+            let code = has(RecordFormat.RejectedFlag.code) ? try reader.sizedString() : nil
+            return .rejected(number, Rejection(code: code, message: try reader.sizedString()))
+        case .withdrawn:
+            try requireKnown(0)
+            return .withdrawn(try reader.number())
+        case .dismissed:
+            try requireKnown(0)
+            return .dismissed(try reader.number())
+        case .confirmed:
+            try requireKnown(0)
+            return .confirmed(try batch())
+        }
+    }
+
+    private mutating func intent(
+        _ stamp: Stamp, _ replica: ReplicaID, _ info: [String: String]
+    ) throws(FormatError) -> RecordedIntent<Event> {
+        typealias Flag = RecordFormat.IntentFlag
+        try requireKnown(Flag.all)
+        let number: IntentNumber = try reader.number()
+        let once = has(Flag.once) ? ExactString(try reader.sizedString()) : nil
+        let retries: IntentNumber? = has(Flag.retries) ? try reader.number() : nil
+        return RecordedIntent(
+            id: IntentID(replica: replica, number: number), payload: payload(reader.rest()),
+            isConfirmOnly: has(Flag.confirmOnly), once: once, retries: retries, info: info,
+            sequence: stamp.sequence, time: stamp.time)
+    }
+
+    private mutating func acknowledged() throws(FormatError) -> Acknowledged<Event> {
+        typealias Flag = RecordFormat.AcknowledgedFlag
+        try requireKnown(Flag.all)
+        let number: IntentNumber = try reader.number()
+        let position: Position? = has(Flag.position) ? try reader.number() : nil
+        return Acknowledged(
+            number: number, position: position,
+            replacement: has(Flag.replacement) ? payload(reader.rest()) : nil,
+            settles: has(Flag.settles))
+    }
+
+    private mutating func batch() throws(FormatError) -> ConfirmedBatch<Event> {
+        let through: Position = try reader.number()
+        var settled: [IntentNumber] = []
+        var last: UInt64 = 0
+        for _ in 0..<(try reader.variable()) {
+            let (number, overflow) = last.addingReportingOverflow(try reader.variable())
+            guard !overflow else { throw .damaged("a number in it is too large") }
+            last = number
+            settled.append(IntentNumber(number))
+        }
+        var events: [Confirmed<Event>] = []
+        for _ in 0..<(try reader.variable()) {
+            let position: Position = try reader.number()
+            let origin = try origin()
+            events.append(
+                Confirmed(
+                    position: position, payload: payload(try reader.sized()), origin: origin))
+        }
+        return ConfirmedBatch(events: events, through: through, settled: settled)
+    }
+
+    private mutating func origin() throws(FormatError) -> IntentID? {
+        let tag = try reader.fixed(UInt8.self)
+        let replica: ReplicaID
+        switch tag {
+        case RecordFormat.OriginTag.none: return nil
+        case RecordFormat.OriginTag.own:
+            guard let index = UInt16(exactly: try reader.variable()) else {
+                throw .damaged("it names an unknown replica")
+            }
+            replica = try replicas.name(at: index)
+        case RecordFormat.OriginTag.other:
+            guard let name = ReplicaID(try reader.sizedString()) else {
+                throw .damaged("a replica in it has no usable name")
+            }
+            replica = name
+        default: throw .newer("origin tag \(tag)")
+        }
+        return IntentID(replica: replica, number: try reader.number())
+    }
+
+    private func payload(_ bytes: [UInt8]) -> Payload<Event> {
+        codec.payload(reading: bytes, format: format)
+    }
+
+    private func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
+
+    private func requireKnown(_ known: UInt8) throws(FormatError) {
+        guard flags & ~known == 0 else { throw .newer("entry flags \(flags)") }
+    }
+}

@@ -1,0 +1,140 @@
+extension Record {
+    /// The record's bytes.
+    ///
+    /// - Parameters:
+    ///   - predecessor: the checksum of the record before, 0 for the first: a chain (L5).
+    ///   - replicas: those of the log.
+    /// - Returns: the bytes, and the checksum that they end with.
+    package func encoded(
+        predecessor: UInt64, replicas: ReplicaTable
+    ) -> (bytes: [UInt8], checksum: UInt64) {
+        let format = eventFormat ?? EventFormat(codec: 0, version: 0)
+        var info = ByteWriter()
+        let byKey = self.info.sorted { ExactString($0.key) < ExactString($1.key) }
+        for (key, value) in byKey {
+            info.sized(key)
+            info.sized(value)
+        }
+        guard let index = replicas.index(of: replica) else {
+            preconditionFailure("replica \(replica) is not in the log's table")
+        }
+        precondition(info.bytes.count <= Limits.infoBytesMax, "info was not checked")
+        var writer = ByteWriter(capacity: RecordFormat.headerBytes + 64 + payloadBytes)
+        writer.fixed(RecordFormat.version)
+        writer.fixed(kind.rawValue)
+        writer.fixed(flags)
+        writer.fixed(format.codec)
+        writer.fixed(format.version)
+        writer.fixed(index)
+        writer.fixed(stamp.time.millisecondsSince1970)
+        writer.fixed(predecessor)
+        writer.fixed(UInt16(info.bytes.count))
+        writer.raw(info.bytes)
+        writeBody(to: &writer, replicas)
+        let checksum = writer.seal(seed: stamp.sequence.value)
+        return (writer.bytes, checksum)
+    }
+
+    private var kind: RecordFormat.Kind {
+        switch entry {
+        case .intent: .intent
+        case .acknowledged: .acknowledged
+        case .rejected: .rejected
+        case .withdrawn: .withdrawn
+        case .dismissed: .dismissed
+        case .confirmed: .confirmed
+        }
+    }
+
+    /// All events of one record have one format: they come from one codec at one time.
+    private var eventFormat: EventFormat? {
+        switch entry {
+        case .intent(let intent): intent.payload.format
+        case .acknowledged(let answer): answer.replacement?.format
+        case .confirmed(let batch): batch.events.first?.payload.format
+        case .rejected, .withdrawn, .dismissed: nil
+        }
+    }
+
+    private var payloadBytes: Int {
+        switch entry {
+        case .intent(let intent): intent.payload.bytes.count
+        case .acknowledged(let answer): answer.replacement?.bytes.count ?? 0
+        case .confirmed(let batch): batch.events.reduce(0) { $0 + $1.payload.bytes.count + 32 }
+        case .rejected, .withdrawn, .dismissed: 0
+        }
+    }
+
+    private var flags: UInt8 {
+        switch entry {
+        case .intent(let intent):
+            typealias Flag = RecordFormat.IntentFlag
+            return (intent.isConfirmOnly ? Flag.confirmOnly : 0)
+                | (intent.once != nil ? Flag.once : 0)
+                | (intent.retries != nil ? Flag.retries : 0)
+        case .acknowledged(let answer):
+            typealias Flag = RecordFormat.AcknowledgedFlag
+            return (answer.position != nil ? Flag.position : 0)
+                | (answer.replacement != nil ? Flag.replacement : 0)
+                | (answer.settles ? Flag.settles : 0)
+        case .rejected(_, let rejection):
+            return rejection.code != nil ? RecordFormat.RejectedFlag.code : 0
+        case .withdrawn, .dismissed, .confirmed: return 0
+        }
+    }
+
+    private func writeBody(to writer: inout ByteWriter, _ replicas: ReplicaTable) {
+        switch entry {
+        case .intent(let intent):
+            writer.variable(intent.number)
+            if let once = intent.once { writer.sized(once.string) }
+            if let retries = intent.retries { writer.variable(retries) }
+            writer.raw(intent.payload.bytes)
+        case .acknowledged(let answer):
+            writer.variable(answer.number)
+            if let position = answer.position { writer.variable(position) }
+            if let replacement = answer.replacement { writer.raw(replacement.bytes) }
+        case .rejected(let number, let rejection):
+            writer.variable(number)
+            if let code = rejection.code { writer.sized(code) }
+            writer.sized(rejection.message)
+        case .withdrawn(let number), .dismissed(let number): writer.variable(number)
+        case .confirmed(let batch): writeBatch(batch, to: &writer, replicas)
+        }
+    }
+
+    private func writeBatch(
+        _ batch: ConfirmedBatch<Event>, to writer: inout ByteWriter, _ replicas: ReplicaTable
+    ) {
+        writer.variable(batch.through)
+        writer.variable(UInt64(batch.settled.count))
+        var last: UInt64 = 0
+        for number in batch.settled {
+            writer.variable(number.value - last)
+            last = number.value
+        }
+        writer.variable(UInt64(batch.events.count))
+        for event in batch.events {
+            writer.variable(event.position)
+            writeOrigin(event.origin, to: &writer, replicas)
+            writer.sized(event.payload.bytes)
+        }
+    }
+
+    private func writeOrigin(
+        _ origin: IntentID?, to writer: inout ByteWriter, _ replicas: ReplicaTable
+    ) {
+        guard let origin else {
+            writer.fixed(RecordFormat.OriginTag.none)
+            return
+        }
+        if let own = replicas.index(of: origin.replica) {
+            writer.fixed(RecordFormat.OriginTag.own)
+            writer.variable(UInt64(own))
+        } else {
+            writer.fixed(RecordFormat.OriginTag.other)
+            writer.sized(origin.replica.name.string)
+        }
+        writer.variable(origin.number)
+    }
+}

@@ -1,0 +1,86 @@
+/// One record of the log: an entry with its header, as the article "File format" describes it byte by
+/// byte (L5).
+///
+/// ```
+///  0        1     2      3      4              6        8     16           24       26
+///  format   kind  flags  codec  event version  replica  time  predecessor  info's   info, body, checksum
+///                                                             's checksum  length
+/// ```
+package struct Record<Event: Sendable>: Sendable {
+    package let stamp: Stamp
+    /// The replica that wrote the entry.
+    package let replica: ReplicaID
+    package let info: [String: String]
+    package let entry: Entry<Event>
+
+    package init(
+        stamp: Stamp, replica: ReplicaID, info: [String: String], entry: Entry<Event>
+    ) {
+        self.stamp = stamp
+        self.replica = replica
+        self.info = info
+        self.entry = entry
+    }
+}
+
+/// What a record's header says about the bytes behind it.
+enum RecordFormat {
+    static let version: UInt8 = 1
+    static let headerBytes = 26
+
+    /// Kinds 7 to 63 are kept for Foldback, 64 to 127 for its other parts; 0 and 128 to 255 are never
+    /// used.
+    enum Kind: UInt8 {
+        case intent = 1
+        case acknowledged = 2
+        case rejected = 3
+        case withdrawn = 4
+        case dismissed = 5
+        case confirmed = 6
+    }
+
+    enum IntentFlag {
+        static let confirmOnly: UInt8 = 1
+        static let once: UInt8 = 2
+        static let retries: UInt8 = 4
+        static let all: UInt8 = 7
+    }
+
+    enum AcknowledgedFlag {
+        static let position: UInt8 = 1
+        static let replacement: UInt8 = 2
+        static let settles: UInt8 = 4
+        static let all: UInt8 = 7
+    }
+
+    enum RejectedFlag {
+        static let code: UInt8 = 1
+        static let all: UInt8 = 1
+    }
+
+    /// How an event of a batch names its origin.
+    enum OriginTag {
+        static let none: UInt8 = 0
+        /// One of this log's own replica ids, by index.
+        static let own: UInt8 = 1
+        static let other: UInt8 = 2
+    }
+}
+
+/// The replica ids that a log has had, in order; records name them by index.
+package struct ReplicaTable: Sendable, Equatable {
+    package private(set) var names: [ReplicaID]
+
+    package init(_ names: [ReplicaID]) { self.names = names }
+
+    package var current: ReplicaID { names[names.count - 1] }
+
+    package func index(of replica: ReplicaID) -> UInt16? {
+        names.lastIndex(of: replica).map(UInt16.init)
+    }
+
+    package func name(at index: UInt16) throws(FormatError) -> ReplicaID {
+        guard index < names.count else { throw .damaged("it names an unknown replica \(index)") }
+        return names[Int(index)]
+    }
+}

@@ -1,0 +1,112 @@
+/// How an intent stands that has been settled, as the table `verdicts` has it under its number.
+///
+/// The row stays when the server's word brings the intent back into the overlay: it tells where the
+/// intent's own entry is, which replaying needs.
+package struct VerdictRow: Equatable, Sendable {
+    /// Nil: it is back in the overlay (F7).
+    package let verdict: Verdict?
+    package let intentSequence: LogSequence
+    package let verdictSequence: LogSequence
+
+    package init(verdict: Verdict?, intentSequence: LogSequence, verdictSequence: LogSequence) {
+        self.verdict = verdict
+        self.intentSequence = intentSequence
+        self.verdictSequence = verdictSequence
+    }
+
+    private static let version: UInt8 = 1
+
+    package func encoded(for number: IntentNumber) -> [UInt8] {
+        var writer = ByteWriter(capacity: 26)
+        writer.fixed(Self.version)
+        let code: UInt8 =
+            switch verdict {
+            case nil: 0
+            case .confirmed: 1
+            case .rejected(isDismissed: false): 2
+            case .rejected(isDismissed: true): 3
+            case .withdrawn: 4
+            }
+        writer.fixed(code)
+        writer.fixed(intentSequence.value)
+        writer.fixed(verdictSequence.value)
+        _ = writer.seal(seed: number.value)
+        return writer.bytes
+    }
+
+    package init(decoding bytes: [UInt8], for number: IntentNumber) throws(FormatError) {
+        var reader = try ByteReader(sealed: bytes, seed: number.value)
+        let version = try reader.fixed(UInt8.self)
+        guard version == Self.version else { throw .newer("verdict format \(version)") }
+        switch try reader.fixed(UInt8.self) {
+        case 0: verdict = nil
+        case 1: verdict = .confirmed
+        case 2: verdict = .rejected(isDismissed: false)
+        case 3: verdict = .rejected(isDismissed: true)
+        case 4: verdict = .withdrawn
+        case let code: throw .newer("verdict \(code)")
+        }
+        intentSequence = LogSequence(try reader.fixed())
+        verdictSequence = LogSequence(try reader.fixed())
+    }
+}
+
+/// What a log is, as its table `log` has it under "header".
+package struct LogHeader: Equatable, Sendable {
+    /// Counts up when a table or record changes so that older code must not touch the log.
+    package static let format: UInt16 = 1
+    package static let key = "header"
+
+    package let kind: LogKind
+    package var replicas: ReplicaTable
+    /// Of the data file, when a store opened it last: a copy has another (L11). Inode, and birth in
+    /// nanoseconds since 1970.
+    package var inode: UInt64
+    package var birth: UInt64
+
+    package init(kind: LogKind, replicas: ReplicaTable, inode: UInt64, birth: UInt64) {
+        self.kind = kind
+        self.replicas = replicas
+        self.inode = inode
+        self.birth = birth
+    }
+
+    package func encoded() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.fixed(Self.format)
+        let code: UInt8 =
+            switch kind {
+            case .downlink: 1
+            case .acknowledgement: 2
+            }
+        writer.fixed(code)
+        writer.fixed(inode)
+        writer.fixed(birth)
+        writer.variable(UInt64(replicas.names.count))
+        for replica in replicas.names { writer.sized(replica.name.string) }
+        _ = writer.seal(seed: 0)
+        return writer.bytes
+    }
+
+    package init(decoding bytes: [UInt8]) throws(FormatError) {
+        var reader = try ByteReader(sealed: bytes, seed: 0)
+        let format = try reader.fixed(UInt16.self)
+        guard format == Self.format else { throw .newer("log format \(format)") }
+        switch try reader.fixed(UInt8.self) {
+        case 1: kind = .downlink
+        case 2: kind = .acknowledgement
+        case let code: throw .newer("kind of log \(code)")
+        }
+        inode = try reader.fixed()
+        birth = try reader.fixed()
+        var names: [ReplicaID] = []
+        for _ in 0..<(try reader.variable()) {
+            guard let name = ReplicaID(try reader.sizedString()) else {
+                throw .damaged("a replica in it has no usable name")
+            }
+            names.append(name)
+        }
+        guard !names.isEmpty else { throw .damaged("it names no replica") }
+        replicas = ReplicaTable(names)
+    }
+}

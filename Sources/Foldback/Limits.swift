@@ -1,0 +1,29 @@
+/// Every bound of the store in one place.
+package enum Limits {
+    /// Bytes of one event as its codec writes it. LMDB 0.9.24 cannot commit values near 2 GiB, and large
+    /// ones fragment the file (overflow pages must be contiguous); anything beyond this belongs in a
+    /// file of its own that the event names.
+    package static let eventBytesMax = 16 << 20
+    /// Bytes of the events of one batch together.
+    package static let batchBytesMax = 64 << 20
+    /// Bytes of an entry's `info`, as encoded.
+    package static let infoBytesMax = 256
+    /// Bytes of a once key, and of a rejection's code.
+    package static let keyBytesMax = 1_024
+    /// Bytes of a rejection's message.
+    package static let messageBytesMax = 64 << 10
+
+    /// Entries of one transaction (L3). At 256 a commit's flush is a small part of its cost; more
+    /// only make the first of them wait.
+    package static let commitCountMax = 1_024
+    /// Bytes of events in one transaction; one larger event goes alone. Far below LMDB's 131,071
+    /// changed pages a transaction (midl.h), so a transaction never fills up.
+    package static let commitBytesMax = 4 << 20
+    /// Requests that are queued; further callers wait (L3).
+    package static let queueCountMax = 4_096
+    package static let queueBytesMax = 32 << 20
+
+    /// Records copied out of one read transaction, and their bytes: reads stay short (L8).
+    package static let readCountMax = 512
+    package static let readBytesMax = 1 << 20
+}

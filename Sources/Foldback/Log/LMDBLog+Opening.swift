@@ -1,0 +1,108 @@
+import FoldbackLMDB
+
+extension LMDBLog {
+    /// Opens the log for writing, and creates it where there is none. A process killed anywhere in
+    /// here leaves a directory that opens.
+    ///
+    /// A log whose data file is not the one that it was, because it was copied or restored, gets a
+    /// fresh replica id before anything is recorded (L11).
+    /// - Parameters:
+    ///   - kind: what an existing log must be; nil takes any.
+    ///   - newKind: of a log that is created.
+    ///   - replica: of a log that is created; nil makes one.
+    ///   - freshReplica: makes a replica id that no other log has.
+    package static func open(
+        _ path: String, kind: LogKind?, newKind: LogKind, replica: ReplicaID?,
+        options: Environment.Options,
+        freshReplica: () -> ReplicaID
+    ) throws(FoldbackError) -> LMDBLog {
+        let environment = try translating(path) { () throws(LMDBError) in
+            try Environment.open(path, options: options)
+        }
+        let file = try translating(path) { () throws(LMDBError) in
+            try Platform.identity(ofFile: "\(path)/data.mdb")
+        }
+        let existing = try header(in: environment)
+        var header =
+            existing
+            ?? LogHeader(
+                kind: newKind, replicas: ReplicaTable([replica ?? freshReplica()]),
+                inode: file.inode, birth: file.birthNanoseconds)
+        if let kind, kind != header.kind {
+            throw .kindDiffers(path: path, existing: header.kind, asked: kind)
+        }
+        if (header.inode, header.birth) != (file.inode, file.birthNanoseconds) {
+            header.inode = file.inode
+            header.birth = file.birthNanoseconds
+            header.replicas = ReplicaTable(header.replicas.names + [freshReplica()])
+        }
+        let bytes = header == existing ? nil : header.encoded()
+        return try translating(path) { () throws(LMDBError) in
+            let tables = try environment.write { transaction throws(LMDBError) in
+                let log: Table<String> = try transaction.table(Name.log)
+                if let bytes { try transaction.put(bytes, at: LogHeader.key, in: log) }
+                return Tables(
+                    entries: try transaction.table(Name.entries),
+                    verdicts: try transaction.table(Name.verdicts))
+            }
+            // Only now do the names of the files survive a power cut (L10).
+            try Platform.syncDirectory(path)
+            return LMDBLog(environment: environment, header: header, tables: tables)
+        }
+    }
+
+    /// Opens an existing log to look at it; nothing is created or changed (L9).
+    package static func openReadOnly(_ path: String) throws(FoldbackError) -> LMDBLog {
+        let environment = try translating(path) { () throws(LMDBError) in
+            try Environment.openReadOnly(path)
+        }
+        guard let header = try header(in: environment) else { throw .missing(path: path) }
+        let tables = try translating(path) { () throws(LMDBError) in
+            try environment.read { transaction throws(LMDBError) -> Tables? in
+                guard let entries: Table<UInt64> = try transaction.table(Name.entries),
+                    let verdicts: Table<UInt64> = try transaction.table(Name.verdicts)
+                else { return nil }
+                return Tables(entries: entries, verdicts: verdicts)
+            }
+        }
+        guard let tables else { throw .missing(path: path) }
+        return LMDBLog(environment: environment, header: header, tables: tables)
+    }
+
+    private enum Name {
+        static let entries = "entries"
+        static let verdicts = "verdicts"
+        static let log = "log"
+    }
+
+    /// Nil where nothing was ever written: a new log, or one whose making was cut off.
+    private static func header(in environment: Environment) throws(FoldbackError) -> LogHeader? {
+        let path = environment.directory
+        let found = try translating(path) { () throws(LMDBError) in
+            try environment.read { transaction throws(LMDBError) -> (isEmpty: Bool, [UInt8]?) in
+                if try transaction.isEmptyEnvironment() { return (true, nil) }
+                guard let log: Table<String> = try transaction.table(Name.log) else {
+                    return (false, nil)
+                }
+                return (false, try transaction.get(log, LogHeader.key) { Array(copying: $0) })
+            }
+        }
+        switch found {
+        case (true, _): return nil
+        case (false, nil):
+            throw .notALog(path: path, reason: "its LMDB file is another program's")
+        case (false, let bytes?):
+            do throws(FormatError) {
+                return try LogHeader(decoding: bytes)
+            } catch {
+                throw FoldbackError(error, at: path, sequence: nil)
+            }
+        }
+    }
+
+    private static func translating<R>(
+        _ path: String, _ body: () throws(LMDBError) -> R
+    ) throws(FoldbackError) -> R {
+        do { return try body() } catch { throw FoldbackError(error, at: path) }
+    }
+}

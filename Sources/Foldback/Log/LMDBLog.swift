@@ -1,0 +1,157 @@
+import FoldbackLMDB
+
+/// A log on disk: one LMDB environment with three tables (L1).
+///
+/// ```
+/// entries    sequence (8 bytes, big-endian)  ─▶  record
+/// verdicts   intent number (the same)        ─▶  how a settled intent stands
+/// log        "header"                        ─▶  kind, replica ids, identity of the file
+/// ```
+package final class LMDBLog: LogStorage {
+    struct Tables: Sendable {
+        let entries: Table<UInt64>
+        let verdicts: Table<UInt64>
+    }
+
+    package let path: String
+    package let header: LogHeader
+    private let environment: Environment
+    private let tables: Tables
+
+    init(environment: Environment, header: LogHeader, tables: Tables) {
+        path = environment.directory
+        self.environment = environment
+        self.header = header
+        self.tables = tables
+    }
+
+    package var usedBytes: Int { environment.usedBytes }
+    package var oldestReadNanoseconds: UInt64 { environment.oldestReadNanoseconds }
+
+    package func requireUsable() throws(FoldbackError) {
+        do { try environment.requireUsable() } catch { throw FoldbackError(error, at: path) }
+    }
+
+    package func close() { environment.close() }
+
+    // MARK: Writing
+
+    package func write(_ batch: WriteBatch) throws(StorageFailure) {
+        let (entries, verdicts) = (tables.entries, tables.verdicts)
+        // In order of key: neighbours lie on one page.
+        let rows = batch.verdicts.sorted { $0.key < $1.key }
+        do throws(LMDBError) {
+            try environment.write(reserveBytes: batch.bytes + rows.count * 64) {
+                transaction throws(LMDBError) in
+                for (sequence, bytes) in batch.records {
+                    try transaction.append(bytes, at: sequence.value, to: entries)
+                }
+                for (number, row) in rows {
+                    try transaction.put(row.encoded(for: number), at: number.value, in: verdicts)
+                }
+            }
+        } catch {
+            precondition(error.cause != .keyExists, "L1: the sequence counter is broken: \(error)")
+            throw StorageFailure(error, at: path)
+        }
+    }
+
+    package func sync() throws(StorageFailure) {
+        do { try environment.sync() } catch { throw StorageFailure(error, at: path) }
+    }
+
+    // MARK: Reading
+
+    package func records(
+        from start: LogSequence, countMax: Int
+    ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
+        let countMax = min(countMax, Limits.readCountMax)
+        guard countMax > 0 else { return [] }
+        let entries = tables.entries
+        do throws(LMDBError) {
+            return try environment.read { transaction throws(LMDBError) in
+                var records: [(LogSequence, [UInt8])] = []
+                var bytes = 0
+                try transaction.scan(entries, from: start.value) { key, value in
+                    records.append((LogSequence(key), Array(copying: value)))
+                    bytes += value.byteCount
+                    return records.count < countMax && bytes < Limits.readBytesMax
+                }
+                return records
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+
+    package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
+        try value(of: sequence.value, in: tables.entries)
+    }
+
+    package func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
+        try value(of: number.value, in: tables.verdicts)
+    }
+
+    private func value(
+        of key: UInt64, in table: Table<UInt64>
+    ) throws(FoldbackError) -> [UInt8]? {
+        do throws(LMDBError) {
+            return try environment.read { transaction throws(LMDBError) in
+                try transaction.get(table, key) { Array(copying: $0) }
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+}
+
+extension [UInt8] {
+    init(copying bytes: RawSpan) {
+        self = bytes.withUnsafeBytes { Array($0) }
+    }
+}
+
+extension StorageFailure {
+    init(_ error: LMDBError, at path: String) {
+        let reason: Reason =
+            switch error.cause {
+            case .diskFull(let free): .diskFull(freeBytes: free)
+            case .system(let code): .system(errno: code)
+            case .pageNotFound, .corrupted, .cursorFull: .damagedFile
+            case .readersFull: .tooManyReaders
+            default: .other
+            }
+        self.init(
+            path: path, reason: reason, detail: "\(error)",
+            leavesOutcomeUnknown: error.leavesOutcomeUnknown)
+    }
+}
+
+extension FoldbackError {
+    init(_ error: LMDBError, at path: String) {
+        self =
+            switch error.cause {
+            case .openInThisProcess: .locked(path: path, holder: .thisProcess)
+            case .openInProcess(let id): .locked(path: path, holder: .process(id))
+            case .beingRead: .locked(path: path, holder: .reader)
+            case .missing: .missing(path: path)
+            case .notADirectory, .notLMDB: .notALog(path: path, reason: "\(error.cause)")
+            case .versionMismatch:
+                .newerFormat(path: path, sequence: nil, found: "another LMDB file format")
+            case .unsupportedLibrary(let version): .unsupportedLibrary(version: version)
+            case .usedAfterFork: .usedAfterFork(path: path)
+            case .closed: .closed(path: path)
+            case .corrupted, .pageNotFound, .cursorFull:
+                .damaged(path: path, sequence: nil, reason: "\(error)")
+            default: .storage(StorageFailure(error, at: path))
+            }
+    }
+
+    init(_ error: FormatError, at path: String, sequence: LogSequence?) {
+        self =
+            switch error {
+            case .damaged(let reason): .damaged(path: path, sequence: sequence, reason: reason)
+            case .newer(let found): .newerFormat(path: path, sequence: sequence, found: found)
+            }
+    }
+}

@@ -1,0 +1,53 @@
+/// Where a log's records are kept: LMDB, or memory. The rest of the store does not know which.
+///
+/// Written from one place at a time; read from any task. Reading may block on the disk.
+package protocol LogStorage: AnyObject, Sendable {
+    var path: String { get }
+    var header: LogHeader { get }
+    /// Bytes that the log takes on disk.
+    var usedBytes: Int { get }
+    /// How long the oldest read has been going on, in nanoseconds (L8).
+    var oldestReadNanoseconds: UInt64 { get }
+
+    /// Throws where the store must not be used: closed, or in a forked child.
+    func requireUsable() throws(FoldbackError)
+
+    /// Writes everything or nothing (L4); returns when it is as durable as the store is.
+    func write(_ batch: WriteBatch) throws(StorageFailure)
+
+    /// Makes durable what relaxed commits have written.
+    func sync() throws(StorageFailure)
+
+    /// The records from `start` on, a bounded piece of them, in order; none at the end (L8).
+    func records(
+        from start: LogSequence, countMax: Int
+    ) throws(FoldbackError) -> [(LogSequence, [UInt8])]
+
+    func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]?
+    func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]?
+    func close()
+}
+
+/// What one transaction writes: pure data, so that it can be tried again in a larger map.
+package struct WriteBatch: Sendable {
+    package var records: [(sequence: LogSequence, bytes: [UInt8])] = []
+    /// The last word for each intent whose verdict changed.
+    package var verdicts: [IntentNumber: VerdictRow] = [:]
+    package var bytes = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { records.isEmpty }
+
+    /// The record of an entry that is not committed yet.
+    package func record(at sequence: LogSequence) -> [UInt8]? {
+        guard let first = records.first?.sequence, sequence >= first else { return nil }
+        let place = Int(sequence.value - first.value)
+        return place < records.count ? records[place].bytes : nil
+    }
+
+    package mutating func append(_ bytes: [UInt8], at sequence: LogSequence) {
+        records.append((sequence, bytes))
+        self.bytes += bytes.count + 64
+    }
+}

@@ -1,0 +1,65 @@
+import Synchronization
+
+/// A log that is gone with the process: for previews and app tests. It keeps the same bytes as one on
+/// disk, so everything but the disk is tried.
+package final class MemoryLog: LogStorage {
+    private struct Tables {
+        var records: [[UInt8]] = []
+        var verdicts: [IntentNumber: [UInt8]] = [:]
+        var bytes = 0
+        var isClosed = false
+    }
+
+    package let path = "(in memory)"
+    package let header: LogHeader
+    private let tables = Mutex(Tables())
+
+    package init(kind: LogKind, replica: ReplicaID) {
+        header = LogHeader(kind: kind, replicas: ReplicaTable([replica]), inode: 0, birth: 0)
+    }
+
+    package var usedBytes: Int { tables.withLock { $0.bytes } }
+    package var oldestReadNanoseconds: UInt64 { 0 }
+
+    package func requireUsable() throws(FoldbackError) {
+        guard !tables.withLock({ $0.isClosed }) else { throw .closed(path: path) }
+    }
+
+    package func write(_ batch: WriteBatch) throws(StorageFailure) {
+        tables.withLock { tables in
+            for (sequence, bytes) in batch.records {
+                precondition(sequence.value == UInt64(tables.records.count) + 1, "broken counter")
+                tables.records.append(bytes)
+                tables.bytes += bytes.count
+            }
+            for (number, row) in batch.verdicts {
+                tables.verdicts[number] = row.encoded(for: number)
+            }
+        }
+    }
+
+    package func sync() throws(StorageFailure) {}
+
+    package func records(
+        from start: LogSequence, countMax: Int
+    ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
+        try requireUsable()
+        return tables.withLock { tables in
+            let first = max(Int(clamping: start.value), 1)
+            guard first <= tables.records.count, countMax > 0 else { return [] }
+            let last = min(tables.records.count, first - 1 + min(countMax, Limits.readCountMax))
+            return (first...last).map { (LogSequence(UInt64($0)), tables.records[$0 - 1]) }
+        }
+    }
+
+    package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
+        try records(from: sequence, countMax: 1).first.flatMap { $0.0 == sequence ? $0.1 : nil }
+    }
+
+    package func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
+        try requireUsable()
+        return tables.withLock { $0.verdicts[number] }
+    }
+
+    package func close() { tables.withLock { $0.isClosed = true } }
+}

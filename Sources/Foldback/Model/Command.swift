@@ -1,0 +1,66 @@
+/// What comes in by one of the two doors: the app's commands, the authority's answers and batches.
+package enum Command<Event: Sendable>: Sendable {
+    case record(Proposal<Event>)
+    case withdraw(IntentNumber)
+    case dismiss(IntentNumber)
+    case retry(IntentNumber)
+    case acknowledge(IntentNumber, position: Position?, replacement: Payload<Event>?)
+    case reject(IntentNumber, Rejection)
+    /// `through` nil: the highest position of the events.
+    case confirm([Confirmed<Event>], through: Position?)
+
+    /// The numbers named, which have to be looked up where they are settled.
+    package var named: [IntentNumber] {
+        switch self {
+        case .record: []
+        case .withdraw(let number), .dismiss(let number), .retry(let number),
+            .acknowledge(let number, _, _), .reject(let number, _):
+            [number]
+        case .confirm(let events, _): events.compactMap(\.origin?.number)
+        }
+    }
+}
+
+/// An intent that somebody wants to record.
+package struct Proposal<Event: Sendable>: Sendable {
+    package let payload: Payload<Event>
+    package let isConfirmOnly: Bool
+    package let once: ExactString?
+    package let info: [String: String]
+
+    package init(
+        payload: Payload<Event>, isConfirmOnly: Bool, once: ExactString?,
+        info: [String: String]
+    ) {
+        self.payload = payload
+        self.isConfirmOnly = isConfirmOnly
+        self.once = once
+        self.info = info
+    }
+}
+
+/// What becomes of a command.
+package enum Decision<Event: Sendable>: Sendable {
+    /// This entry is appended.
+    case append(Entry<Event>)
+    /// An intent with the same once key is in the overlay (F14). Retrying it dismisses the rejection.
+    case join(IntentNumber, appending: Entry<Event>?)
+    /// Nothing changes, because the intent stands so already (F7).
+    case ignore(IntentState)
+    /// Nothing changes, because the batch brings nothing new (F6).
+    case ignoreBatch
+    case refuse(Refusal)
+}
+
+/// Why a command cannot be carried out on this log; nothing is appended.
+package enum Refusal: Hashable, Sendable {
+    case unknownIntent(IntentNumber)
+    case notPending(IntentNumber, IntentState)
+    /// `isDismissed`: it was rejected, and is dismissed or retried already.
+    case notRejected(IntentNumber, IntentState, isDismissed: Bool)
+    case positionBelowOne
+    case throughBelowPosition(through: Position, highest: Position)
+    /// An acknowledgement log takes neither positions nor batches (F2, F4).
+    case positionInAcknowledgementLog
+    case batchInAcknowledgementLog
+}

@@ -1,0 +1,53 @@
+/// What an entry does beyond the bookkeeping: the actions that come out of ``LogState``.
+package struct Effects<Event: Sendable>: Sendable {
+    /// Intents that left the overlay or changed their verdict.
+    package var verdicts: [VerdictChange] = []
+    /// Intents that are back in the overlay: their verdict no longer holds (F7).
+    package var reopened: [IntentNumber] = []
+    /// Intents whose state changed, for those who wait for an answer.
+    package var answered: [IntentNumber] = []
+    package var fold = FoldPlan<Event>()
+}
+
+package struct VerdictChange: Sendable {
+    package let number: IntentNumber
+    package let verdict: Verdict
+    /// The intent's own entry; nil where only the verdict changes and the log knows it.
+    package let intentSequence: LogSequence?
+    /// The entry that said so; nil where only a dismissal is noted.
+    package let verdictSequence: LogSequence?
+}
+
+/// What the projections have to do.
+///
+/// The view is the fold of one list: the events of confirmed state, then those of the overlay. An
+/// entry that only moves the border between the two leaves the view as it is; any other change is
+/// folded again from the first place where the list has changed.
+package struct FoldPlan<Event: Sendable>: Sendable {
+    /// To be applied to confirmed state, in this order.
+    package var confirm: [Folded<Event>] = []
+    package var view = ViewChange<Event>.none
+    /// Intents that are no longer in the overlay.
+    package var left: [IntentNumber] = []
+}
+
+package enum ViewChange<Event: Sendable>: Sendable {
+    case none
+    /// The overlay has this one more, at its end.
+    case append(UnsettledIntent<Event>)
+    /// The overlay changed at this intent: fold it again from there.
+    case from(IntentNumber)
+    /// Confirmed state changed under the overlay: fold all of it again.
+    case all
+}
+
+/// An event with the context that a projection gets (F12).
+package struct Folded<Event: Sendable>: Sendable {
+    package let payload: Payload<Event>
+    package let context: EventContext
+
+    package init(payload: Payload<Event>, context: EventContext) {
+        self.payload = payload
+        self.context = context
+    }
+}

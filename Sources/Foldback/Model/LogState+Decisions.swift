@@ -1,0 +1,197 @@
+extension LogState {
+    /// How an intent stands, for a command that names it.
+    private enum Standing {
+        case pending
+        case accepted
+        case settled(SettledIntent<Event>)
+
+        var state: IntentState {
+            switch self {
+            case .pending: .pending
+            case .accepted: .accepted
+            case .settled(let intent): intent.verdict.state
+            }
+        }
+    }
+
+    /// What becomes of a command; nothing is changed yet.
+    ///
+    /// - Parameters:
+    ///   - settled: those of ``Command/named`` that were recorded and are not in the overlay.
+    ///   - time: when an intent that is recorded now was recorded.
+    package func decision(
+        for command: Command<Event>, settled: [IntentNumber: SettledIntent<Event>],
+        time: Timestamp
+    ) -> Decision<Event> {
+        switch command {
+        case .record(let proposal):
+            if let joined = joined(by: proposal.once) { return .join(joined, appending: nil) }
+            return .append(.intent(recorded(proposal, retrying: nil, time)))
+        case .confirm(let events, let through): return batch(events, through, settled)
+        case .acknowledge(let number, let position, let replacement):
+            if let refusal = refusal(of: position) { return .refuse(refusal) }
+            return decision(on: number, settled) {
+                acknowledgement(of: number, $0, position, replacement)
+            }
+        case .reject(let number, let rejection):
+            return decision(on: number, settled) {
+                switch $0 {
+                case .pending: .append(.rejected(number, rejection))
+                case .accepted, .settled: .ignore($0.state)
+                }
+            }
+        case .withdraw(let number):
+            return decision(on: number, settled) {
+                switch $0 {
+                case .pending: .append(.withdrawn(number))
+                case .accepted, .settled: .refuse(.notPending(number, $0.state))
+                }
+            }
+        case .dismiss(let number):
+            return decision(on: number, settled) {
+                undismissed(number, $0) { _ in .append(.dismissed(number)) }
+            }
+        case .retry(let number):
+            return decision(on: number, settled) {
+                undismissed(number, $0) { retry(of: $0.recorded, time) }
+            }
+        }
+    }
+
+    private func decision(
+        on number: IntentNumber, _ settled: [IntentNumber: SettledIntent<Event>],
+        _ decide: (Standing) -> Decision<Event>
+    ) -> Decision<Event> {
+        guard let standing = standing(of: number, settled) else {
+            return .refuse(.unknownIntent(number))
+        }
+        return decide(standing)
+    }
+
+    /// Nil for a number never recorded here.
+    private func standing(
+        of number: IntentNumber, _ settled: [IntentNumber: SettledIntent<Event>]
+    ) -> Standing? {
+        guard wasRecorded(number) else { return nil }
+        if let intent = overlay[number] { return intent.acceptance == nil ? .pending : .accepted }
+        guard let intent = settled[number] else {
+            preconditionFailure("intent \(number) was not looked up")
+        }
+        return .settled(intent)
+    }
+
+    // MARK: Recording
+
+    private func recorded(
+        _ proposal: Proposal<Event>, retrying old: IntentNumber?, _ time: Timestamp
+    ) -> RecordedIntent<Event> {
+        RecordedIntent(
+            id: IntentID(replica: replica, number: nextNumber), payload: proposal.payload,
+            isConfirmOnly: proposal.isConfirmOnly, once: proposal.once, retries: old,
+            info: proposal.info, sequence: sequence.next, time: time)
+    }
+
+    /// Dismissing and retrying are for rejections that are still in the list (F14).
+    private func undismissed(
+        _ number: IntentNumber, _ standing: Standing,
+        _ decide: (SettledIntent<Event>) -> Decision<Event>
+    ) -> Decision<Event> {
+        switch standing {
+        case .pending, .accepted:
+            return .refuse(.notRejected(number, standing.state, isDismissed: false))
+        case .settled(let intent):
+            switch intent.verdict {
+            case .rejected(isDismissed: false): return decide(intent)
+            case .rejected(isDismissed: true):
+                return .refuse(.notRejected(number, .rejected, isDismissed: true))
+            case .confirmed, .withdrawn:
+                return .refuse(.notRejected(number, standing.state, isDismissed: false))
+            }
+        }
+    }
+
+    /// Records the event anew under the same terms, and dismisses in the same entry. Where the once
+    /// key has been used again meanwhile, the intent that has it is the retry (F14).
+    private func retry(of old: RecordedIntent<Event>, _ time: Timestamp) -> Decision<Event> {
+        if let joined = joined(by: old.once) {
+            return .join(joined, appending: .dismissed(old.number))
+        }
+        let proposal = Proposal(
+            payload: old.payload, isConfirmOnly: old.isConfirmOnly, once: old.once, info: old.info)
+        return .append(.intent(recorded(proposal, retrying: old.number, time)))
+    }
+
+    // MARK: Answers
+
+    private func refusal(of position: Position?) -> Refusal? {
+        guard let position else { return nil }
+        guard position >= 1 else { return .positionBelowOne }
+        return kind == .acknowledgement ? .positionInAcknowledgementLog : nil
+    }
+
+    private func acknowledgement(
+        of number: IntentNumber, _ standing: Standing, _ position: Position?,
+        _ replacement: Payload<Event>?
+    ) -> Decision<Event> {
+        switch standing {
+        case .accepted: return .ignore(.accepted)
+        case .pending: break
+        case .settled(let intent):
+            switch intent.verdict {
+            case .confirmed: return .ignore(.confirmed)
+            // The server's word is the truth: as if it were pending (F7).
+            case .rejected, .withdrawn: break
+            }
+        }
+        let settles =
+            switch kind {
+            case .downlink: position.map { $0 <= through } ?? false
+            case .acknowledgement: true
+            }
+        return .append(
+            .acknowledged(
+                Acknowledged(
+                    number: number, position: position, replacement: replacement,
+                    settles: settles)))
+    }
+
+    private func batch(
+        _ events: [Confirmed<Event>], _ named: Position?,
+        _ settled: [IntentNumber: SettledIntent<Event>]
+    ) -> Decision<Event> {
+        guard kind == .downlink else { return .refuse(.batchInAcknowledgementLog) }
+        guard events.allSatisfy({ $0.position >= 1 }) else { return .refuse(.positionBelowOne) }
+        let highest = events.map(\.position).max() ?? 0
+        let through = named ?? highest
+        guard through >= highest else {
+            return .refuse(.throughBelowPosition(through: through, highest: highest))
+        }
+        var confirmed = Set(accepted(upTo: through))
+        for event in events where confirms(event, settled) {
+            confirmed.insert(event.origin!.number)
+        }
+        guard through > self.through || !confirmed.isEmpty else { return .ignoreBatch }
+        return .append(
+            .confirmed(
+                ConfirmedBatch(events: events, through: through, settled: confirmed.sorted())))
+    }
+
+    /// Whether the event confirms an intent of this log. A new one does whatever had become of the
+    /// intent here; one at or below `through` only if the intent is unsettled (F6).
+    private func confirms(
+        _ event: Confirmed<Event>, _ settled: [IntentNumber: SettledIntent<Event>]
+    ) -> Bool {
+        guard let origin = event.origin, let standing = standing(of: origin.number, settled) else {
+            return false
+        }
+        switch standing {
+        case .pending, .accepted: return overlay[origin.number]?.recorded.id == origin
+        case .settled(let intent):
+            guard intent.recorded.id == origin else { return false }
+            switch intent.verdict {
+            case .confirmed: return false
+            case .rejected, .withdrawn: return event.position > through
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/// One projection's confirmed state and view, kept up to date by the fold plans of ``LogState``.
+///
+/// Beside the two states there are *marks*: views as they were after some intent of the overlay, at
+/// distances from its end that double. Folding again from an intent starts at the mark before it, so
+/// taking back the newest intents costs what they cost, however many are pending. Marks are taken when
+/// a view is published: readers keep that value anyway, so a mark costs no copy.
+package struct Fold<P: Projection>: Sendable {
+    private struct Mark: Sendable {
+        /// The last intent that the view has, or could have had.
+        let number: IntentNumber
+        let view: P
+    }
+
+    private var confirmedState = GuardedState(P())
+    private var viewState = GuardedState(P())
+    private var marks: [Mark] = []
+    /// From which intent on the view has yet to be folded again; nil: it is up to date. It starts stale,
+    /// so that taking a long history in folds no view before the end.
+    private var staleFrom: IntentNumber? = 0
+    package private(set) var conflicted = NumberMap<IntentNumber, String>()
+    package private(set) var faults: [Fault] = []
+    package private(set) var counts = FoldCounts()
+
+    package init() {}
+
+    package var confirmed: P { confirmedState.value }
+    /// Up to date only behind ``foldStale(over:)``.
+    package var view: P { viewState.value }
+
+    // MARK: Following the log
+
+    /// Adds the newest intent to the view; what `apply` throws makes it conflicted (F9).
+    package mutating func append(_ intent: UnsettledIntent<P.Event>) -> (any Error)? {
+        guard staleFrom == nil else { return nil }
+        return applyToView(intent)
+    }
+
+    /// Takes the intent appended last out again: it is not recorded after all (F9).
+    package mutating func retract(_ number: IntentNumber) {
+        guard conflicted[number] == nil else {
+            conflicted[number] = nil
+            return
+        }
+        viewState.undoLast()
+    }
+
+    package mutating func perform(_ plan: FoldPlan<P.Event>, at sequence: LogSequence) {
+        for folded in plan.confirm {
+            counts.confirmed += 1
+            guard let error = confirmedState.apply(folded) else { continue }
+            faults.append(Fault(sequence: sequence, origin: folded.context.origin, error))
+        }
+        for number in plan.left { conflicted[number] = nil }
+        switch plan.view {
+        case .none: break
+        case .append(let intent): _ = append(intent)
+        case .from(let number): staleFrom = min(number, staleFrom ?? number)
+        case .all: staleFrom = 0
+        }
+    }
+
+    /// Brings the view up to date. Several entries of one commit are folded again together.
+    package mutating func foldStale(over overlay: Overlay<P.Event>) {
+        guard let start = staleFrom else { return }
+        staleFrom = nil
+        // A mark is the view of all up to its intent: good as long as none of these has changed.
+        marks.removeAll { $0.number >= start }
+        if start == 0 { marks.removeAll() }
+        viewState = GuardedState(marks.last?.view ?? confirmed)
+        let from = marks.last?.number.next ?? 0
+        conflicted.removeAll(from: from)
+        let rest = overlay.from(from)
+        var left = rest.reduce(0) { count, _ in count + 1 }
+        for (number, intent) in rest {
+            if intent.isFolded { _ = applyToView(intent) }
+            left -= 1
+            if left > 0, left.nonzeroBitCount == 1 {
+                marks.append(Mark(number: number, view: view))
+                viewState.keep()
+            }
+        }
+    }
+
+    private mutating func applyToView(_ intent: UnsettledIntent<P.Event>) -> (any Error)? {
+        counts.overlay += 1
+        let context = EventContext(.intent(intent.recorded.id))
+        let error = viewState.apply(Folded(payload: intent.payload, context: context))
+        if let error { conflicted[intent.recorded.number] = "\(error)" }
+        return error
+    }
+
+    // MARK: Publishing
+
+    /// To be called when the view is about to be shared with readers.
+    package mutating func publish(over overlay: Overlay<P.Event>) {
+        foldStale(over: overlay)
+        confirmedState.keep()
+        viewState.keep()
+        guard let first = overlay.first?.key, let last = overlay.last?.key else {
+            // Nothing is pending: the view is confirmed state, and may as well share its storage.
+            marks.removeAll(keepingCapacity: true)
+            viewState = GuardedState(confirmed)
+            return
+        }
+        marks.removeAll { $0.number < first }
+        if marks.last?.number != last { marks.append(Mark(number: last, view: view)) }
+        thinMarks(before: last)
+    }
+
+    /// Drops each mark whose neighbours are close enough to serve in its place: distances from the
+    /// end at least double over two marks, so there are about 2 log2(n).
+    private mutating func thinMarks(before last: IntentNumber) {
+        guard marks.count > 2 else { return }
+        var kept: [Mark] = [marks[marks.count - 1]]
+        for index in stride(from: marks.count - 2, through: 1, by: -1) {
+            let nearer = last.value - kept[kept.count - 1].number.value
+            let farther = last.value - marks[index - 1].number.value
+            if farther > 2 * max(nearer, 1) { kept.append(marks[index]) }
+        }
+        kept.append(marks[0])
+        marks = kept.reversed()
+    }
+}
+
+/// How many events were folded so far, for tests and benchmarks of what an answer costs.
+package struct FoldCounts: Equatable, Sendable {
+    package var overlay = 0
+    package var confirmed = 0
+}
+
+/// A confirmed event that a projection could not apply; it was skipped and the log went on (F9).
+public struct Fault: Sendable, Hashable {
+    /// The entry that brought it.
+    public let sequence: LogSequence
+    public let origin: EventContext.Origin
+    /// What `apply`, or the codec, said.
+    public let reason: String
+
+    init(sequence: LogSequence, origin: EventContext.Origin, _ error: any Error) {
+        self.sequence = sequence
+        self.origin = origin
+        reason = "\(error)"
+    }
+}

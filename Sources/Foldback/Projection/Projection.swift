@@ -1,0 +1,50 @@
+/// A pure function that folds events into state: what the app shows.
+///
+/// ```swift
+/// struct Likes: Projection {
+///     enum Event: Codable, Sendable { case liked(post: String), unliked(post: String) }
+///     private(set) var counts: [String: Int] = [:]
+///
+///     mutating func apply(_ event: Event, _ context: EventContext) throws {
+///         switch event {
+///         case .liked(let post): counts[post, default: 0] += 1
+///         case .unliked(let post): counts[post, default: 0] -= 1
+///         }
+///     }
+/// }
+/// ```
+///
+/// The same events give the same state, on any machine and at any time (F1): no clock, no
+/// randomness, nothing from outside the event and its context (F12).
+///
+/// A published view shares its storage with the value that the next commit changes. Collections that
+/// are persistent (`TreeDictionary` of swift-collections, as in ``Documents``) make that free; with
+/// plain arrays and dictionaries each commit copies what it changes once.
+public protocol Projection: Sendable {
+    associatedtype Event: Sendable
+    /// What ``keys(touchedBy:)`` names; `Never` where it is not implemented.
+    associatedtype Key: Hashable & Sendable = Never
+
+    /// The state before the first event.
+    init()
+
+    /// Changes the state by one event.
+    ///
+    /// - Throws: where the event does not apply to this state, and before anything is changed. While
+    ///   recording, the caller gets the error (F9).
+    mutating func apply(_ event: Event, _ context: EventContext) throws
+
+    /// The keys of the state that the event reads or writes, for ``Store/overlay(touching:)``.
+    static func keys(touchedBy event: Event) -> [Key]
+
+    /// How events become bytes in the log.
+    static var codec: any EventCodec<Event> { get }
+}
+
+extension Projection {
+    public static func keys(touchedBy event: Event) -> [Key] { [] }
+}
+
+extension Projection where Event: Codable {
+    public static var codec: any EventCodec<Event> { JSONCodec<Event>() }
+}

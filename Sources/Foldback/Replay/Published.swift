@@ -1,0 +1,31 @@
+/// The log at its last commit, as readers get it: one consistent value, replaced as a whole.
+package struct Published<Event: Sendable>: Sendable {
+    package let sequence: LogSequence
+    package let through: Position
+    package let nextNumber: IntentNumber
+    package let overlay: Overlay<Event>
+    package let acceptedCount: Int
+    /// Undismissed, with the entries that rejected them.
+    package let rejections: NumberMap<IntentNumber, LogSequence>
+    /// A `FoldedState` for each projection, in the order in which they were registered.
+    package let views: [any Sendable]
+
+    package func folded<P: Projection>(_: P.Type, at index: Int) -> FoldedState<P> {
+        guard let folded = views[index] as? FoldedState<P> else {
+            preconditionFailure("projection \(index) is not \(P.self)")
+        }
+        return folded
+    }
+}
+
+extension LogFold {
+    /// The states as they are now, to be shared with readers.
+    package mutating func published() -> Published<Event> {
+        var views: [any Sendable] = []
+        for index in folds.indices { views.append(folds[index].published(over: state.overlay)) }
+        return Published(
+            sequence: state.sequence, through: state.through, nextNumber: state.nextNumber,
+            overlay: state.overlay, acceptedCount: state.acceptedCount,
+            rejections: state.rejections, views: views)
+    }
+}

@@ -1,0 +1,124 @@
+import Synchronization
+
+/// Who waits for something to happen in a log: readers of views, of answers, of one intent's answer.
+///
+/// Whoever listens costs something at a commit; nobody else does. Called by the writer in the order
+/// of F15: views before callers are resumed, answers after.
+package final class Listeners<Event: Sendable>: Sendable {
+    package typealias Woken = UnsafeContinuation<Void, Never>
+
+    private struct State {
+        var nextID = 0
+        var views: [Int: @Sendable (Published<Event>?) -> Void] = [:]
+        var intents: [IntentNumber: [Int: Woken]] = [:]
+        var sequences: [Int: Woken] = [:]
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    // MARK: The writer
+
+    package func published(_ new: Published<Event>) {
+        for listener in state.withLock({ Array($0.views.values) }) { listener(new) }
+    }
+
+    package func answered(_ numbers: [IntentNumber], upTo sequence: LogSequence) {
+        let woken = state.withLock { state in
+            var woken = Array(state.sequences.values)
+            state.sequences.removeAll()
+            guard !state.intents.isEmpty else { return woken }
+            for number in numbers {
+                woken += state.intents.removeValue(forKey: number).map { Array($0.values) } ?? []
+            }
+            return woken
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    /// The store is closed: views end, and who waits looks again.
+    package func close() {
+        let (views, woken) = state.withLock { state in
+            state.isClosed = true
+            defer {
+                state.views.removeAll()
+                state.intents.removeAll()
+                state.sequences.removeAll()
+            }
+            let waiting = state.intents.values.flatMap(\.values) + state.sequences.values
+            return (Array(state.views.values), waiting)
+        }
+        for listener in views { listener(nil) }
+        for continuation in woken { continuation.resume() }
+    }
+
+    package var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    // MARK: Readers
+
+    /// Calls `listener` with each publication, and with nil at the end.
+    /// - Returns: what ``stopViews(_:)`` takes; nil if the store is closed.
+    package func views(_ listener: @escaping @Sendable (Published<Event>?) -> Void) -> Int? {
+        state.withLock { state in
+            guard !state.isClosed else { return nil }
+            state.nextID += 1
+            state.views[state.nextID] = listener
+            return state.nextID
+        }
+    }
+
+    package func stopViews(_ id: Int) {
+        state.withLock { _ = $0.views.removeValue(forKey: id) }
+    }
+
+    /// What somebody waits for.
+    package enum Subject: Sendable {
+        case intent(IntentNumber)
+        case nextCommit
+    }
+
+    /// Suspends until the subject may have changed, the store is closed, or the task is cancelled.
+    ///
+    /// - Parameter isStale: looked at after the place in the list has been taken, so that nothing that
+    ///   happens meanwhile is missed; false returns at once.
+    package func wait(for subject: Subject, while isStale: @Sendable () -> Bool) async {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { (continuation: Woken) in
+                let isWaiting = state.withLock { state in
+                    guard !state.isClosed, !Task.isCancelled else { return false }
+                    switch subject {
+                    case .intent(let number): state.intents[number, default: [:]][id] = continuation
+                    case .nextCommit: state.sequences[id] = continuation
+                    }
+                    return true
+                }
+                if !isWaiting {
+                    continuation.resume()
+                } else if !isStale() {
+                    wake(id, subject)
+                }
+            }
+        } onCancel: {
+            wake(id, subject)
+        }
+    }
+
+    private func wake(_ id: Int, _ subject: Subject) {
+        let continuation = state.withLock { state -> Woken? in
+            switch subject {
+            case .intent(let number):
+                let continuation = state.intents[number]?.removeValue(forKey: id)
+                if state.intents[number]?.isEmpty == true { state.intents[number] = nil }
+                return continuation
+            case .nextCommit: return state.sequences.removeValue(forKey: id)
+            }
+        }
+        continuation?.resume()
+    }
+}

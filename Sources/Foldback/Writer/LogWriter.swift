@@ -1,0 +1,197 @@
+import Synchronization
+
+/// The one place that changes a log: it decides, writes, publishes and answers (F15, L3).
+///
+/// ```
+///  requests ─▶ decide each ─▶ one transaction ─▶ publish the view ─▶ resume callers ─▶ answers
+///             (working state)     (storage)        (published)
+/// ```
+///
+/// On disk a thread of its own calls ``commit(_:)``, for a commit flushes; in memory whoever comes
+/// first does.
+package final class LogWriter<Event: Sendable>: Sendable {
+    private let storage: any LogStorage
+    private let codec: any EventCodec<Event>
+    private let clock: @Sendable () -> Timestamp
+    private let working: Mutex<WorkingLog<Event>>
+    private let publication: Mutex<Published<Event>>
+    private let latch = Mutex<StorageFailure?>(nil)
+    package let listeners = Listeners<Event>()
+
+    /// - Parameter fold: of the whole log.
+    package init(
+        _ fold: LogFold<Event>, on storage: any LogStorage, codec: any EventCodec<Event>,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.storage = storage
+        self.codec = codec
+        self.clock = clock
+        var working = WorkingLog(fold, replicas: storage.header.replicas)
+        publication = Mutex(working.published())
+        self.working = Mutex(working)
+    }
+
+    /// The last committed state; any thread, O(1).
+    package var published: Published<Event> { publication.withLock { $0 } }
+
+    // MARK: One transaction
+
+    /// Carries out requests in their order, in one transaction.
+    package func commit(_ requests: [Request<Event>]) {
+        if let failure = latch.withLock({ $0 }) {
+            for request in requests { request.complete(.failure(.latched(failure))) }
+            return
+        }
+        var results: [Result<Outcome, FoldbackError>] = []
+        var answered: [IntentNumber] = []
+        let failure = working.withLock { working -> StorageFailure? in
+            working.begin()
+            results = requests.map { carryOut($0.work, in: &working) }
+            answered = working.answered
+            do throws(StorageFailure) {
+                if !working.batch.isEmpty { try storage.write(working.batch) }
+                if requests.contains(where: { $0.work.isSync }) { try storage.sync() }
+            } catch {
+                latch.withLock { $0 = error }
+                return error
+            }
+            if !working.batch.isEmpty { publish(working.published()) }
+            return nil
+        }
+        if let failure {
+            for (request, result) in zip(requests, results) {
+                request.complete(.failure(Self.error(failure, insteadOf: result)))
+            }
+            return
+        }
+        for (request, result) in zip(requests, results) { request.complete(result) }
+        listeners.answered(answered, upTo: published.sequence)
+    }
+
+    private func publish(_ new: Published<Event>) {
+        publication.withLock { $0 = new }
+        listeners.published(new)
+    }
+
+    /// What the callers of a failed transaction hear (L6): where the disk may have it, "unknown", with
+    /// the intent's id; decisions in the same transaction rest on it and are as unknown.
+    private static func error(
+        _ failure: StorageFailure, insteadOf result: Result<Outcome, FoldbackError>
+    ) -> FoldbackError {
+        guard failure.leavesOutcomeUnknown else { return .storage(failure) }
+        guard case .success(let outcome) = result else {
+            return .outcomeUnknown(intent: nil, failure)
+        }
+        switch outcome {
+        case .recorded(let id, _), .joined(let id, _):
+            return .outcomeUnknown(intent: id.number, failure)
+        case .appended, .ignored, .confirmed, .batchIgnored, .synced:
+            return .outcomeUnknown(intent: nil, failure)
+        }
+    }
+
+    // MARK: One request
+
+    private func carryOut(
+        _ work: Request<Event>.Work, in working: inout WorkingLog<Event>
+    ) -> Result<Outcome, FoldbackError> {
+        do throws(FoldbackError) {
+            switch work {
+            case .sync: return .success(.synced)
+            case .command(let command, let isForced):
+                return .success(try carryOut(command, isForced: isForced, in: &working))
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func carryOut(
+        _ command: Command<Event>, isForced: Bool, in working: inout WorkingLog<Event>
+    ) throws(FoldbackError) -> Outcome {
+        let subjects = try settled(command.named, in: working)
+        let time = clock()
+        let decision = working.fold.state.decision(
+            for: command, settled: subjects.mapValues(\.intent), time: time)
+        func append(_ entry: Entry<Event>) throws(FoldbackError) -> LogSequence {
+            if !isForced, let reason = working.inapplicable(entry) {
+                throw .inapplicable(reason: reason)
+            }
+            working.append(entry, time: time, subjects: subjects)
+            return working.fold.state.sequence
+        }
+        switch decision {
+        case .append(.intent(let recorded)):
+            return .recorded(recorded.id, try append(.intent(recorded)))
+        case .append(.confirmed(let batch)):
+            let sequence = try append(.confirmed(batch))
+            return .confirmed(sequence, through: working.fold.state.through)
+        case .append(let entry): return .appended(try append(entry))
+        case .join(let number, let entry):
+            guard let joined = working.fold.state.overlay[number]?.recorded else {
+                preconditionFailure("joined intent \(number) is not in the overlay")
+            }
+            let sequence = try entry.map { entry throws(FoldbackError) in try append(entry) }
+            return .joined(joined.id, sequence ?? joined.sequence)
+        case .ignore(let state): return .ignored(state)
+        case .ignoreBatch: return .batchIgnored(through: working.fold.state.through)
+        case .refuse(let refusal): throw FoldbackError(refusal)
+        }
+    }
+
+    /// What the log knows of those intents that the overlay does not have.
+    private func settled(
+        _ named: [IntentNumber], in working: WorkingLog<Event>
+    ) throws(FoldbackError) -> [IntentNumber: SettledSubject<Event>] {
+        var subjects: [IntentNumber: SettledSubject<Event>] = [:]
+        for number in named {
+            guard working.fold.state.wasRecorded(number), working.fold.state.overlay[number] == nil
+            else { continue }
+            let (row, recorded) = try storage.recall(
+                number, codec: codec, uncommitted: working.batch)
+            guard let verdict = row.verdict else {
+                throw .damaged(
+                    path: storage.path, sequence: nil,
+                    reason: "intent \(number) should be in the overlay and is not")
+            }
+            subjects[number] = SettledSubject(
+                row: row, intent: SettledIntent(recorded: recorded, verdict: verdict))
+        }
+        return subjects
+    }
+}
+
+/// A settled intent that a command names, with its row.
+struct SettledSubject<Event: Sendable>: Sendable {
+    let row: VerdictRow
+    let intent: SettledIntent<Event>
+}
+
+extension Request.Work {
+    fileprivate var isSync: Bool {
+        switch self {
+        case .sync: true
+        case .command: false
+        }
+    }
+}
+
+extension FoldbackError {
+    init(_ refusal: Refusal) {
+        self =
+            switch refusal {
+            case .unknownIntent(let number): .unknownIntent(number)
+            case .notPending(let number, let state): .notPending(number, state: state)
+            case .notRejected(let number, let state, let isDismissed):
+                .notRejected(number, state: state, isDismissed: isDismissed)
+            case .positionBelowOne: .invalidBatch(reason: "positions start at 1")
+            case .throughBelowPosition(let through, let highest):
+                .invalidBatch(
+                    reason: "through is \(through), below position \(highest) in the batch")
+            case .positionInAcknowledgementLog:
+                .invalidBatch(reason: "a log that acknowledgements confirm has no positions")
+            case .batchInAcknowledgementLog:
+                .invalidBatch(reason: "a log that acknowledgements confirm takes no batches")
+            }
+    }
+}

@@ -1,0 +1,72 @@
+import Synchronization
+
+/// One command on its way to the log, and the place where its outcome is waited for.
+package final class Request<Event: Sendable>: Sendable {
+    package enum Work: Sendable {
+        /// `isForced`: recorded even if `apply` throws (F9).
+        case command(Command<Event>, isForced: Bool)
+        /// Makes everything written so far durable.
+        case sync
+    }
+
+    private enum State {
+        case open
+        case awaited([UnsafeContinuation<Result<Outcome, FoldbackError>, Never>])
+        case done(Result<Outcome, FoldbackError>)
+
+        var result: Result<Outcome, FoldbackError>? {
+            guard case .done(let result) = self else { return nil }
+            return result
+        }
+    }
+
+    package let work: Work
+    package let bytes: Int
+    private let state = Mutex(State.open)
+
+    package init(_ work: Work, bytes: Int) {
+        self.work = work
+        self.bytes = bytes
+    }
+
+    package func complete(_ result: Result<Outcome, FoldbackError>) {
+        let waiting = state.withLock { state in
+            defer { state = .done(result) }
+            switch state {
+            case .open: return [UnsafeContinuation<Result<Outcome, FoldbackError>, Never>]()
+            case .awaited(let waiting): return waiting
+            case .done: preconditionFailure("a request was completed twice")
+            }
+        }
+        for continuation in waiting { continuation.resume(returning: result) }
+    }
+
+    /// The true outcome; a cancelled caller waits for it as well, for the command is on its way (L3).
+    package nonisolated(nonsending) func outcome() async throws(FoldbackError) -> Outcome {
+        if let result = state.withLock({ $0.result }) { return try result.get() }
+        let result = await withUnsafeContinuation { continuation in
+            let result = state.withLock { state -> Result<Outcome, FoldbackError>? in
+                switch state {
+                case .open: state = .awaited([continuation])
+                case .awaited(let others): state = .awaited(others + [continuation])
+                case .done(let result): return result
+                }
+                return nil
+            }
+            if let result { continuation.resume(returning: result) }
+        }
+        return try result.get()
+    }
+}
+
+/// What became of a request.
+package enum Outcome: Sendable {
+    case recorded(IntentID, LogSequence)
+    /// The intent with the same once key, and its own entry (F14).
+    case joined(IntentID, LogSequence)
+    case appended(LogSequence)
+    case ignored(IntentState)
+    case confirmed(LogSequence, through: Position)
+    case batchIgnored(through: Position)
+    case synced
+}

@@ -1,0 +1,145 @@
+import FoldbackLMDB
+
+/// The bounded queue between callers and the one place that writes (L3).
+///
+/// A request is *queued* once there is room for it, and from then on its caller gets the true outcome.
+/// Before that it waits in order of arrival, and may be cancelled. Whatever has been queued while one
+/// transaction is being committed goes into the next (group commit); there is no timer.
+package final class RequestQueue<Event: Sendable>: Sendable {
+    package typealias Admitted = UnsafeContinuation<Result<Void, FoldbackError>, Never>
+
+    package enum Admission: Sendable { case queued, full, closed }
+
+    private struct State {
+        var queued: [Request<Event>] = []
+        var queuedBytes = 0
+        var waiting: [(request: Request<Event>, continuation: Admitted)] = []
+        var isClosed = false
+        /// Somebody takes requests out, or is about to.
+        var isDraining = false
+
+        var isFull: Bool {
+            queued.count >= Limits.queueCountMax || queuedBytes >= Limits.queueBytesMax
+        }
+
+        mutating func append(_ request: Request<Event>) {
+            queued.append(request)
+            queuedBytes += request.bytes
+        }
+    }
+
+    private let monitor = Monitor(State())
+    private let closed: FoldbackError
+
+    package init(path: String) { closed = .closed(path: path) }
+
+    // MARK: Callers
+
+    /// Queues the request if there is room and nobody waits already.
+    package func offer(_ request: Request<Event>) -> Admission {
+        monitor.withLock { state, waiting in
+            if state.isClosed { return .closed }
+            guard !state.isFull, state.waiting.isEmpty else { return .full }
+            state.append(request)
+            if state.queued.count == 1 { waiting.wakeAll() }
+            return .queued
+        }
+    }
+
+    /// Queues the request as soon as there is room.
+    package func wait(for request: Request<Event>, _ continuation: Admitted) {
+        let isClosed = monitor.withLock { state, waiting in
+            if !state.isClosed {
+                state.waiting.append((request, continuation))
+                waiting.wakeAll()
+            }
+            return state.isClosed
+        }
+        if isClosed { continuation.resume(returning: .failure(closed)) }
+    }
+
+    /// Takes back a request that is not queued yet; does nothing if it is.
+    package func cancel(_ request: Request<Event>) {
+        let continuation = monitor.withLock { state, _ -> Admitted? in
+            guard let place = state.waiting.firstIndex(where: { $0.request === request }) else {
+                return nil
+            }
+            return state.waiting.remove(at: place).continuation
+        }
+        continuation?.resume(returning: .failure(.cancelled))
+    }
+
+    /// Nothing is queued any more; what is queued is carried out, who waits is turned away.
+    package func close() {
+        let turnedAway = monitor.withLock { state, waiting in
+            state.isClosed = true
+            defer { state.waiting.removeAll() }
+            waiting.wakeAll()
+            return state.waiting
+        }
+        for (_, continuation) in turnedAway { continuation.resume(returning: .failure(closed)) }
+    }
+
+    // MARK: The writer
+
+    /// The next transaction's requests; blocks until there are any. Nil: closed and empty.
+    package func next() -> [Request<Event>]? {
+        let (requests, admitted) = monitor.withLock { state, waiting in
+            while state.queued.isEmpty, state.waiting.isEmpty, !state.isClosed { waiting.wait() }
+            return take(&state)
+        }
+        for continuation in admitted { continuation.resume(returning: .success(())) }
+        return requests.isEmpty ? nil : requests
+    }
+
+    /// The same without blocking, for a store without a thread: nil if there is nothing to do or
+    /// somebody else does it. Who gets requests must call again until it gets none.
+    package func nextIfIdle(isContinuing: Bool) -> [Request<Event>]? {
+        let (requests, admitted) = monitor.withLock { state, _ in
+            guard isContinuing || !state.isDraining else {
+                return ([Request<Event>](), [Admitted]())
+            }
+            let taken = take(&state)
+            state.isDraining = !taken.0.isEmpty
+            return taken
+        }
+        for continuation in admitted { continuation.resume(returning: .success(())) }
+        return requests.isEmpty ? nil : requests
+    }
+
+    /// Up to one transaction's worth from the front, and who is queued in its place.
+    private func take(_ state: inout State) -> ([Request<Event>], [Admitted]) {
+        var admitted: [Admitted] = []
+        admit(&state, &admitted)
+        var count = 0
+        var bytes = 0
+        for request in state.queued {
+            let isFirst = count == 0
+            guard isFirst || bytes + request.bytes <= Limits.commitBytesMax,
+                count < Limits.commitCountMax
+            else { break }
+            count += 1
+            bytes += request.bytes
+        }
+        var taken = state.queued
+        if count == taken.count {
+            state.queued = []
+        } else {
+            taken.removeSubrange(count...)
+            state.queued.removeSubrange(..<count)
+        }
+        state.queuedBytes -= bytes
+        admit(&state, &admitted)
+        return (taken, admitted)
+    }
+
+    private func admit(_ state: inout State, _ admitted: inout [Admitted]) {
+        var count = 0
+        while count < state.waiting.count, !state.isFull {
+            state.append(state.waiting[count].request)
+            admitted.append(state.waiting[count].continuation)
+            count += 1
+        }
+        if count > 0 { state.waiting.removeSubrange(..<count) }
+    }
+}

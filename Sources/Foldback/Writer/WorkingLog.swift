@@ -1,0 +1,95 @@
+/// The log as the transaction being prepared will leave it: ahead of what is published until the
+/// commit. After a failed commit it is worthless, and the store takes no more commands (L6).
+package struct WorkingLog<Event: Sendable>: Sendable {
+    package private(set) var fold: LogFold<Event>
+    package private(set) var batch = WriteBatch()
+    /// Intents whose state this transaction changes.
+    package private(set) var answered: [IntentNumber] = []
+    private let replicas: ReplicaTable
+    /// The intent that the folds already have, from having been tried (F9).
+    private var tried: IntentNumber?
+
+    package init(_ fold: LogFold<Event>, replicas: ReplicaTable) {
+        self.fold = fold
+        self.replicas = replicas
+    }
+
+    package mutating func begin() {
+        batch = WriteBatch()
+        answered = []
+    }
+
+    /// Tries a new intent on every view. Why it cannot be recorded, nil if it can; the views are then
+    /// those with the intent.
+    ///
+    /// A confirm-only intent is not folded before it is confirmed, so nothing can be said (F13).
+    package mutating func inapplicable(_ entry: Entry<Event>) -> String? {
+        guard case .intent(let recorded) = entry, !recorded.isConfirmOnly else { return nil }
+        let intent = UnsettledIntent(recorded)
+        var reason: String?
+        for index in fold.folds.indices {
+            fold.folds[index].foldStale(over: fold.state.overlay)
+            if let error = fold.folds[index].append(intent) { reason = reason ?? "\(error)" }
+        }
+        if reason == nil {
+            tried = recorded.number
+        } else {
+            for index in fold.folds.indices { fold.folds[index].retract(recorded.number) }
+        }
+        return reason
+    }
+
+    /// Appends an entry that was decided on.
+    /// - Parameter subjects: the settled intents that its command names.
+    mutating func append(
+        _ entry: Entry<Event>, time: Timestamp, subjects: [IntentNumber: SettledSubject<Event>]
+    ) {
+        let sequence = fold.state.sequence.next
+        var info: [String: String] = [:]
+        if case .intent(let recorded) = entry { info = recorded.info }
+        let record = Record(
+            stamp: Stamp(sequence: sequence, time: time), replica: replicas.current, info: info,
+            entry: entry)
+        let (bytes, checksum) = record.encoded(predecessor: fold.chain, replicas: replicas)
+        fold.chain = checksum
+        batch.append(bytes, at: sequence)
+        let recalled = fold.state.recalled(by: entry).flatMap { subjects[$0]?.intent.recorded }
+        let effects = fold.state.apply(entry, at: sequence, recalled: recalled)
+        note(effects, subjects)
+        perform(effects.fold, at: sequence)
+    }
+
+    private mutating func note(
+        _ effects: Effects<Event>, _ subjects: [IntentNumber: SettledSubject<Event>]
+    ) {
+        answered += effects.answered
+        for change in effects.verdicts {
+            let old = subjects[change.number]?.row
+            guard let intent = change.intentSequence ?? old?.intentSequence,
+                let verdict = change.verdictSequence ?? old?.verdictSequence
+            else { preconditionFailure("intent \(change.number) was not looked up") }
+            batch.verdicts[change.number] = VerdictRow(
+                verdict: change.verdict, intentSequence: intent, verdictSequence: verdict)
+        }
+        for number in effects.reopened {
+            guard let old = subjects[number]?.row else {
+                preconditionFailure("intent \(number) was not looked up")
+            }
+            batch.verdicts[number] = VerdictRow(
+                verdict: nil, intentSequence: old.intentSequence,
+                verdictSequence: fold.state.sequence)
+        }
+    }
+
+    private mutating func perform(_ plan: FoldPlan<Event>, at sequence: LogSequence) {
+        var plan = plan
+        if case .append(let intent) = plan.view, intent.recorded.number == tried {
+            plan.view = .none
+        }
+        tried = nil
+        for index in fold.folds.indices { fold.folds[index].perform(plan, at: sequence) }
+    }
+
+    /// What readers are to see once the transaction is committed.
+    package mutating func published() -> Published<Event> { fold.published() }
+}

@@ -1,0 +1,193 @@
+import CLMDB
+
+/// An LMDB environment: one log's file, opened by one process at a time for writing (L1, L8).
+///
+/// Reads may come from any thread, as scoped closures. Writes come from one thread, which owns the
+/// transaction from begin to commit: LMDB's write lock belongs to the thread that took it (lmdb.h,
+/// mdb_txn_begin). Flags are LMDB's defaults plus `MDB_NOTLS`, with `MDB_NOMETASYNC` for relaxed
+/// durability; never `MDB_NOSYNC`, `MDB_WRITEMAP` or `MDB_MAPASYNC` (L2).
+///
+/// `@unchecked Sendable`: `handle` is an LMDB environment, which lmdb.h declares usable from several
+/// threads; moving its map and closing it happen inside `gate.exclusively`, when no transaction of
+/// this process is active. Everything else is immutable or guarded by the gate.
+package final class Environment: @unchecked Sendable {
+    let handle: OpaquePointer
+    package let directory: String
+    package let isReadOnly: Bool
+    let gate = MapGate()
+    private let options: Options
+    private let claim: OpenDirectories.Key
+    private let processID = Platform.processID
+    private let held: Monitor<Held>
+
+    private struct Held {
+        var isOpen = true
+        var lock: WriterLock?
+    }
+
+    package struct Options: Sendable {
+        /// `MDB_NOMETASYNC`: one flush a commit; a power cut may undo the last commit (L2).
+        package var relaxed = false
+        /// Where the map starts, in bytes; it grows by itself (L7).
+        package var mapSizeBytes = 64 << 20
+        package var tablesMax = 16
+        /// How long growing waits for readers inside the map, in seconds.
+        package var growthWaitMaxSeconds = 10
+
+        package init() {}
+    }
+
+    init(
+        handle: OpaquePointer, directory: String, isReadOnly: Bool, options: Options,
+        claim: OpenDirectories.Key, lock: WriterLock?
+    ) {
+        self.handle = handle
+        self.directory = directory
+        self.isReadOnly = isReadOnly
+        self.options = options
+        self.claim = claim
+        self.held = Monitor(Held(lock: lock))
+    }
+
+    deinit { close() }
+
+    /// Waits for reads that are going on, then closes; again: does nothing. In a forked child it does
+    /// nothing at all, for the environment is the parent's.
+    package func close() {
+        guard processID == Platform.processID else { return }
+        let wasOpen = held.withLock { held, _ in
+            defer { held.isOpen = false }
+            return held.isOpen
+        }
+        guard wasOpen else { return }
+        do {
+            try gate.exclusively(closing: true, secondsMax: nil) { mdb_env_close(handle) }
+        } catch {
+            preconditionFailure("closing \(directory) from inside a read of it: \(error)")
+        }
+        OpenDirectories.release(claim)
+        held.withLock { held, _ in held.lock = nil }
+    }
+
+    // MARK: Reading
+
+    /// Runs `body` on a snapshot of the last commit. Nothing that `body` is given may leave it.
+    ///
+    /// Costs a reader slot while it runs, and pages that commits free meanwhile cannot be reused: keep
+    /// it short. May block while the map is being moved.
+    package func read<R>(
+        _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
+    ) throws(LMDBError) -> R {
+        try requireSameProcess(.beginRead)
+        while true {
+            try gate.enter()
+            let transaction: ReadTransaction
+            do {
+                transaction = try ReadTransaction(begunIn: handle)
+            } catch {
+                gate.leave()
+                guard error.cause == .mapResized else { throw classified(error) }
+                // Another process made the file larger than our map (lmdb.h, mdb_txn_begin).
+                try resizeMap(to: 0)
+                continue
+            }
+            let outcome: Result<R, LMDBError>
+            do { outcome = .success(try body(transaction)) } catch { outcome = .failure(error) }
+            // The transaction must have ended when its thread leaves the gate.
+            transaction.end()
+            gate.leave()
+            do { return try outcome.get() } catch { throw classified(error) }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Runs `body` in a write transaction and commits it. On a full map the map grows and `body` runs
+    /// again from the start, so it must depend on nothing but its arguments (L7).
+    ///
+    /// - Parameter reserveBytes: about how much `body` adds; the map grows ahead of need by it.
+    /// - Throws: what `body` throws, after which nothing is written; or an error of the commit, see
+    ///   ``LMDBError/leavesOutcomeUnknown``.
+    package func write<R>(
+        reserveBytes: Int = 0,
+        _ body: (borrowing WriteTransaction) throws(LMDBError) -> R
+    ) throws(LMDBError) -> R {
+        try requireUsable()
+        try gate.requireOutside(for: .beginWrite)
+        try growAhead(of: reserveBytes)
+        while true {
+            do {
+                let transaction = try WriteTransaction(begunIn: handle)
+                let result = try body(transaction)
+                try transaction.commit()
+                return result
+            } catch {
+                guard error.cause == .mapFull else { throw classified(error) }
+                try resizeMap(to: mapSizeBytes * 2)
+            }
+        }
+    }
+
+    /// Flushes what `.relaxed` commits may have left to the system (L2). Blocks.
+    package func sync() throws(LMDBError) {
+        try requireSameProcess(.sync)
+        let code = mdb_env_sync(handle, 1)
+        guard code == 0 else { throw classified(LMDBError(.sync, code: code)) }
+    }
+
+    // MARK: The map
+
+    package var mapSizeBytes: Int {
+        var info = MDB_envinfo()
+        mdb_env_info(handle, &info)
+        return info.me_mapsize
+    }
+
+    /// Bytes of the file that are in use or were, which is what its size will be.
+    package var usedBytes: Int {
+        var info = MDB_envinfo()
+        var stat = MDB_stat()
+        mdb_env_info(handle, &info)
+        mdb_env_stat(handle, &stat)
+        return (info.me_last_pgno + 1) * Int(stat.ms_psize)
+    }
+
+    /// How long the oldest read of this process has been going on, in nanoseconds; 0 with none (L8).
+    package var oldestReadNanoseconds: UInt64 { gate.oldestReadNanoseconds }
+
+    private func growAhead(of bytes: Int) throws(LMDBError) {
+        let size = mapSizeBytes
+        // Pages are copied on write and freed ones come back two commits later: twice the bytes.
+        let need = usedBytes + 2 * bytes
+        guard need > size / 5 * 4 else { return }
+        var larger = size * 2
+        while need > larger / 5 * 4 { larger *= 2 }
+        try resizeMap(to: larger)
+    }
+
+    private func resizeMap(to bytes: Int) throws(LMDBError) {
+        try gate.exclusively(secondsMax: options.growthWaitMaxSeconds) { () throws(LMDBError) in
+            let code = mdb_env_set_mapsize(handle, bytes)
+            guard code == 0 else { throw LMDBError(.growMap, code: code) }
+        }
+    }
+
+    // MARK: Errors
+
+    /// - Throws: `.closed`, `.usedAfterFork`.
+    package func requireUsable() throws(LMDBError) {
+        try requireSameProcess(.inspect)
+        guard held.withLock({ held, _ in held.isOpen }) else { throw LMDBError(.inspect, .closed) }
+    }
+
+    private func requireSameProcess(_ operation: LMDBError.Operation) throws(LMDBError) {
+        guard processID == Platform.processID else { throw LMDBError(operation, .usedAfterFork) }
+    }
+
+    private func classified(_ error: LMDBError) -> LMDBError {
+        guard case .system(let code) = error.cause,
+            let free = Platform.freeBytesIfFull(errno: code, at: directory)
+        else { return error }
+        return LMDBError(error.operation, table: error.table, .diskFull(freeBytes: free))
+    }
+}

@@ -1,0 +1,44 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#endif
+
+extension Platform {
+    /// Runs `body` on a new thread, which ends with it. A thread may block; Swift's cooperative pool,
+    /// on which tasks run, may not.
+    package static func startThread(_ body: @escaping @Sendable () -> Void) {
+        let argument = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        // Projections run here: as much stack as a main thread has.
+        pthread_attr_setstacksize(&attributes, 8 << 20)
+        #if canImport(Darwin)
+            var thread: pthread_t?
+        #else
+            var thread = pthread_t()
+        #endif
+        let code = pthread_create(&thread, &attributes, threadMain, argument)
+        precondition(code == 0, "the system gives no thread: \(message(errno: code))")
+    }
+}
+
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+#if canImport(Darwin)
+    private func threadMain(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
+        return nil
+    }
+#else
+    private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let argument else { return nil }
+        Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
+        return nil
+    }
+#endif

@@ -1,0 +1,41 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Command-line tools and what proves the log with real processes: apart from Foldback, so that apps
+/// never fetch what only these need.
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+let package = Package(
+    name: "FoldbackTools",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "Foldback", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    ],
+    targets: [
+        .target(
+            name: "FoldbackShell", dependencies: [.product(name: "Foldback", package: "Foldback")],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "foldback",
+            dependencies: [
+                "FoldbackShell",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "foldback-demo",
+            dependencies: [
+                .product(name: "Foldback", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ShellTests", dependencies: ["FoldbackShell"],
+            resources: [.copy("Histories")], swiftSettings: strict),
+        .testTarget(
+            name: "CrashTests", dependencies: ["FoldbackShell", "foldback", "foldback-demo"],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,173 @@
+import Foldback
+
+/// A scripted session over a log of documents: one JSON object in, one out.
+///
+/// Answers come after the commit of what they answer. A session never ends by itself: a bad line is
+/// answered with an error.
+public struct ShellSession: Sendable {
+    let store: Store<Documents>
+
+    public init(over store: Store<Documents>) { self.store = store }
+
+    /// The answer to one line.
+    public func answer(to line: [UInt8]) async -> JSON {
+        do {
+            let json: JSON
+            do { json = try JSON(parsing: line) } catch {
+                throw ShellError(.badRequest, "this is no JSON: \(error)")
+            }
+            guard let object = json.objectValue else {
+                throw ShellError(.badRequest, "a command is a JSON object, not \(json)")
+            }
+            return try await answer(to: ShellCommand(object)).answered
+        } catch let error as ShellError {
+            return error.json
+        } catch let error as FoldbackError {
+            return ShellError(error).json
+        } catch {
+            return ShellError(.storage, "\(error)").json
+        }
+    }
+
+    private func answer(to command: ShellCommand) async throws -> JSON.Object {
+        switch try command.string("do") {
+        case "record": try await record(command)
+        case "acknowledge": try await acknowledge(command)
+        case "reject": try await reject(command)
+        case "withdraw": ["sequence": .number(try await store.withdraw(command.intent()))]
+        case "dismiss": ["sequence": .number(try await store.dismiss(command.intent()))]
+        case "retry": try await retry(command)
+        case "confirm": try await confirm(command)
+        case "view": try await view(command)
+        case "get": try get(command)
+        case "intent": try intent(command)
+        case "rejections": ["intents": .numbers(store.rejections)]
+        case "entries": try entries(command)
+        case "status": status()
+        case let other: throw ShellError(.badRequest, "there is no command \"\(other)\"")
+        }
+    }
+
+    // MARK: Commands that write
+
+    private func record(_ command: ShellCommand) async throws -> JSON.Object {
+        let receipt = try await store.record(
+            command.event("event"), force: command.flag("force"),
+            confirmOnly: command.flag("confirmOnly"), once: command.optionalString("once"))
+        var answer: JSON.Object = ["intent": .number(receipt.number)]
+        if receipt.isJoined {
+            answer["joined"] = true
+        } else {
+            answer["sequence"] = .number(receipt.sequence)
+        }
+        return answer
+    }
+
+    private func retry(_ command: ShellCommand) async throws -> JSON.Object {
+        let receipt = try await store.retry(command.intent(), force: command.flag("force"))
+        var answer: JSON.Object = [
+            "intent": .number(receipt.number), "sequence": .number(receipt.sequence),
+        ]
+        if receipt.isJoined { answer["joined"] = true }
+        return answer
+    }
+
+    private func acknowledge(_ command: ShellCommand) async throws -> JSON.Object {
+        let replacement = command.has("event") ? try command.event("event") : nil
+        let outcome = try await store.acknowledge(
+            command.intent(), position: command.optionalPosition("position"),
+            replacement: replacement)
+        return answer(outcome)
+    }
+
+    private func reject(_ command: ShellCommand) async throws -> JSON.Object {
+        let outcome = try await store.reject(
+            command.intent(), code: command.optionalString("code"),
+            message: command.string("message"))
+        return answer(outcome)
+    }
+
+    private func answer(_ outcome: AnswerOutcome) -> JSON.Object {
+        switch outcome {
+        case .recorded(let sequence): ["sequence": .number(sequence)]
+        case .ignored(let state): ["ignored": true, "state": .string(state.rawValue)]
+        }
+    }
+
+    private func confirm(_ command: ShellCommand) async throws -> JSON.Object {
+        let outcome = try await store.confirm(
+            command.confirmedEvents("events"), through: command.optionalThrough("through"))
+        switch outcome {
+        case .confirmed(let sequence, let through):
+            return ["sequence": .number(sequence), "through": .number(through)]
+        case .ignored(let through): return ["ignored": true, "through": .number(through)]
+        }
+    }
+
+    // MARK: Commands that read
+
+    private func view(_ command: ShellCommand) async throws -> JSON.Object {
+        let snapshot =
+            if let sequence: LogSequence = try command.optionalNumber("at") {
+                try await store.snapshot(at: sequence)
+            } else {
+                store.snapshot
+            }
+        return [
+            "sequence": .number(snapshot.sequence), "through": .number(snapshot.through),
+            "documents": snapshot.view.json, "confirmed": snapshot.confirmed.json,
+            "pending": .numbers(snapshot.pending), "accepted": .numbers(snapshot.accepted),
+            "conflicted": .numbers(snapshot.conflicted),
+        ]
+    }
+
+    private func get(_ command: ShellCommand) throws -> JSON.Object {
+        let key = ExactString(try command.string("key"))
+        var answer: JSON.Object = [
+            "overlay": .numbers(store.overlay(touching: key).map(\.number))
+        ]
+        if let value = store.view[key] { answer["value"] = value } else { answer["absent"] = true }
+        return answer
+    }
+
+    private func intent(_ command: ShellCommand) throws -> JSON.Object {
+        let status = try store.intent(command.intent())
+        var answer: JSON.Object = ["state": .string(status.state.rawValue)]
+        if let rejection = status.rejection {
+            answer["code"] = rejection.code.map { .string($0) }
+            answer["message"] = .string(rejection.message)
+            answer["dismissed"] = .bool(status.isDismissed)
+        }
+        answer["retries"] = status.retries.map { .number($0) }
+        return answer
+    }
+
+    private func entries(_ command: ShellCommand) throws -> JSON.Object {
+        let limit: LogSequence = try command.number("limit")
+        var start: LogSequence = try command.number("from")
+        var left = Int(clamping: limit.value)
+        var found: [JSON] = []
+        while left > 0 {
+            let piece = try store.entries(from: start, countMax: left)
+            guard let last = piece.last else { break }
+            found += piece.map(\.json)
+            left -= piece.count
+            start = LogSequence(last.sequence.value + 1)
+        }
+        return ["entries": .array(found)]
+    }
+
+    private func status() -> JSON.Object {
+        var answer = store.status.json
+        answer["faults"] = .integer(Int64(store.faults.count))
+        return answer
+    }
+}
+
+extension JSON.Object {
+    fileprivate var answered: JSON {
+        var object = self
+        object["ok"] = true
+        return .object(object)
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foldback
+import FoldbackShell
+import Foundation
+
+struct Shell: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "A session over a log of documents: a JSON object a line in, one out.",
+        discussion: """
+            The log is created if it is absent. Commands: record, acknowledge, reject, withdraw, \
+            dismiss, retry, confirm; view, get, intent, rejections, entries, status.
+
+            Example:
+              $ echo '{"do":"record","event":{"op":"set","key":"a","value":1}}' | foldback shell a.log
+              {"intent":1,"ok":true,"sequence":1}
+            """)
+
+    @OptionGroup var log: LogArgument
+
+    @Option(help: "The replica's name in a log that is created; a fresh UUID by default.")
+    var replica: String?
+
+    @Option(help: "Which source confirms; fixed when the log is created (default: downlink).")
+    var confirmedBy: LogKind?
+
+    @Option(help: "What an answer promises: durable or relaxed.")
+    var durability = Durability.durable
+
+    func run() async throws {
+        let replica = try replica.map { name in
+            guard let replica = ReplicaID(name) else {
+                throw ValidationError("a replica's name has 1 to 255 bytes")
+            }
+            return replica
+        }
+        let store =
+            if let confirmedBy {
+                try await Foldback.open(
+                    at: log.directory, Documents.self, confirmedBy: confirmedBy,
+                    durability: durability, replica: replica)
+            } else {
+                try await Foldback.open(
+                    at: log.directory, Documents.self, existingOr: .downlink,
+                    durability: durability, replica: replica)
+            }
+        let session = ShellSession(over: store)
+        var input = InputLines(FileHandle.standardInput)
+        while let line = input.next() {
+            var answer = await session.answer(to: line).encoded
+            answer.append(UInt8(ascii: "\n"))
+            FileHandle.standardOutput.write(Data(answer))
+        }
+        await store.close()
+    }
+}
+
+/// Lines as bytes, for they need not be text. Reading blocks: the session has nothing else to do.
+struct InputLines {
+    private let handle: FileHandle
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var isAtEnd = false
+
+    init(_ handle: FileHandle) { self.handle = handle }
+
+    mutating func next() -> [UInt8]? {
+        var searched = start
+        while true {
+            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { start = end + 1 }
+                return Array(buffer[start..<end])
+            }
+            guard !isAtEnd else {
+                defer { start = buffer.count }
+                return start < buffer.count ? Array(buffer[start...]) : nil
+            }
+            buffer.removeSubrange(..<start)
+            start = 0
+            searched = buffer.count
+            let data = handle.availableData
+            isAtEnd = data.isEmpty
+            buffer.append(contentsOf: data)
+        }
+    }
+}
