@@ -55,7 +55,7 @@ package final class Environment: @unchecked Sendable {
     /// nothing at all, for the environment is the parent's.
     package func close() {
         guard processID == Platform.processID else { return }
-        let wasOpen = held.withLock { held, _ in
+        let wasOpen = held.withLock { held in
             defer { held.isOpen = false }
             return held.isOpen
         }
@@ -66,7 +66,7 @@ package final class Environment: @unchecked Sendable {
             preconditionFailure("closing \(directory) from inside a read of it: \(error)")
         }
         OpenDirectories.release(claim)
-        held.withLock { held, _ in held.lock = nil }
+        held.withLock { held in held.lock = nil }
     }
 
     // MARK: Reading
@@ -177,7 +177,7 @@ package final class Environment: @unchecked Sendable {
     /// - Throws: `.closed`, `.usedAfterFork`.
     package func requireUsable() throws(LMDBError) {
         try requireSameProcess(.inspect)
-        guard held.withLock({ held, _ in held.isOpen }) else { throw LMDBError(.inspect, .closed) }
+        guard held.withLock({ held in held.isOpen }) else { throw LMDBError(.inspect, .closed) }
     }
 
     private func requireSameProcess(_ operation: LMDBError.Operation) throws(LMDBError) {

@@ -34,36 +34,37 @@ package final class MapGate: Sendable {
     /// - Throws: `.closed`.
     package func enter() throws(LMDBError) {
         let me = Self.thread
-        try monitor.withLock { (state, waiting) throws(LMDBError) in
+        _ = try monitor.wait { (state) throws(LMDBError) -> Void? in
             if let inside = state.readers[me] {
                 state.readers[me] = Reader(depth: inside.depth + 1, since: inside.since)
-                return
+                return ()
             }
-            while state.isMoving { waiting.wait() }
+            guard !state.isMoving else { return nil }
             guard !state.isClosed else { throw LMDBError(.beginRead, .closed) }
             state.readers[me] = Reader(depth: 1, since: Platform.monotonicNanoseconds())
+            return ()
         }
     }
 
     package func leave() {
         let me = Self.thread
-        monitor.withLock { state, waiting in
+        let isAwaited = monitor.withLock { state in
             guard var reader = state.readers[me] else {
                 preconditionFailure("a reader left the gate that never entered it")
             }
             reader.depth -= 1
             state.readers[me] = reader.depth == 0 ? nil : reader
-            if state.readers.isEmpty, state.isMoving { waiting.wakeAll() }
+            return state.readers.isEmpty && state.isMoving
         }
+        if isAwaited { monitor.wakeAll() }
     }
 
     /// - Throws: `.writeInsideRead` if the calling thread is inside a read: a write could need a
     ///   larger map, and would wait for that read for ever.
     package func requireOutside(for operation: LMDBError.Operation) throws(LMDBError) {
         let me = Self.thread
-        try monitor.withLock { (state, _) throws(LMDBError) in
-            guard state.readers[me] == nil else { throw LMDBError(operation, .writeInsideRead) }
-        }
+        let isInside = monitor.withLock { $0.readers[me] != nil }
+        guard !isInside else { throw LMDBError(operation, .writeInsideRead) }
     }
 
     /// Runs `body` while nobody reads. With `closing`, nobody can enter afterwards.
@@ -73,42 +74,33 @@ package final class MapGate: Sendable {
     package func exclusively(
         closing: Bool = false, secondsMax: Int?, _ body: () throws(LMDBError) -> Void
     ) throws(LMDBError) {
-        let me = Self.thread
-        try monitor.withLock { (state, waiting) throws(LMDBError) in
-            guard state.readers[me] == nil else { throw LMDBError(.growMap, .writeInsideRead) }
-            while state.isMoving { waiting.wait() }
+        try requireOutside(for: .growMap)
+        _ = try monitor.wait { (state) throws(LMDBError) -> Void? in
+            guard !state.isMoving else { return nil }
             guard !state.isClosed else { throw LMDBError(.growMap, .closed) }
             state.isMoving = true
-            let end = secondsMax.map {
-                Platform.monotonicNanoseconds() + UInt64($0) * 1_000_000_000
-            }
-            while !state.readers.isEmpty {
-                guard let end else {
-                    waiting.wait()
-                    continue
-                }
-                let now = Platform.monotonicNanoseconds()
-                guard now < end else {
-                    state.isMoving = false
-                    waiting.wakeAll()
-                    throw LMDBError(.growMap, .readerBlocksGrowth(seconds: secondsMax ?? 0))
-                }
-                _ = waiting.wait(nanoseconds: end - now)
-            }
+            return ()
         }
         defer {
-            monitor.withLock { state, waiting in
+            monitor.withLock { state in
                 state.isMoving = false
                 if closing { state.isClosed = true }
-                waiting.wakeAll()
             }
+            monitor.wakeAll()
+        }
+        let nanosecondsMax = secondsMax.map { UInt64($0) * 1_000_000_000 }
+        let isAlone: Void? = monitor.wait(nanosecondsMax: nanosecondsMax) { state in
+            state.readers.isEmpty ? () : nil
+        }
+        guard isAlone != nil else {
+            throw LMDBError(.growMap, .readerBlocksGrowth(seconds: secondsMax ?? 0))
         }
         try body()
     }
 
     /// How long the oldest read of this process has been going on, in nanoseconds; 0 with none (L8).
     package var oldestReadNanoseconds: UInt64 {
-        monitor.withLock { state, _ in
+        monitor.withLock { state in
             guard let since = state.readers.values.map(\.since).min() else { return 0 }
             return Platform.monotonicNanoseconds() - since
         }

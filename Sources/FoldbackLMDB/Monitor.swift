@@ -7,10 +7,10 @@
 /// A value behind a lock that threads can wait on until it has changed.
 ///
 /// `Synchronization.Mutex` has no condition variable; this is the mutex and condition of pthreads
-/// with the value they guard. `wait` may only be called on threads that may block: the log's own
-/// writer thread, never Swift's cooperative pool, except where a doc comment says why.
+/// with the value they guard. Waiting is for threads that may block: the log's own writer
+/// thread, and readers for the moment in which the map is moved.
 ///
-/// `@unchecked Sendable`: `value` is touched only in `withLock`, which holds `mutex`; the two
+/// `@unchecked Sendable`: `value` is touched only while `mutex` is held; the two
 /// pointers are set once in `init` and freed in `deinit`, when nobody else holds the object.
 package final class Monitor<Value>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -36,37 +36,49 @@ package final class Monitor<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    package func withLock<R, E: Error>(
-        _ body: (inout Value, borrowing Waiting) throws(E) -> R
-    ) throws(E) -> R {
+    package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&value, Waiting(mutex: mutex, condition: condition))
+        return try body(&value)
     }
 
-    /// What can be done with the condition while the lock is held.
-    package struct Waiting: ~Copyable {
-        fileprivate let mutex: UnsafeMutablePointer<pthread_mutex_t>
-        fileprivate let condition: UnsafeMutablePointer<pthread_cond_t>
+    /// Wakes everybody in ``wait(nanosecondsMax:for:)``, to be called after a change.
+    package func wakeAll() { pthread_cond_broadcast(condition) }
 
-        /// Releases the lock until somebody calls `wakeAll`; may return early, so test again.
-        package func wait() { pthread_cond_wait(condition, mutex) }
-
-        /// The same for at most so long; false when the time is over.
-        package func wait(nanoseconds: UInt64) -> Bool {
-            #if os(Linux)
-                let end = Platform.monotonicNanoseconds() + nanoseconds
-                var until = timespec(
-                    tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
-                return pthread_cond_timedwait(condition, mutex, &until) == 0
-            #else
-                var span = timespec(
-                    tv_sec: Int(nanoseconds / 1_000_000_000),
-                    tv_nsec: Int(nanoseconds % 1_000_000_000))
-                return pthread_cond_timedwait_relative_np(condition, mutex, &span) == 0
-            #endif
+    /// Calls `attempt` under the lock, again after each ``wakeAll()``, until it gives a result.
+    ///
+    /// Each attempt is an access of its own: within one, the compiler may rely on nobody else changing
+    /// the value, so waiting must happen between them.
+    /// - Parameter nanosecondsMax: gives up after so long, and returns nil.
+    package func wait<R, E: Error>(
+        nanosecondsMax: UInt64? = nil, for attempt: (inout Value) throws(E) -> R?
+    ) throws(E) -> R? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        let end = nanosecondsMax.map { Platform.monotonicNanoseconds() + $0 }
+        while true {
+            if let result = try attempt(&value) { return result }
+            guard let end else {
+                pthread_cond_wait(condition, mutex)
+                continue
+            }
+            let now = Platform.monotonicNanoseconds()
+            guard now < end else { return nil }
+            wait(nanoseconds: end - now)
         }
+    }
 
-        package func wakeAll() { pthread_cond_broadcast(condition) }
+    private func wait(nanoseconds: UInt64) {
+        #if os(Linux)
+            let end = Platform.monotonicNanoseconds() + nanoseconds
+            var until = timespec(
+                tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
+            pthread_cond_timedwait(condition, mutex, &until)
+        #else
+            var span = timespec(
+                tv_sec: Int(nanoseconds / 1_000_000_000),
+                tv_nsec: Int(nanoseconds % 1_000_000_000))
+            pthread_cond_timedwait_relative_np(condition, mutex, &span)
+        #endif
     }
 }

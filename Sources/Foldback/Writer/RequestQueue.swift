@@ -37,30 +37,28 @@ package final class RequestQueue<Event: Sendable>: Sendable {
 
     /// Queues the request if there is room and nobody waits already.
     package func offer(_ request: Request<Event>) -> Admission {
-        monitor.withLock { state, waiting in
-            if state.isClosed { return .closed }
-            guard !state.isFull, state.waiting.isEmpty else { return .full }
+        let (admission, wakes) = monitor.withLock { state -> (Admission, Bool) in
+            if state.isClosed { return (.closed, false) }
+            guard !state.isFull, state.waiting.isEmpty else { return (.full, false) }
             state.append(request)
-            if state.queued.count == 1 { waiting.wakeAll() }
-            return .queued
+            return (.queued, state.queued.count == 1)
         }
+        if wakes { monitor.wakeAll() }
+        return admission
     }
 
     /// Queues the request as soon as there is room.
     package func wait(for request: Request<Event>, _ continuation: Admitted) {
-        let isClosed = monitor.withLock { state, waiting in
-            if !state.isClosed {
-                state.waiting.append((request, continuation))
-                waiting.wakeAll()
-            }
+        let isClosed = monitor.withLock { state in
+            if !state.isClosed { state.waiting.append((request, continuation)) }
             return state.isClosed
         }
-        if isClosed { continuation.resume(returning: .failure(closed)) }
+        if isClosed { continuation.resume(returning: .failure(closed)) } else { monitor.wakeAll() }
     }
 
     /// Takes back a request that is not queued yet; does nothing if it is.
     package func cancel(_ request: Request<Event>) {
-        let continuation = monitor.withLock { state, _ -> Admitted? in
+        let continuation = monitor.withLock { state -> Admitted? in
             guard let place = state.waiting.firstIndex(where: { $0.request === request }) else {
                 return nil
             }
@@ -71,12 +69,12 @@ package final class RequestQueue<Event: Sendable>: Sendable {
 
     /// Nothing is queued any more; what is queued is carried out, who waits is turned away.
     package func close() {
-        let turnedAway = monitor.withLock { state, waiting in
+        let turnedAway = monitor.withLock { state in
             state.isClosed = true
             defer { state.waiting.removeAll() }
-            waiting.wakeAll()
             return state.waiting
         }
+        monitor.wakeAll()
         for (_, continuation) in turnedAway { continuation.resume(returning: .failure(closed)) }
     }
 
@@ -84,10 +82,11 @@ package final class RequestQueue<Event: Sendable>: Sendable {
 
     /// The next transaction's requests; blocks until there are any. Nil: closed and empty.
     package func next() -> [Request<Event>]? {
-        let (requests, admitted) = monitor.withLock { state, waiting in
-            while state.queued.isEmpty, state.waiting.isEmpty, !state.isClosed { waiting.wait() }
-            return take(&state)
+        let taken = monitor.wait { state -> ([Request<Event>], [Admitted])? in
+            let hasWork = !state.queued.isEmpty || !state.waiting.isEmpty
+            return hasWork || state.isClosed ? take(&state) : nil
         }
+        guard let (requests, admitted) = taken else { return nil }
         for continuation in admitted { continuation.resume(returning: .success(())) }
         return requests.isEmpty ? nil : requests
     }
@@ -95,7 +94,7 @@ package final class RequestQueue<Event: Sendable>: Sendable {
     /// The same without blocking, for a store without a thread: nil if there is nothing to do or
     /// somebody else does it. Who gets requests must call again until it gets none.
     package func nextIfIdle(isContinuing: Bool) -> [Request<Event>]? {
-        let (requests, admitted) = monitor.withLock { state, _ in
+        let (requests, admitted) = monitor.withLock { state in
             guard isContinuing || !state.isDraining else {
                 return ([Request<Event>](), [Admitted]())
             }

@@ -1,0 +1,30 @@
+import ArgumentParser
+import Foldback
+import Foundation
+
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "foldback-demo", abstract: "Shows Foldback at work on real input.",
+        subcommands: [Session.self, Record.self])
+}
+
+@main
+struct Main {
+    static func main() async {
+        do {
+            var command = try Demo.parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            guard Demo.exitCode(for: error) != .success else {
+                print(Demo.fullMessage(for: error))
+                return
+            }
+            FileHandle.standardError.write(Data("foldback-demo: \(Demo.message(for: error))\n".utf8))
+            exit(error is DemoFailure ? 1 : 2)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// How far a recording process has come, as it tells its parent on standard output: a line of numbers,
+/// of which the last one counts, also after a SIGKILL.
+struct Progress {
+    private(set) var recorded: Int
+    private(set) var nanoseconds: UInt64 = 0
+    private(set) var latencies = Histogram()
+    private let start: ContinuousClock.Instant?
+    /// A hundredth of the session: a short one is over before a clock would say so.
+    private let step: Int
+    private var dueAt = 0
+
+    init(recorded: Int, total: Int, start: ContinuousClock.Instant) {
+        self.recorded = recorded
+        self.start = start
+        step = max(1, total / 100)
+    }
+
+    mutating func note(_ latency: Duration) {
+        recorded += 1
+        latencies.add(microseconds: latency / .microseconds(1))
+    }
+
+    var isDue: Bool { recorded >= dueAt }
+
+    mutating func report(at now: ContinuousClock.Instant) {
+        dueAt = recorded + step
+        let elapsed = start.map { UInt64(max(0, (now - $0) / .nanoseconds(1))) } ?? 0
+        let line = "\(recorded) \(elapsed) \(latencies.text)\n"
+        FileHandle.standardOutput.write(Data(line.utf8))
+    }
+
+    /// Reads a line back; nil where it was cut off.
+    init?(line: Substring) {
+        let fields = line.split(separator: " ")
+        guard fields.count == 3, let recorded = Int(fields[0]), let elapsed = UInt64(fields[1]),
+            let latencies = Histogram(text: fields[2])
+        else { return nil }
+        self.recorded = recorded
+        nanoseconds = elapsed
+        self.latencies = latencies
+        start = nil
+        step = 1
+    }
+}
+
+/// Latencies in steps of 5 percent.
+struct Histogram {
+    private static let step = 1.05
+    private var counts: [Int: Int] = [:]
+
+    init() {}
+
+    mutating func add(microseconds: Double) {
+        counts[Int(log(max(1, microseconds)) / log(Self.step)), default: 0] += 1
+    }
+
+    mutating func add(_ other: Histogram) { counts.merge(other.counts, uniquingKeysWith: +) }
+
+    /// The latency that this share of all did not exceed; nil with none.
+    func microseconds(percentile: Double) -> Double? {
+        let total = counts.values.reduce(0, +)
+        var left = Int((Double(total) * percentile / 100).rounded(.up))
+        for (bucket, count) in counts.sorted(by: { $0.key < $1.key }) {
+            left -= count
+            if left <= 0 { return pow(Self.step, Double(bucket) + 0.5) }
+        }
+        return nil
+    }
+
+    var text: String {
+        counts.isEmpty ? "-" : counts.map { "\($0.key):\($0.value)" }.joined(separator: ",")
+    }
+
+    init?(text: Substring) {
+        guard text != "-" else { return }
+        for pair in text.split(separator: ",") {
+            let fields = pair.split(separator: ":")
+            guard fields.count == 2, let bucket = Int(fields[0]), let count = Int(fields[1]) else {
+                return nil
+            }
+            counts[bucket] = count
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import Foldback
+import Foundation
+
+/// The recording process: the one that is killed. It types the rest of the session into the log while
+/// an authority acknowledges what has arrived.
+struct Record: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Records the rest of a session; started by the demo.", shouldDisplay: false)
+
+    /// Intents between being queued and being durable.
+    static let inFlightMax = 256
+
+    @Argument var log: String
+    @Argument(help: "The session's edits, one a line.") var edits: String
+
+    func run() async throws {
+        let edits = try Data(contentsOf: URL(filePath: self.edits)).split(separator: 0x0A)
+        let store = try await Foldback.open(
+            at: URL(filePath: log), Text.self, confirmedBy: .acknowledgement, durability: .durable)
+        let recorder = Recorder(store: store)
+        try await recorder.run(edits)
+        await store.close()
+    }
+}
+
+/// Types, waits for each keystroke to be durable, and acknowledges, all at once.
+private struct Recorder {
+    let store: Store<Text>
+    let clock = ContinuousClock()
+
+    private struct Keystroke: Sendable {
+        let recording: Recording<Edit>
+        let queuedAt: ContinuousClock.Instant
+    }
+
+    func run(_ edits: [Data]) async throws {
+        // What the log holds already; the number of the next intent says where to go on.
+        let done = Int(store.status.nextIntent.value) - 1
+        let unanswered = store.overlay.map(\.number)
+        let (typed, keystrokes) = AsyncStream.makeStream(of: Keystroke.self)
+        let (arrived, authority) = AsyncStream.makeStream(of: IntentNumber.self)
+        for number in unanswered { authority.yield(number) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { keystrokes.finish() }
+                try await type(edits[done...], keystrokes)
+            }
+            group.addTask {
+                defer { authority.finish() }
+                try await measure(typed, authority, done: done, total: edits.count)
+            }
+            group.addTask { try await acknowledge(arrived) }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Queues the keystrokes in order, at most so many ahead of the disk.
+    private func type(
+        _ edits: ArraySlice<Data>, _ keystrokes: AsyncStream<Keystroke>.Continuation
+    ) async throws {
+        var inFlight: [Recording<Edit>] = []
+        inFlight.reserveCapacity(Record.inFlightMax)
+        var oldest = 0
+        for line in edits {
+            let edit = try Edit(json: JSON(parsing: [UInt8](line)))
+            let queuedAt = clock.now
+            let recording = try await store.enqueue(edit)
+            keystrokes.yield(Keystroke(recording: recording, queuedAt: queuedAt))
+            if inFlight.count < Record.inFlightMax {
+                inFlight.append(recording)
+            } else {
+                _ = try await inFlight[oldest].receipt()
+                inFlight[oldest] = recording
+                oldest = (oldest + 1) % Record.inFlightMax
+            }
+        }
+    }
+
+    /// Notes how long each keystroke took to be durable, and hands it to the authority.
+    private func measure(
+        _ keystrokes: AsyncStream<Keystroke>, _ authority: AsyncStream<IntentNumber>.Continuation,
+        done: Int, total: Int
+    ) async throws {
+        var progress = Progress(recorded: done, total: total, start: clock.now)
+        for await keystroke in keystrokes {
+            let receipt = try await keystroke.recording.receipt()
+            let now = clock.now
+            progress.note(now - keystroke.queuedAt)
+            authority.yield(receipt.number)
+            if progress.isDue { progress.report(at: now) }
+        }
+        progress.report(at: clock.now)
+    }
+
+    /// Answers in batches of whatever has arrived, while typing goes on.
+    private func acknowledge(_ arrived: AsyncStream<IntentNumber>) async throws {
+        var batch: [Acknowledgement<Edit>] = []
+        for await number in arrived {
+            batch.append(Acknowledgement(number))
+            if batch.count == 256 {
+                try await store.acknowledge(contentsOf: batch)
+                batch.removeAll(keepingCapacity: true)
+            }
+        }
+        try await store.acknowledge(contentsOf: batch)
+    }
+}

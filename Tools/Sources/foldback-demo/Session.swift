@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foldback
+import Foundation
+
+/// The demo's main job: a real editing session, recorded by a process that is killed twice.
+struct Session: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Records an editing session durably, killing the recording process on the way.",
+        discussion: """
+            Every transaction of the session is one intent. At the end the view and confirmed state \
+            must equal the session's own last text, or the demo fails.
+
+            Example: Tools/demo session.json.gz
+            """)
+
+    @Option(help: "Where the log is made; it stays there.")
+    var directory: String
+
+    @Option(help: "A text to type where no session is named.")
+    var text: String?
+
+    @Argument(help: "A session in the format of github.com/josephg/editing-traces, .json or .json.gz.")
+    var file: String?
+
+    func run() async throws {
+        let trace = try trace()
+        let intents = trace.intents
+        let folder = URL(filePath: directory, directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let log = folder.appending(path: "session.log", directoryHint: .isDirectory)
+        try? FileManager.default.removeItem(at: log)
+        let edits = folder.appending(path: "session.edits")
+        try Data(intents.map { $0.json.encoded + [0x0A] }.joined()).write(to: edits)
+
+        print("\(trace.name): \(intents.count) intents, each durable before its answer counts")
+        var tally = try RecordingProcess.runAll(
+            log: log, edits: edits, total: intents.count,
+            killsAt: [intents.count / 3, intents.count * 2 / 3])
+        try await check(log, trace, &tally)
+        tally.printTable(intents: intents.count)
+        print("\nThe log stays at \(log.path)")
+    }
+
+    private func trace() throws -> Trace {
+        if let file { return try Trace(file: URL(filePath: file)) }
+        guard let text else { throw ValidationError("name a session, or a text with --text") }
+        let url = URL(filePath: text)
+        let name = "typing \(url.lastPathComponent)"
+        return Trace(typing: try String(contentsOf: url, encoding: .utf8), name: name)
+    }
+
+    /// Opens the log as an app would after a restart, and compares.
+    private func check(_ log: URL, _ trace: Trace, _ tally: inout Tally) async throws {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let store = try await Foldback.open(
+            at: log, Text.self, confirmedBy: .acknowledgement, durability: .durable)
+        tally.reopen = clock.now - start
+        let status = store.status
+        tally.entries = Int(status.sequence.value)
+        tally.bytes = status.bytesOnDisk
+        let failures = [
+            store.view.string.isExactly(trace.end) ? nil : "the view is not the session's last text",
+            store.confirmed.string.isExactly(trace.end)
+                ? nil : "confirmed state is not the session's last text",
+            status.nextIntent.value == UInt64(trace.intents.count) + 1
+                ? nil : "\(status.nextIntent.value - 1) intents are in the log",
+            status.pendingCount == 0 ? nil : "\(status.pendingCount) intents are unanswered",
+        ].compactMap(\.self)
+        await store.close()
+        guard failures.isEmpty else {
+            throw DemoFailure(description: "FAILED: " + failures.joined(separator: "; "))
+        }
+        print("view and confirmed text equal the session's last text, code point by code point\n")
+    }
+}
+
+struct DemoFailure: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension String {
+    /// Swift's `==` takes composed and decomposed letters for equal; here they are not.
+    fileprivate func isExactly(_ other: String) -> Bool {
+        unicodeScalars.elementsEqual(other.unicodeScalars)
+    }
+}

@@ -1,0 +1,132 @@
+import Foldback
+
+/// One keystroke, or a few at once: patches applied one after the other.
+struct Edit: Sendable, Equatable {
+    struct Patch: Sendable, Equatable {
+        /// In Unicode code points from the start of the text.
+        let position: Int
+        let deletedCount: Int
+        let inserted: String
+    }
+
+    let patches: [Patch]
+}
+
+/// A text being typed: the projection of the demo.
+///
+/// Code points in pieces of at most 1,024, so that a published view shares all pieces but those that
+/// changed since.
+struct Text: Projection {
+    private static let pieceCountMax = 1_024
+
+    private var pieces: [ContiguousArray<Unicode.Scalar>] = []
+    private(set) var count = 0
+
+    static var codec: any EventCodec<Edit> { EditCodec() }
+
+    var string: String {
+        var scalars = String.UnicodeScalarView()
+        for piece in pieces { scalars.append(contentsOf: piece) }
+        return String(scalars)
+    }
+
+    mutating func apply(_ edit: Edit, _ context: EventContext) throws {
+        try check(edit)
+        for patch in edit.patches { replace(patch) }
+    }
+
+    /// Before anything is changed, for an edit is applied as a whole or not at all.
+    private func check(_ edit: Edit) throws {
+        var length = count
+        for patch in edit.patches {
+            guard patch.position >= 0, patch.deletedCount >= 0,
+                patch.position + patch.deletedCount <= length
+            else { throw OutOfText(patch: patch, length: length) }
+            length += patch.inserted.unicodeScalars.count - patch.deletedCount
+        }
+    }
+
+    private mutating func replace(_ patch: Edit.Patch) {
+        var (index, offset) = place(of: patch.position)
+        var left = patch.deletedCount
+        while left > 0 {
+            let here = min(left, pieces[index].count - offset)
+            pieces[index].removeSubrange(offset..<offset + here)
+            left -= here
+            guard pieces[index].isEmpty || left > 0 else { break }
+            if pieces[index].isEmpty { pieces.remove(at: index) } else { index += 1 }
+            offset = 0
+        }
+        let inserted = patch.inserted.unicodeScalars
+        count += inserted.count - patch.deletedCount
+        guard !inserted.isEmpty else { return }
+        if index == pieces.count {
+            pieces.append([])
+            offset = 0
+        }
+        pieces[index].insert(contentsOf: inserted, at: offset)
+        if pieces[index].count > Self.pieceCountMax { split(index) }
+    }
+
+    /// The piece with that position; the end of a piece rather than the start of the next.
+    private func place(of position: Int) -> (index: Int, offset: Int) {
+        var offset = position
+        for index in pieces.indices {
+            if offset < pieces[index].count { return (index, offset) }
+            offset -= pieces[index].count
+        }
+        return pieces.isEmpty ? (0, 0) : (pieces.count - 1, pieces[pieces.count - 1].count + offset)
+    }
+
+    private mutating func split(_ index: Int) {
+        let piece = pieces[index]
+        let size = Self.pieceCountMax / 2
+        let parts = stride(from: 0, to: piece.count, by: size).map {
+            ContiguousArray(piece[$0..<min($0 + size, piece.count)])
+        }
+        pieces.replaceSubrange(index...index, with: parts)
+    }
+}
+
+struct OutOfText: Error, CustomStringConvertible {
+    let patch: Edit.Patch
+    let length: Int
+    var description: String {
+        "\(patch.position) + \(patch.deletedCount) is beyond the text's \(length) code points"
+    }
+}
+
+/// `[[position, deleted, "inserted"], …]`, as traces have it.
+struct EditCodec: EventCodec {
+    let format = EventFormat(codec: 128, version: 1)
+
+    func encode(_ edit: Edit) throws -> [UInt8] { edit.json.encoded }
+
+    func decode(_ bytes: RawSpan, format: EventFormat) throws -> Edit {
+        try Edit(json: JSON(parsing: bytes.withUnsafeBytes { Array($0) }))
+    }
+}
+
+extension Edit {
+    var json: JSON {
+        .array(
+            patches.map {
+                [
+                    .integer(Int64($0.position)), .integer(Int64($0.deletedCount)),
+                    .string($0.inserted),
+                ]
+            })
+    }
+
+    init(json: JSON) throws {
+        guard let elements = json.arrayValue else { throw TraceError("patches are an array") }
+        patches = try elements.map { element in
+            guard let fields = element.arrayValue, fields.count == 3,
+                let position = fields[0].integerValue.flatMap(Int.init(exactly:)),
+                let deleted = fields[1].integerValue.flatMap(Int.init(exactly:)),
+                let inserted = fields[2].stringValue
+            else { throw TraceError("a patch is [position, deleted, \"inserted\"], not \(element)") }
+            return Patch(position: position, deletedCount: deleted, inserted: inserted)
+        }
+    }
+}
