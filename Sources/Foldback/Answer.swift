@@ -27,50 +27,38 @@ public struct Answer: Hashable, Sendable {
 
 /// Everything that the log knows of one intent.
 public struct IntentStatus<Event: Sendable>: Sendable {
-    public let id: IntentID
-    public let state: IntentState
-    /// Nil where this code cannot read it (L5).
-    public let event: Event?
-    /// Why, where the state is `.rejected`.
-    public let rejection: Rejection?
-    /// Whether a rejection is out of the list: dismissed or retried (F14).
-    public let isDismissed: Bool
-    /// The rejected intent that this one retries.
-    public let retries: IntentNumber?
-    public let isConfirmOnly: Bool
-    public let once: String?
-    public let info: [String: String]
-    public let recordedAt: Timestamp
-    /// The intent's own entry.
-    public let sequence: LogSequence
-    /// The entry that made the state what it is; nil while pending.
-    public let answerSequence: LogSequence?
+    let known: KnownIntent
 
+    public var id: IntentID { known.recorded.id }
+    public var state: IntentState { known.state }
+    /// As it was recorded; nil where this code cannot read it (L5).
+    public var event: Event? { known.recorded.payload.event() }
+    /// Why, where the state is `.rejected`.
+    public var rejection: Rejection? { known.rejection }
+    /// Whether a rejection is out of the list: dismissed or retried (F14).
+    public var isDismissed: Bool { known.isDismissed }
+    /// The rejected intent that this one retries.
+    public var retries: IntentNumber? { known.recorded.retries }
+    public var isConfirmOnly: Bool { known.recorded.isConfirmOnly }
+    public var once: String? { known.recorded.once?.string }
+    public var info: [String: String] { known.recorded.info }
+    public var recordedAt: Timestamp { known.recorded.time }
+    /// The intent's own entry.
+    public var sequence: LogSequence { known.recorded.sequence }
     /// The latest answer; nil while pending.
-    public var answer: Answer? {
-        guard let answerSequence else { return nil }
-        let outcome: Answer.Outcome
-        switch state {
-        case .pending: return nil
-        case .accepted: outcome = .accepted
-        case .confirmed: outcome = .confirmed
-        case .rejected: outcome = .rejected(rejection ?? Rejection(message: ""))
-        case .withdrawn: outcome = .withdrawn
-        }
-        return Answer(intent: id.number, outcome: outcome, sequence: answerSequence)
-    }
+    public var answer: Answer? { known.answer }
 }
 
 /// Proof that an intent is in the log, and where its answer can be awaited; minutes or days later, and
 /// after a restart through ``Store/receipt(for:)``.
-public struct Receipt<Event: Sendable>: Sendable {
+public struct Receipt: Sendable {
     public let id: IntentID
     /// The entry of the intent.
     public let sequence: LogSequence
     /// Nothing new was recorded: an intent with the same once key is in the overlay, and this is it
     /// (F14).
     public let isJoined: Bool
-    let core: StoreCore<Event>
+    let core: StoreCore
 
     public var number: IntentNumber { id.number }
 

@@ -1,11 +1,11 @@
 /// Answers as the log has them, from some sequence on: a cursor, so a slow reader loses nothing and
 /// costs no memory (F15). Waits at the end for more; ends when the store is closed or the task is
 /// cancelled.
-public struct Answers<Event: Sendable>: AsyncSequence, Sendable {
+public struct Answers: AsyncSequence, Sendable {
     public typealias Element = Answer
     public typealias Failure = FoldbackError
 
-    let core: StoreCore<Event>
+    let core: StoreCore
     let start: LogSequence
 
     public func makeAsyncIterator() -> AsyncIterator {
@@ -13,7 +13,7 @@ public struct Answers<Event: Sendable>: AsyncSequence, Sendable {
     }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let core: StoreCore<Event>
+        let core: StoreCore
         /// Everything up to here has been looked at.
         var read: LogSequence
         var found: ArraySlice<Answer> = []
@@ -52,7 +52,7 @@ public struct Answers<Event: Sendable>: AsyncSequence, Sendable {
 
 extension Answer {
     /// What an entry answers.
-    static func all<Event>(in record: Record<Event>) -> [Answer] {
+    static func all(in record: Record) -> [Answer] {
         func answer(_ number: IntentNumber, _ outcome: Outcome) -> Answer {
             Answer(intent: number, outcome: outcome, sequence: record.stamp.sequence)
         }

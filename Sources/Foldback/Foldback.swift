@@ -58,7 +58,7 @@ public enum Foldback {
     ) -> Store<P> {
         Store(
             core: StoreCore.inMemory(
-                codec: P.codec, folds: folds(projection, also), clock: sources.now, kind: kind,
+                codec: AppCodec(codec: P.codec), folds: folds(projection, also), clock: sources.now, kind: kind,
                 replica: replica ?? sources.freshReplica()),
             also: also)
     }
@@ -72,7 +72,7 @@ public enum Foldback {
         var options = Environment.Options()
         options.relaxed = durability == .relaxed
         let core = try await StoreCore.open(
-            codec: P.codec, folds: folds(projection, also), clock: sources.now
+            codec: AppCodec(codec: P.codec), folds: folds(projection, also), clock: sources.now
         ) { [options] () throws(FoldbackError) in
             try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,
@@ -83,7 +83,7 @@ public enum Foldback {
 
     private static func folds<P: Projection>(
         _: P.Type, _ also: [AdditionalProjection<P.Event>]
-    ) -> [any AnyFold<P.Event>] {
+    ) -> [any AnyFold] {
         [Fold<P>()] + also.map(\.fold)
     }
 }
@@ -101,7 +101,7 @@ public enum Durability: String, Hashable, Sendable, CaseIterable {
 /// A further projection on a log.
 public struct AdditionalProjection<Event: Sendable>: Sendable {
     let type: any Projection.Type
-    let fold: any AnyFold<Event>
+    let fold: any AnyFold
 
     public init<P: Projection>(_ projection: P.Type) where P.Event == Event {
         type = projection

@@ -18,7 +18,7 @@ public struct LogEntry<Event: Sendable>: Sendable {
         case confirmed([ConfirmedEvent<LoggedEvent<Event>>], through: Position)
     }
 
-    init(_ record: Record<Event>) {
+    init(_ record: Record) {
         sequence = record.stamp.sequence
         time = record.stamp.time
         replica = record.replica
@@ -31,14 +31,14 @@ public struct LogEntry<Event: Sendable>: Sendable {
         case .acknowledged(let answer):
             content = .acknowledged(
                 answer.number, position: answer.position,
-                replacement: answer.replacement.map(LoggedEvent.init))
+                replacement: answer.replacement.map { LoggedEvent<Event>($0) })
         case .rejected(let number, let rejection): content = .rejected(number, rejection)
         case .withdrawn(let number): content = .withdrawn(number)
         case .dismissed(let number): content = .dismissed(number)
         case .confirmed(let batch):
             let events = batch.events.map {
                 ConfirmedEvent(
-                    position: $0.position, event: LoggedEvent($0.payload), origin: $0.origin)
+                    position: $0.position, event: LoggedEvent<Event>($0.payload), origin: $0.origin)
             }
             content = .confirmed(events, through: batch.through)
         }
@@ -52,9 +52,9 @@ public struct LoggedEvent<Event: Sendable>: Sendable {
     /// Nil where this code cannot read the bytes (L5).
     public let event: Event?
 
-    init(_ payload: Payload<Event>) {
+    init(_ payload: Payload) {
         bytes = payload.bytes
         format = payload.format
-        event = payload.event
+        event = payload.event()
     }
 }

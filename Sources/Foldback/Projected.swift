@@ -1,6 +1,6 @@
 /// One projection of a store.
 public struct Projected<P: Projection>: Sendable {
-    let core: StoreCore<P.Event>
+    let core: StoreCore
     let index: Int
 
     /// This projection's states with the overlay at the last commit. O(1), any thread.
@@ -31,7 +31,7 @@ public struct Projected<P: Projection>: Sendable {
         try core.storage.requireUsable()
         let last = core.writer.published.sequence
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
-        var fold = LogFold<P.Event>(of: core.storage, folds: [Fold<P>()])
+        var fold = LogFold(of: core.storage, folds: [Fold<P>()])
         try fold.replay(core.storage, codec: core.codec, upTo: sequence)
         return Snapshot(fold.published(), 0)
     }
@@ -39,10 +39,10 @@ public struct Projected<P: Projection>: Sendable {
 
 /// A projection's states at one sequence, with the overlay that tells them apart.
 public struct Snapshot<P: Projection>: Sendable {
-    private let published: Published<P.Event>
+    private let published: Published
     private let folded: FoldedState<P>
 
-    init(_ published: Published<P.Event>, _ index: Int) {
+    init(_ published: Published, _ index: Int) {
         self.published = published
         folded = published.folded(P.self, at: index)
     }
@@ -85,9 +85,9 @@ public struct OverlayIntent<Event: Sendable>: Sendable {
     public let isConfirmOnly: Bool
     public let info: [String: String]
 
-    init(_ intent: UnsettledIntent<Event>) {
+    init(_ intent: UnsettledIntent) {
         id = intent.recorded.id
-        event = intent.payload.event
+        event = intent.payload.event()
         state = intent.state
         time = intent.recorded.time
         isConfirmOnly = intent.recorded.isConfirmOnly

@@ -29,7 +29,7 @@ extension Store {
     public nonisolated(nonsending) func acknowledge(
         contentsOf acknowledgements: [Acknowledgement<P.Event>]
     ) async throws(FoldbackError) -> [AnswerOutcome] {
-        var requests: [Request<P.Event>] = []
+        var requests: [Request] = []
         requests.reserveCapacity(acknowledgements.count)
         for words in acknowledgements { requests.append(try await submit(words)) }
         var outcomes: [AnswerOutcome] = []
@@ -73,7 +73,7 @@ extension Store {
     public nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<P.Event>], through: Position? = nil
     ) async throws(FoldbackError) -> BatchOutcome {
-        var confirmed: [Confirmed<P.Event>] = []
+        var confirmed: [Confirmed] = []
         var bytes = 0
         for event in events {
             let payload = try encoded(event.event)
@@ -91,7 +91,7 @@ extension Store {
 
     private nonisolated(nonsending) func submit(
         _ words: Acknowledgement<P.Event>
-    ) async throws(FoldbackError) -> Request<P.Event> {
+    ) async throws(FoldbackError) -> Request {
         let payload = try words.replacement.map { event throws(FoldbackError) in
             try encoded(event)
         }
@@ -101,7 +101,7 @@ extension Store {
     }
 
     private nonisolated(nonsending) func answered(
-        _ request: Request<P.Event>
+        _ request: Request
     ) async throws(FoldbackError) -> AnswerOutcome {
         switch try await request.outcome() {
         case .appended(let sequence): return .recorded(sequence)
@@ -117,7 +117,7 @@ extension Store {
     /// - Complexity: O(1) in the overlay, else two reads. May block on the disk.
     /// - Throws: `.unknownIntent`, `.damaged`, `.closed`, `.storage`.
     public func intent(_ number: IntentNumber) throws(FoldbackError) -> IntentStatus<P.Event> {
-        try core.status(of: number)
+        IntentStatus(known: try core.status(of: number))
     }
 
     /// Rejected intents that are neither dismissed nor retried, ascending. O(n) in their count.
@@ -128,14 +128,14 @@ extension Store {
     /// - Throws: as ``intent(_:)``.
     public func receipt(
         for number: IntentNumber
-    ) throws(FoldbackError) -> Receipt<P.Event> {
+    ) throws(FoldbackError) -> Receipt {
         let status = try core.status(of: number)
-        return Receipt(id: status.id, sequence: status.sequence, isJoined: false, core: core)
+        return Receipt(id: status.recorded.id, sequence: status.recorded.sequence, isJoined: false, core: core)
     }
 
     /// Answers to this log's intents, from the entry behind `sequence` on; then as they come (F15). An
     /// app that keeps the sequence of the last one it has shown misses none, over restarts too.
-    public func answers(after sequence: LogSequence) -> Answers<P.Event> {
+    public func answers(after sequence: LogSequence) -> Answers {
         Answers(core: core, start: sequence)
     }
 

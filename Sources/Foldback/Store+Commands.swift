@@ -19,7 +19,7 @@ extension Store {
     public nonisolated(nonsending) func record(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
-    ) async throws(FoldbackError) -> Receipt<P.Event> {
+    ) async throws(FoldbackError) -> Receipt {
         try await enqueue(
             event, force: force, confirmOnly: confirmOnly, once: once, info: info
         ).receipt()
@@ -33,7 +33,7 @@ extension Store {
     public nonisolated(nonsending) func enqueue(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
-    ) async throws(FoldbackError) -> Recording<P.Event> {
+    ) async throws(FoldbackError) -> Recording {
         let payload = try encoded(event)
         if let once { try require("a once key", once.utf8.count, atMost: Limits.keyBytesMax) }
         if !info.isEmpty {
@@ -79,7 +79,7 @@ extension Store {
     ///   recording.
     public nonisolated(nonsending) func retry(
         _ number: IntentNumber, force: Bool = false
-    ) async throws(FoldbackError) -> Receipt<P.Event> {
+    ) async throws(FoldbackError) -> Receipt {
         try await Recording(
             request: try await submit(.retry(number), isForced: force, bytes: 0), core: core
         ).receipt()
@@ -88,13 +88,13 @@ extension Store {
     // MARK: What all commands share
 
     nonisolated(nonsending) func submit(
-        _ command: Command<P.Event>, isForced: Bool = true, bytes: Int
-    ) async throws(FoldbackError) -> Request<P.Event> {
+        _ command: Command, isForced: Bool = true, bytes: Int
+    ) async throws(FoldbackError) -> Request {
         try await core.submit(.command(command, isForced: isForced), bytes: bytes)
     }
 
     nonisolated(nonsending) private func appended(
-        _ command: Command<P.Event>
+        _ command: Command
     ) async throws(FoldbackError) -> LogSequence {
         switch try await submit(command, bytes: 0).outcome() {
         case .appended(let sequence): return sequence
@@ -102,9 +102,9 @@ extension Store {
         }
     }
 
-    func encoded(_ event: P.Event) throws(FoldbackError) -> Payload<P.Event> {
-        let payload: Payload<P.Event>
-        do { payload = try core.codec.payload(of: event) } catch {
+    func encoded(_ event: P.Event) throws(FoldbackError) -> Payload {
+        let payload: Payload
+        do { payload = try P.codec.payload(of: event) } catch {
             throw .notEncodable(reason: "\(error)")
         }
         try require("an event", payload.bytes.count, atMost: Limits.eventBytesMax)
@@ -119,14 +119,14 @@ extension Store {
 }
 
 /// An intent that is queued: on its way into the log, whether or not anybody waits for it.
-public struct Recording<Event: Sendable>: Sendable {
-    let request: Request<Event>
-    let core: StoreCore<Event>
+public struct Recording: Sendable {
+    let request: Request
+    let core: StoreCore
 
     /// Waits for the commit. Cancelling the task does not take the intent back; the true outcome is
     /// returned (L3).
     /// - Throws: as ``Store/record(_:force:confirmOnly:once:info:)``.
-    public nonisolated(nonsending) func receipt() async throws(FoldbackError) -> Receipt<Event> {
+    public nonisolated(nonsending) func receipt() async throws(FoldbackError) -> Receipt {
         switch try await request.outcome() {
         case .recorded(let id, let sequence):
             return Receipt(id: id, sequence: sequence, isJoined: false, core: core)

@@ -15,10 +15,10 @@
 public final class Store<P: Projection>: Sendable {
     public typealias Event = P.Event
 
-    package let core: StoreCore<P.Event>
+    package let core: StoreCore
     private let also: [AdditionalProjection<P.Event>]
 
-    init(core: StoreCore<P.Event>, also: [AdditionalProjection<P.Event>]) {
+    init(core: StoreCore, also: [AdditionalProjection<P.Event>]) {
         self.core = core
         self.also = also
     }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The snapshots of one projection as they are published; see ``Projected/views``.
 public struct Views<P: Projection>: AsyncSequence, Sendable {
-    let core: StoreCore<P.Event>
+    let core: StoreCore
     let index: Int
 
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -29,7 +29,7 @@ public struct Views<P: Projection>: AsyncSequence, Sendable {
         // whichever comes later, an older one never replaces a newer.
         let last = Mutex<LogSequence?>(nil)
         let index = index
-        let offer: @Sendable (Published<P.Event>?) -> Void = { published in
+        let offer: @Sendable (Published?) -> Void = { published in
             guard let published else {
                 continuation.finish()
                 return

@@ -9,7 +9,7 @@ extension Record {
     /// - Throws: `.damaged`, or `.newer` for a format, kind or flag that this code does not know.
     package static func decoded(
         _ bytes: [UInt8], at sequence: LogSequence, predecessor: UInt64?,
-        replicas: ReplicaTable, codec: any EventCodec<Event>
+        replicas: ReplicaTable, codec: any PayloadCodec
     ) throws(FormatError) -> (record: Record, checksum: UInt64) {
         var reader = try ByteReader(sealed: bytes, seed: sequence.value)
         let version = try reader.fixed(UInt8.self)
@@ -55,17 +55,17 @@ extension Record {
 }
 
 /// The part of a record behind its header.
-private struct BodyReader<Event: Sendable> {
+private struct BodyReader {
     var reader: ByteReader
     let flags: UInt8
     let format: EventFormat
     let replicas: ReplicaTable
-    let codec: any EventCodec<Event>
+    let codec: any PayloadCodec
 
     mutating func entry(
         _ kind: RecordFormat.Kind, _ stamp: Stamp, _ replica: ReplicaID,
         _ info: [String: String]
-    ) throws(FormatError) -> Entry<Event> {
+    ) throws(FormatError) -> Entry {
         switch kind {
         case .intent: return .intent(try intent(stamp, replica, info))
         case .acknowledged: return .acknowledged(try acknowledged())
@@ -88,7 +88,7 @@ private struct BodyReader<Event: Sendable> {
 
     private mutating func intent(
         _ stamp: Stamp, _ replica: ReplicaID, _ info: [String: String]
-    ) throws(FormatError) -> RecordedIntent<Event> {
+    ) throws(FormatError) -> RecordedIntent {
         typealias Flag = RecordFormat.IntentFlag
         try requireKnown(Flag.all)
         let number: IntentNumber = try reader.number()
@@ -100,7 +100,7 @@ private struct BodyReader<Event: Sendable> {
             sequence: stamp.sequence, time: stamp.time)
     }
 
-    private mutating func acknowledged() throws(FormatError) -> Acknowledged<Event> {
+    private mutating func acknowledged() throws(FormatError) -> Acknowledged {
         typealias Flag = RecordFormat.AcknowledgedFlag
         try requireKnown(Flag.all)
         let number: IntentNumber = try reader.number()
@@ -111,7 +111,7 @@ private struct BodyReader<Event: Sendable> {
             settles: has(Flag.settles))
     }
 
-    private mutating func batch() throws(FormatError) -> ConfirmedBatch<Event> {
+    private mutating func batch() throws(FormatError) -> ConfirmedBatch {
         let through: Position = try reader.number()
         var settled: [IntentNumber] = []
         var last: UInt64 = 0
@@ -121,7 +121,7 @@ private struct BodyReader<Event: Sendable> {
             last = number
             settled.append(IntentNumber(number))
         }
-        var events: [Confirmed<Event>] = []
+        var events: [Confirmed] = []
         for _ in 0..<(try reader.variable()) {
             let position: Position = try reader.number()
             let origin = try origin()
@@ -152,7 +152,7 @@ private struct BodyReader<Event: Sendable> {
         return IntentID(replica: replica, number: try reader.number())
     }
 
-    private func payload(_ bytes: [UInt8]) -> Payload<Event> {
+    private func payload(_ bytes: [UInt8]) -> Payload {
         codec.payload(reading: bytes, format: format)
     }
 

@@ -104,7 +104,7 @@ extension Record {
     }
 
     private func writeBatch(
-        _ batch: ConfirmedBatch<Event>, to writer: inout ByteWriter, _ replicas: ReplicaTable
+        _ batch: ConfirmedBatch, to writer: inout ByteWriter, _ replicas: ReplicaTable
     ) {
         writer.variable(batch.through)
         writer.variable(UInt64(batch.settled.count))

@@ -6,15 +6,15 @@
 ///  format   kind  flags  codec  event version  replica  time  predecessor  info's   info, body, checksum
 ///                                                             's checksum  length
 /// ```
-package struct Record<Event: Sendable>: Sendable {
+package struct Record: Sendable {
     package let stamp: Stamp
     /// The replica that wrote the entry.
     package let replica: ReplicaID
     package let info: [String: String]
-    package let entry: Entry<Event>
+    package let entry: Entry
 
     package init(
-        stamp: Stamp, replica: ReplicaID, info: [String: String], entry: Entry<Event>
+        stamp: Stamp, replica: ReplicaID, info: [String: String], entry: Entry
     ) {
         self.stamp = stamp
         self.replica = replica

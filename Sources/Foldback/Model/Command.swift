@@ -1,13 +1,13 @@
 /// What comes in by one of the two doors: the app's commands, the authority's answers and batches.
-package enum Command<Event: Sendable>: Sendable {
-    case record(Proposal<Event>)
+package enum Command: Sendable {
+    case record(Proposal)
     case withdraw(IntentNumber)
     case dismiss(IntentNumber)
     case retry(IntentNumber)
-    case acknowledge(IntentNumber, position: Position?, replacement: Payload<Event>?)
+    case acknowledge(IntentNumber, position: Position?, replacement: Payload?)
     case reject(IntentNumber, Rejection)
     /// `through` nil: the highest position of the events.
-    case confirm([Confirmed<Event>], through: Position?)
+    case confirm([Confirmed], through: Position?)
 
     /// The numbers named, which have to be looked up where they are settled.
     package var named: [IntentNumber] {
@@ -22,14 +22,14 @@ package enum Command<Event: Sendable>: Sendable {
 }
 
 /// An intent that somebody wants to record.
-package struct Proposal<Event: Sendable>: Sendable {
-    package let payload: Payload<Event>
+package struct Proposal: Sendable {
+    package let payload: Payload
     package let isConfirmOnly: Bool
     package let once: ExactString?
     package let info: [String: String]
 
     package init(
-        payload: Payload<Event>, isConfirmOnly: Bool, once: ExactString?,
+        payload: Payload, isConfirmOnly: Bool, once: ExactString?,
         info: [String: String]
     ) {
         self.payload = payload
@@ -40,11 +40,11 @@ package struct Proposal<Event: Sendable>: Sendable {
 }
 
 /// What becomes of a command.
-package enum Decision<Event: Sendable>: Sendable {
+package enum Decision: Sendable {
     /// This entry is appended.
-    case append(Entry<Event>)
+    case append(Entry)
     /// An intent with the same once key is in the overlay (F14). Retrying it dismisses the rejection.
-    case join(IntentNumber, appending: Entry<Event>?)
+    case join(IntentNumber, appending: Entry?)
     /// Nothing changes, because the intent stands so already (F7).
     case ignore(IntentState)
     /// Nothing changes, because the batch brings nothing new (F6).

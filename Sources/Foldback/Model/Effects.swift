@@ -1,12 +1,12 @@
 /// What an entry does beyond the bookkeeping: the actions that come out of ``LogState``.
-package struct Effects<Event: Sendable>: Sendable {
+package struct Effects: Sendable {
     /// Intents that left the overlay or changed their verdict.
     package var verdicts: [VerdictChange] = []
     /// Intents that are back in the overlay: their verdict no longer holds (F7).
     package var reopened: [IntentNumber] = []
     /// Intents whose state changed, for those who wait for an answer.
     package var answered: [IntentNumber] = []
-    package var fold = FoldPlan<Event>()
+    package var fold = FoldPlan()
 }
 
 package struct VerdictChange: Sendable {
@@ -23,18 +23,18 @@ package struct VerdictChange: Sendable {
 /// The view is the fold of one list: the events of confirmed state, then those of the overlay. An
 /// entry that only moves the border between the two leaves the view as it is; any other change is
 /// folded again from the first place where the list has changed.
-package struct FoldPlan<Event: Sendable>: Sendable {
+package struct FoldPlan: Sendable {
     /// To be applied to confirmed state, in this order.
-    package var confirm: [Folded<Event>] = []
-    package var view = ViewChange<Event>.none
+    package var confirm: [Folded] = []
+    package var view = ViewChange.none
     /// Intents that are no longer in the overlay.
     package var left: [IntentNumber] = []
 }
 
-package enum ViewChange<Event: Sendable>: Sendable {
+package enum ViewChange: Sendable {
     case none
     /// The overlay has this one more, at its end.
-    case append(UnsettledIntent<Event>)
+    case append(UnsettledIntent)
     /// The overlay changed at this intent: fold it again from there.
     case from(IntentNumber)
     /// Confirmed state changed under the overlay: fold all of it again.
@@ -42,11 +42,11 @@ package enum ViewChange<Event: Sendable>: Sendable {
 }
 
 /// An event with the context that a projection gets (F12).
-package struct Folded<Event: Sendable>: Sendable {
-    package let payload: Payload<Event>
+package struct Folded: Sendable {
+    package let payload: Payload
     package let context: EventContext
 
-    package init(payload: Payload<Event>, context: EventContext) {
+    package init(payload: Payload, context: EventContext) {
         self.payload = payload
         self.context = context
     }

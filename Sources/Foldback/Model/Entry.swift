@@ -1,23 +1,23 @@
 /// What one entry of the log says (design: section 2).
-package enum Entry<Event: Sendable>: Sendable {
-    case intent(RecordedIntent<Event>)
-    case acknowledged(Acknowledged<Event>)
+package enum Entry: Sendable {
+    case intent(RecordedIntent)
+    case acknowledged(Acknowledged)
     case rejected(IntentNumber, Rejection)
     case withdrawn(IntentNumber)
     case dismissed(IntentNumber)
-    case confirmed(ConfirmedBatch<Event>)
+    case confirmed(ConfirmedBatch)
 }
 
 /// The server accepted an intent.
-package struct Acknowledged<Event: Sendable>: Sendable {
+package struct Acknowledged: Sendable {
     package let number: IntentNumber
     package let position: Position?
-    package let replacement: Payload<Event>?
+    package let replacement: Payload?
     /// Confirmed by this very entry, not only accepted (F3, F4).
     package let settles: Bool
 
     package init(
-        number: IntentNumber, position: Position?, replacement: Payload<Event>?, settles: Bool
+        number: IntentNumber, position: Position?, replacement: Payload?, settles: Bool
     ) {
         self.number = number
         self.position = position
@@ -27,15 +27,15 @@ package struct Acknowledged<Event: Sendable>: Sendable {
 }
 
 /// Confirmed events as the server sent them (F5), and what they settled here.
-package struct ConfirmedBatch<Event: Sendable>: Sendable {
+package struct ConfirmedBatch: Sendable {
     /// In the order in which they were sent.
-    package let events: [Confirmed<Event>]
+    package let events: [Confirmed]
     package let through: Position
     /// The intents of this log that the batch confirmed, ascending: so that an answer can be read
     /// from its entry alone (F15).
     package let settled: [IntentNumber]
 
-    package init(events: [Confirmed<Event>], through: Position, settled: [IntentNumber]) {
+    package init(events: [Confirmed], through: Position, settled: [IntentNumber]) {
         self.events = events
         self.through = through
         self.settled = settled
@@ -43,12 +43,12 @@ package struct ConfirmedBatch<Event: Sendable>: Sendable {
 }
 
 /// One event of a batch.
-package struct Confirmed<Event: Sendable>: Sendable {
+package struct Confirmed: Sendable {
     package let position: Position
-    package let payload: Payload<Event>
+    package let payload: Payload
     package let origin: IntentID?
 
-    package init(position: Position, payload: Payload<Event>, origin: IntentID?) {
+    package init(position: Position, payload: Payload, origin: IntentID?) {
         self.position = position
         self.payload = payload
         self.origin = origin

@@ -37,9 +37,13 @@ public struct Rejection: Hashable, Sendable {
 }
 
 /// An event with the bytes it has in the log.
-package struct Payload<Event: Sendable>: Sendable {
+///
+/// The log never looks inside: the event's type is known to the projections and the codec alone, so
+/// nothing between them is generic.
+package struct Payload: Sendable {
     package enum Content: Sendable {
-        case event(Event)
+        /// Of the type that the store's codec reads and its projections apply.
+        case event(any Sendable)
         /// This code cannot read the bytes, and why (L5).
         case unreadable(String)
     }
@@ -54,8 +58,12 @@ package struct Payload<Event: Sendable>: Sendable {
         self.content = content
     }
 
-    package var event: Event? {
+    /// The event; nil where this code cannot read it.
+    package func event<Event>(as _: Event.Type = Event.self) -> Event? {
         guard case .event(let event) = content else { return nil }
+        guard let event = event as? Event else {
+            preconditionFailure("an event is \(type(of: event)), not \(Event.self)")
+        }
         return event
     }
 
@@ -67,9 +75,9 @@ package struct Payload<Event: Sendable>: Sendable {
 }
 
 /// An intent as its entry in the log has it; never changes.
-package final class RecordedIntent<Event: Sendable>: Sendable {
+package final class RecordedIntent: Sendable {
     package let id: IntentID
-    package let payload: Payload<Event>
+    package let payload: Payload
     package let isConfirmOnly: Bool
     package let once: ExactString?
     /// The rejected intent that this one retries.
@@ -79,7 +87,7 @@ package final class RecordedIntent<Event: Sendable>: Sendable {
     package let time: Timestamp
 
     package init(
-        id: IntentID, payload: Payload<Event>, isConfirmOnly: Bool, once: ExactString?,
+        id: IntentID, payload: Payload, isConfirmOnly: Bool, once: ExactString?,
         retries: IntentNumber?, info: [String: String], sequence: LogSequence,
         time: Timestamp
     ) {
@@ -97,12 +105,12 @@ package final class RecordedIntent<Event: Sendable>: Sendable {
 }
 
 /// An intent in the overlay: pending, or accepted with what the server said.
-package struct UnsettledIntent<Event: Sendable>: Sendable {
-    package let recorded: RecordedIntent<Event>
+package struct UnsettledIntent: Sendable {
+    package let recorded: RecordedIntent
     /// Nil while pending.
-    package var acceptance: Acceptance<Event>?
+    package var acceptance: Acceptance?
 
-    package init(_ recorded: RecordedIntent<Event>, acceptance: Acceptance<Event>? = nil) {
+    package init(_ recorded: RecordedIntent, acceptance: Acceptance? = nil) {
         self.recorded = recorded
         self.acceptance = acceptance
     }
@@ -110,20 +118,20 @@ package struct UnsettledIntent<Event: Sendable>: Sendable {
     package var state: IntentState { acceptance == nil ? .pending : .accepted }
 
     /// What the overlay folds: the server's words once they are known (F3).
-    package var payload: Payload<Event> { acceptance?.replacement ?? recorded.payload }
+    package var payload: Payload { acceptance?.replacement ?? recorded.payload }
 
     /// Confirm-only intents are listed and not folded (F13).
     package var isFolded: Bool { !recorded.isConfirmOnly }
 }
 
 /// The server's acknowledgement of an intent whose effect has not come yet.
-package final class Acceptance<Event: Sendable>: Sendable {
+package final class Acceptance: Sendable {
     package let position: Position?
-    package let replacement: Payload<Event>?
+    package let replacement: Payload?
     /// The entry that said so.
     package let sequence: LogSequence
 
-    package init(position: Position?, replacement: Payload<Event>?, sequence: LogSequence) {
+    package init(position: Position?, replacement: Payload?, sequence: LogSequence) {
         self.position = position
         self.replacement = replacement
         self.sequence = sequence
@@ -146,11 +154,11 @@ package enum Verdict: Hashable, Sendable {
 }
 
 /// A settled intent that a command names, looked up in the log for it.
-package struct SettledIntent<Event: Sendable>: Sendable {
-    package let recorded: RecordedIntent<Event>
+package struct SettledIntent: Sendable {
+    package let recorded: RecordedIntent
     package let verdict: Verdict
 
-    package init(recorded: RecordedIntent<Event>, verdict: Verdict) {
+    package init(recorded: RecordedIntent, verdict: Verdict) {
         self.recorded = recorded
         self.verdict = verdict
     }

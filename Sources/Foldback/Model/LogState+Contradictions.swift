@@ -2,7 +2,7 @@ extension LogState {
     /// Why an entry read from a disk cannot follow on this state, nil if it can. The checksums say that
     /// it is what was written; this says that what was written makes sense, so that `apply` can rely
     /// on it.
-    package func contradiction(in entry: Entry<Event>) -> String? {
+    package func contradiction(in entry: Entry) -> String? {
         switch entry {
         case .intent(let intent):
             intent.number == nextNumber

@@ -3,7 +3,7 @@ extension LogState {
     private enum Standing {
         case pending
         case accepted
-        case settled(SettledIntent<Event>)
+        case settled(SettledIntent)
 
         var state: IntentState {
             switch self {
@@ -20,9 +20,9 @@ extension LogState {
     ///   - settled: those of ``Command/named`` that were recorded and are not in the overlay.
     ///   - time: when an intent that is recorded now was recorded.
     package func decision(
-        for command: Command<Event>, settled: [IntentNumber: SettledIntent<Event>],
+        for command: Command, settled: [IntentNumber: SettledIntent],
         time: Timestamp
-    ) -> Decision<Event> {
+    ) -> Decision {
         switch command {
         case .record(let proposal):
             if let joined = joined(by: proposal.once) { return .join(joined, appending: nil) }
@@ -59,9 +59,9 @@ extension LogState {
     }
 
     private func decision(
-        on number: IntentNumber, _ settled: [IntentNumber: SettledIntent<Event>],
-        _ decide: (Standing) -> Decision<Event>
-    ) -> Decision<Event> {
+        on number: IntentNumber, _ settled: [IntentNumber: SettledIntent],
+        _ decide: (Standing) -> Decision
+    ) -> Decision {
         guard let standing = standing(of: number, settled) else {
             return .refuse(.unknownIntent(number))
         }
@@ -70,7 +70,7 @@ extension LogState {
 
     /// Nil for a number never recorded here.
     private func standing(
-        of number: IntentNumber, _ settled: [IntentNumber: SettledIntent<Event>]
+        of number: IntentNumber, _ settled: [IntentNumber: SettledIntent]
     ) -> Standing? {
         guard wasRecorded(number) else { return nil }
         if let intent = overlay[number] { return intent.acceptance == nil ? .pending : .accepted }
@@ -83,8 +83,8 @@ extension LogState {
     // MARK: Recording
 
     private func recorded(
-        _ proposal: Proposal<Event>, retrying old: IntentNumber?, _ time: Timestamp
-    ) -> RecordedIntent<Event> {
+        _ proposal: Proposal, retrying old: IntentNumber?, _ time: Timestamp
+    ) -> RecordedIntent {
         RecordedIntent(
             id: IntentID(replica: replica, number: nextNumber), payload: proposal.payload,
             isConfirmOnly: proposal.isConfirmOnly, once: proposal.once, retries: old,
@@ -94,8 +94,8 @@ extension LogState {
     /// Dismissing and retrying are for rejections that are still in the list (F14).
     private func undismissed(
         _ number: IntentNumber, _ standing: Standing,
-        _ decide: (SettledIntent<Event>) -> Decision<Event>
-    ) -> Decision<Event> {
+        _ decide: (SettledIntent) -> Decision
+    ) -> Decision {
         switch standing {
         case .pending, .accepted:
             return .refuse(.notRejected(number, standing.state, isDismissed: false))
@@ -112,7 +112,7 @@ extension LogState {
 
     /// Records the event anew under the same terms, and dismisses in the same entry. Where the once
     /// key has been used again meanwhile, the intent that has it is the retry (F14).
-    private func retry(of old: RecordedIntent<Event>, _ time: Timestamp) -> Decision<Event> {
+    private func retry(of old: RecordedIntent, _ time: Timestamp) -> Decision {
         if let joined = joined(by: old.once) {
             return .join(joined, appending: .dismissed(old.number))
         }
@@ -131,8 +131,8 @@ extension LogState {
 
     private func acknowledgement(
         of number: IntentNumber, _ standing: Standing, _ position: Position?,
-        _ replacement: Payload<Event>?
-    ) -> Decision<Event> {
+        _ replacement: Payload?
+    ) -> Decision {
         switch standing {
         case .accepted: return .ignore(.accepted)
         case .pending: break
@@ -156,9 +156,9 @@ extension LogState {
     }
 
     private func batch(
-        _ events: [Confirmed<Event>], _ named: Position?,
-        _ settled: [IntentNumber: SettledIntent<Event>]
-    ) -> Decision<Event> {
+        _ events: [Confirmed], _ named: Position?,
+        _ settled: [IntentNumber: SettledIntent]
+    ) -> Decision {
         guard kind == .downlink else { return .refuse(.batchInAcknowledgementLog) }
         guard events.allSatisfy({ $0.position >= 1 }) else { return .refuse(.positionBelowOne) }
         let highest = events.map(\.position).max() ?? 0
@@ -179,7 +179,7 @@ extension LogState {
     /// Whether the event confirms an intent of this log. A new one does whatever had become of the
     /// intent here; one at or below `through` only if the intent is unsettled (F6).
     private func confirms(
-        _ event: Confirmed<Event>, _ settled: [IntentNumber: SettledIntent<Event>]
+        _ event: Confirmed, _ settled: [IntentNumber: SettledIntent]
     ) -> Bool {
         guard let origin = event.origin, let standing = standing(of: origin.number, settled) else {
             return false

@@ -7,7 +7,7 @@ public enum LogKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Pending and accepted intents, in order of number.
-package typealias Overlay<Event: Sendable> = NumberMap<IntentNumber, UnsettledIntent<Event>>
+package typealias Overlay = NumberMap<IntentNumber, UnsettledIntent>
 
 /// The semantics of a log, without file or thread: numbering, the overlay, the order of answers, and
 /// what has to be folded. Everything that a log means is decided here.
@@ -25,14 +25,14 @@ package typealias Overlay<Event: Sendable> = NumberMap<IntentNumber, UnsettledIn
 /// - in an acknowledgement log nothing is ever accepted, and `through` stays 0 (F2, F4);
 /// - no accepted intent has a position at or below `through` (F3);
 /// - `rejections` holds exactly the rejected intents that are neither dismissed nor retried (F14).
-package struct LogState<Event: Sendable>: Sendable {
+package struct LogState: Sendable {
     package let kind: LogKind
     /// Whose number the next intent gets; an older intent of a copied log may have another (L11).
     package let replica: ReplicaID
     package private(set) var sequence: LogSequence = 0
     package private(set) var nextNumber: IntentNumber = 1
     package private(set) var through: Position = 0
-    package private(set) var overlay = Overlay<Event>()
+    package private(set) var overlay = Overlay()
     package private(set) var rejections = NumberMap<IntentNumber, LogSequence>()
     package private(set) var acceptedCount = 0
     /// Numbers in the overlay by once key, ascending. More than one only where the server brought a
@@ -68,7 +68,7 @@ package struct LogState<Event: Sendable>: Sendable {
     }
 
     /// The settled intent whose event has to come back from the log before `entry` can be applied.
-    package func recalled(by entry: Entry<Event>) -> IntentNumber? {
+    package func recalled(by entry: Entry) -> IntentNumber? {
         guard case .acknowledged(let answer) = entry, overlay[answer.number] == nil else {
             return nil
         }
@@ -81,11 +81,11 @@ package struct LogState<Event: Sendable>: Sendable {
     ///
     /// - Parameter recalled: the intent named by ``recalled(by:)``.
     package mutating func apply(
-        _ entry: Entry<Event>, at sequence: LogSequence, recalled: RecordedIntent<Event>? = nil
-    ) -> Effects<Event> {
+        _ entry: Entry, at sequence: LogSequence, recalled: RecordedIntent? = nil
+    ) -> Effects {
         precondition(sequence == self.sequence.next, "entry \(sequence) after \(self.sequence)")
         self.sequence = sequence
-        var effects = Effects<Event>()
+        var effects = Effects()
         switch entry {
         case .intent(let recorded): record(recorded, &effects)
         case .acknowledged(let answer):
@@ -103,7 +103,7 @@ package struct LogState<Event: Sendable>: Sendable {
         return effects
     }
 
-    private mutating func record(_ recorded: RecordedIntent<Event>, _ effects: inout Effects<Event>)
+    private mutating func record(_ recorded: RecordedIntent, _ effects: inout Effects)
     {
         precondition(recorded.number == nextNumber, "\(recorded.number) is not \(nextNumber)")
         nextNumber = nextNumber.next
@@ -113,7 +113,7 @@ package struct LogState<Event: Sendable>: Sendable {
         if intent.isFolded { effects.fold.view = .append(intent) }
     }
 
-    private mutating func dismiss(_ number: IntentNumber, _ effects: inout Effects<Event>) {
+    private mutating func dismiss(_ number: IntentNumber, _ effects: inout Effects) {
         rejections[number] = nil
         effects.verdicts.append(
             VerdictChange(
@@ -124,7 +124,7 @@ package struct LogState<Event: Sendable>: Sendable {
     /// Rejected or withdrawn: what was folded is folded no longer, and what came after is folded
     /// again (F10).
     private mutating func settle(
-        _ number: IntentNumber, _ verdict: Verdict, _ effects: inout Effects<Event>
+        _ number: IntentNumber, _ verdict: Verdict, _ effects: inout Effects
     ) {
         let intent = leave(number, verdict, &effects)
         if let intent, intent.isFolded { effects.fold.view = .from(number) }
@@ -132,8 +132,8 @@ package struct LogState<Event: Sendable>: Sendable {
 
     /// An acknowledgement where the downlink confirms (F3), overriding a rejection (F7).
     private mutating func accept(
-        _ answer: Acknowledged<Event>, _ recalled: RecordedIntent<Event>?,
-        _ effects: inout Effects<Event>
+        _ answer: Acknowledged, _ recalled: RecordedIntent?,
+        _ effects: inout Effects
     ) {
         let number = answer.number
         if answer.settles {
@@ -158,8 +158,8 @@ package struct LogState<Event: Sendable>: Sendable {
 
     /// An acknowledgement that confirms by itself: the server's words, or else the intent's own (F4).
     private mutating func confirm(
-        _ answer: Acknowledged<Event>, _ recalled: RecordedIntent<Event>?,
-        _ effects: inout Effects<Event>
+        _ answer: Acknowledged, _ recalled: RecordedIntent?,
+        _ effects: inout Effects
     ) {
         let number = answer.number
         let isHead = firstFolded == number
@@ -176,7 +176,7 @@ package struct LogState<Event: Sendable>: Sendable {
     /// A batch: what is beyond `through` is applied in order of position, and what it names or
     /// reaches is confirmed (F5, F6).
     private mutating func confirm(
-        _ batch: ConfirmedBatch<Event>, _ effects: inout Effects<Event>
+        _ batch: ConfirmedBatch, _ effects: inout Effects
     ) {
         let news = Self.news(in: batch.events, after: through)
         let movesBorder = movesBorder(news, settling: batch.settled)
@@ -188,8 +188,8 @@ package struct LogState<Event: Sendable>: Sendable {
 
     /// The events beyond `through`, in order of position; those of one position in batch order (F5).
     package static func news(
-        in events: [Confirmed<Event>], after through: Position
-    ) -> [Confirmed<Event>] {
+        in events: [Confirmed], after through: Position
+    ) -> [Confirmed] {
         let news = events.filter { $0.position > through }
         let isSorted = zip(news, news.dropFirst()).allSatisfy { $0.position <= $1.position }
         if isSorted { return news }
@@ -200,7 +200,7 @@ package struct LogState<Event: Sendable>: Sendable {
 
     /// Whether the batch brings just the overlay's head as it is folded there, each intent once, and
     /// settles just those: then the list that the view folds stays the same.
-    private func movesBorder(_ news: [Confirmed<Event>], settling: [IntentNumber]) -> Bool {
+    private func movesBorder(_ news: [Confirmed], settling: [IntentNumber]) -> Bool {
         guard news.count == settling.count else { return false }
         var settling = settling.makeIterator()
         var events = news.makeIterator()
@@ -217,7 +217,7 @@ package struct LogState<Event: Sendable>: Sendable {
 
     private var firstFolded: IntentNumber? { overlay.first { $0.value.isFolded }?.key }
 
-    private mutating func enter(_ intent: UnsettledIntent<Event>) {
+    private mutating func enter(_ intent: UnsettledIntent) {
         let recorded = intent.recorded
         if overlay[recorded.number] == nil, let once = recorded.once {
             let numbers = onceKeys[once, default: []] + [recorded.number]
@@ -233,8 +233,8 @@ package struct LogState<Event: Sendable>: Sendable {
 
     /// Takes the intent out of the overlay, if it is there, and notes its verdict.
     private mutating func leave(
-        _ number: IntentNumber, _ verdict: Verdict, _ effects: inout Effects<Event>
-    ) -> UnsettledIntent<Event>? {
+        _ number: IntentNumber, _ verdict: Verdict, _ effects: inout Effects
+    ) -> UnsettledIntent? {
         let intent = overlay[number]
         overlay[number] = nil
         rejections[number] = nil
@@ -259,8 +259,8 @@ package struct LogState<Event: Sendable>: Sendable {
     }
 
     private func expect(
-        _ recorded: RecordedIntent<Event>?, _ number: IntentNumber
-    ) -> RecordedIntent<Event> {
+        _ recorded: RecordedIntent?, _ number: IntentNumber
+    ) -> RecordedIntent {
         guard let recorded else {
             preconditionFailure("intent \(number) was not recalled for entry \(sequence)")
         }

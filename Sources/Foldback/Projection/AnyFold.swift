@@ -1,13 +1,11 @@
 /// A ``Fold`` whose projection is not named: several may stand on one log.
-package protocol AnyFold<Event>: Sendable {
-    associatedtype Event: Sendable
-
-    mutating func append(_ intent: UnsettledIntent<Event>) -> (any Error)?
+package protocol AnyFold: Sendable {
+    mutating func append(_ intent: UnsettledIntent) -> (any Error)?
     mutating func retract(_ number: IntentNumber)
-    mutating func perform(_ plan: FoldPlan<Event>, at sequence: LogSequence)
-    mutating func foldStale(over overlay: Overlay<Event>)
+    mutating func perform(_ plan: FoldPlan, at sequence: LogSequence)
+    mutating func foldStale(over overlay: Overlay)
     /// Brings everything up to date; a `FoldedState` of the projection, to be shared with readers.
-    mutating func published(over overlay: Overlay<Event>) -> any Sendable
+    mutating func published(over overlay: Overlay) -> any Sendable
 }
 
 /// One projection's states as readers get them.
@@ -20,9 +18,7 @@ package struct FoldedState<P: Projection>: Sendable {
 }
 
 extension Fold: AnyFold {
-    package typealias Event = P.Event
-
-    package mutating func published(over overlay: Overlay<P.Event>) -> any Sendable {
+    package mutating func published(over overlay: Overlay) -> any Sendable {
         publish(over: overlay)
         return FoldedState(
             view: view, confirmed: confirmed, conflicted: conflicted, faults: faults,

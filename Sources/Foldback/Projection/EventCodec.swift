@@ -39,32 +39,28 @@ public struct JSONCodec<Event: Codable & Sendable>: EventCodec {
     }
 }
 
-/// Leaves events as the bytes that they are: for tools that read any log without its types.
-package struct RawCodec: EventCodec {
-    package let format = EventFormat(codec: 2, version: 1)
-
-    package init() {}
-
-    package func encode(_ event: [UInt8]) throws -> [UInt8] { event }
-
-    package func decode(_ bytes: RawSpan, format: EventFormat) throws -> [UInt8] {
-        bytes.withUnsafeBytes { Array($0) }
-    }
-}
-
 extension EventCodec {
-    package func payload(of event: Event) throws -> Payload<Event> {
+    package func payload(of event: Event) throws -> Payload {
         Payload(bytes: try encode(event), format: format, content: .event(event))
     }
 
     /// The payload that the log has; unreadable bytes are kept as they are (L5).
-    package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload<Event> {
-        let content: Payload<Event>.Content
+    package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
+        let content: Payload.Content
         do {
             content = .event(try decode(bytes.span.bytes, format: format))
         } catch {
             content = .unreadable("\(error)")
         }
         return Payload(bytes: bytes, format: format, content: content)
+    }
+}
+
+/// An app's codec, without the type of its events.
+struct AppCodec<Event: Sendable>: PayloadCodec {
+    let codec: any EventCodec<Event>
+
+    func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
+        codec.payload(reading: bytes, format: format)
     }
 }

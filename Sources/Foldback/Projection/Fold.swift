@@ -30,7 +30,7 @@ package struct Fold<P: Projection>: Sendable {
     // MARK: Following the log
 
     /// Adds the newest intent to the view; what `apply` throws makes it conflicted (F9).
-    package mutating func append(_ intent: UnsettledIntent<P.Event>) -> (any Error)? {
+    package mutating func append(_ intent: UnsettledIntent) -> (any Error)? {
         guard staleFrom == nil else { return nil }
         return applyToView(intent)
     }
@@ -44,7 +44,7 @@ package struct Fold<P: Projection>: Sendable {
         viewState.undoLast()
     }
 
-    package mutating func perform(_ plan: FoldPlan<P.Event>, at sequence: LogSequence) {
+    package mutating func perform(_ plan: FoldPlan, at sequence: LogSequence) {
         for folded in plan.confirm {
             counts.confirmed += 1
             guard let error = confirmedState.apply(folded) else { continue }
@@ -60,7 +60,7 @@ package struct Fold<P: Projection>: Sendable {
     }
 
     /// Brings the view up to date. Several entries of one commit are folded again together.
-    package mutating func foldStale(over overlay: Overlay<P.Event>) {
+    package mutating func foldStale(over overlay: Overlay) {
         guard let start = staleFrom else { return }
         staleFrom = nil
         // A mark is the view of all up to its intent: good as long as none of these has changed.
@@ -81,7 +81,7 @@ package struct Fold<P: Projection>: Sendable {
         }
     }
 
-    private mutating func applyToView(_ intent: UnsettledIntent<P.Event>) -> (any Error)? {
+    private mutating func applyToView(_ intent: UnsettledIntent) -> (any Error)? {
         counts.overlay += 1
         let context = EventContext(.intent(intent.recorded.id))
         let error = viewState.apply(Folded(payload: intent.payload, context: context))
@@ -92,7 +92,7 @@ package struct Fold<P: Projection>: Sendable {
     // MARK: Publishing
 
     /// To be called when the view is about to be shared with readers.
-    package mutating func publish(over overlay: Overlay<P.Event>) {
+    package mutating func publish(over overlay: Overlay) {
         foldStale(over: overlay)
         confirmedState.keep()
         viewState.keep()

@@ -9,7 +9,7 @@ package struct GuardedState<P: Projection>: Sendable {
 
     package private(set) var value: P
     private var earlier: P
-    private var since: [Folded<P.Event>] = []
+    private var since: [Folded] = []
     private var reach = 1
 
     package init(_ value: P) {
@@ -18,7 +18,7 @@ package struct GuardedState<P: Projection>: Sendable {
     }
 
     /// Applies the event; nil, or why it does not apply, after which the state is as before.
-    package mutating func apply(_ folded: Folded<P.Event>) -> (any Error)? {
+    package mutating func apply(_ folded: Folded) -> (any Error)? {
         if since.count >= reach {
             keep()
             reach = min(reach * 2, Self.reachMax)
@@ -57,9 +57,13 @@ package struct GuardedState<P: Projection>: Sendable {
         keep()
     }
 
-    private static func apply(_ folded: Folded<P.Event>, to value: inout P) throws {
+    private static func apply(_ folded: Folded, to value: inout P) throws {
         switch folded.payload.content {
-        case .event(let event): try value.apply(event, folded.context)
+        case .event(let event):
+            guard let event = event as? P.Event else {
+                preconditionFailure("an event is \(type(of: event)), not \(P.Event.self)")
+            }
+            try value.apply(event, folded.context)
         case .unreadable(let why): throw UnreadableEvent(reason: why)
         }
     }

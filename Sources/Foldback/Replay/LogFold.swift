@@ -1,13 +1,13 @@
 /// A log folded up to some entry: the semantics and every projection's states.
 ///
 /// The store goes on from it; a past view is one that stops early (F11).
-package struct LogFold<Event: Sendable>: Sendable {
-    package var state: LogState<Event>
-    package var folds: [any AnyFold<Event>]
+package struct LogFold: Sendable {
+    package var state: LogState
+    package var folds: [any AnyFold]
     /// The checksum of the last record, which the next one carries (L5).
     package var chain: UInt64 = 0
 
-    package init(of storage: any LogStorage, folds: [any AnyFold<Event>]) {
+    package init(of storage: any LogStorage, folds: [any AnyFold]) {
         let header = storage.header
         state = LogState(kind: header.kind, replica: header.replicas.current)
         self.folds = folds
@@ -19,7 +19,7 @@ package struct LogFold<Event: Sendable>: Sendable {
     ///   overlay somewhere on the way.
     /// - Throws: `.damaged`, `.newerFormat`, naming the sequence; nothing behind it was taken in.
     package mutating func replay(
-        _ storage: any LogStorage, codec: any EventCodec<Event>, upTo last: LogSequence? = nil
+        _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence? = nil
     ) throws(FoldbackError) {
         while last.map({ state.sequence < $0 }) ?? true {
             let left = last.map { Int(clamping: $0.value - state.sequence.value) } ?? .max
@@ -38,11 +38,11 @@ package struct LogFold<Event: Sendable>: Sendable {
 
     private mutating func take(
         _ bytes: [UInt8], at sequence: LogSequence, _ storage: any LogStorage,
-        _ codec: any EventCodec<Event>
+        _ codec: any PayloadCodec
     ) throws(FoldbackError) {
-        let record: Record<Event>
+        let record: Record
         do throws(FormatError) {
-            (record, chain) = try Record<Event>.decoded(
+            (record, chain) = try Record.decoded(
                 bytes, at: sequence, predecessor: chain, replicas: storage.header.replicas,
                 codec: codec)
         } catch {
@@ -51,7 +51,7 @@ package struct LogFold<Event: Sendable>: Sendable {
         if let reason = state.contradiction(in: record.entry) {
             throw .damaged(path: storage.path, sequence: sequence, reason: reason)
         }
-        var recalled: RecordedIntent<Event>?
+        var recalled: RecordedIntent?
         if let number = state.recalled(by: record.entry) {
             recalled = try storage.recall(number, codec: codec).recorded
         }
@@ -64,9 +64,9 @@ extension LogStorage {
     /// An intent that has been settled: its row, and its own entry.
     ///
     /// - Parameter uncommitted: what is to be written in the transaction being prepared.
-    package func recall<Event>(
-        _ number: IntentNumber, codec: any EventCodec<Event>, uncommitted: WriteBatch = WriteBatch()
-    ) throws(FoldbackError) -> (row: VerdictRow, recorded: RecordedIntent<Event>) {
+    package func recall(
+        _ number: IntentNumber, codec: any PayloadCodec, uncommitted: WriteBatch = WriteBatch()
+    ) throws(FoldbackError) -> (row: VerdictRow, recorded: RecordedIntent) {
         let row = try settledRow(of: number, uncommitted)
         let sequence = row.intentSequence
         let pending = uncommitted.record(at: sequence)
@@ -74,7 +74,7 @@ extension LogStorage {
             throw .damaged(path: path, sequence: sequence, reason: "the record is missing")
         }
         do throws(FormatError) {
-            let record = try Record<Event>.decoded(
+            let record = try Record.decoded(
                 bytes, at: sequence, predecessor: nil, replicas: header.replicas, codec: codec
             ).record
             guard case .intent(let recorded) = record.entry, recorded.number == number else {

@@ -31,7 +31,7 @@ public final class LogReader: Sendable {
 
     /// Counts, from reading the whole log: every record is verified on the way.
     public func status() throws(FoldbackError) -> StoreStatus {
-        var fold = LogFold<[UInt8]>(of: log, folds: [])
+        var fold = LogFold(of: log, folds: [])
         try fold.replay(log, codec: codec)
         let state = fold.state
         return StoreStatus(

@@ -1,9 +1,9 @@
 /// The log at its last commit, as readers get it: one consistent value, replaced as a whole.
-package struct Published<Event: Sendable>: Sendable {
+package struct Published: Sendable {
     package let sequence: LogSequence
     package let through: Position
     package let nextNumber: IntentNumber
-    package let overlay: Overlay<Event>
+    package let overlay: Overlay
     package let acceptedCount: Int
     /// Undismissed, with the entries that rejected them.
     package let rejections: NumberMap<IntentNumber, LogSequence>
@@ -20,7 +20,7 @@ package struct Published<Event: Sendable>: Sendable {
 
 extension LogFold {
     /// The states as they are now, to be shared with readers.
-    package mutating func published() -> Published<Event> {
+    package mutating func published() -> Published {
         var views: [any Sendable] = []
         for index in folds.indices { views.append(folds[index].published(over: state.overlay)) }
         return Published(

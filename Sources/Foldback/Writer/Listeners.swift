@@ -4,12 +4,12 @@ import Synchronization
 ///
 /// Whoever listens costs something at a commit; nobody else does. Called by the writer in the order
 /// of F15: views before callers are resumed, answers after.
-package final class Listeners<Event: Sendable>: Sendable {
+package final class Listeners: Sendable {
     package typealias Woken = UnsafeContinuation<Void, Never>
 
     private struct State {
         var nextID = 0
-        var views: [Int: @Sendable (Published<Event>?) -> Void] = [:]
+        var views: [Int: @Sendable (Published?) -> Void] = [:]
         var intents: [IntentNumber: [Int: Woken]] = [:]
         var sequences: [Int: Woken] = [:]
         var isClosed = false
@@ -21,7 +21,7 @@ package final class Listeners<Event: Sendable>: Sendable {
 
     // MARK: The writer
 
-    package func published(_ new: Published<Event>) {
+    package func published(_ new: Published) {
         for listener in state.withLock({ Array($0.views.values) }) { listener(new) }
     }
 
@@ -60,7 +60,7 @@ package final class Listeners<Event: Sendable>: Sendable {
 
     /// Calls `listener` with each publication, and with nil at the end.
     /// - Returns: what ``stopViews(_:)`` takes; nil if the store is closed.
-    package func views(_ listener: @escaping @Sendable (Published<Event>?) -> Void) -> Int? {
+    package func views(_ listener: @escaping @Sendable (Published?) -> Void) -> Int? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
             state.nextID += 1

@@ -9,18 +9,18 @@ import Synchronization
 ///
 /// On disk a thread of its own calls ``commit(_:)``, for a commit flushes; in memory whoever comes
 /// first does.
-package final class LogWriter<Event: Sendable>: Sendable {
+package final class LogWriter: Sendable {
     private let storage: any LogStorage
-    private let codec: any EventCodec<Event>
+    private let codec: any PayloadCodec
     private let clock: @Sendable () -> Timestamp
-    private let working: Mutex<WorkingLog<Event>>
-    private let publication: Mutex<Published<Event>>
+    private let working: Mutex<WorkingLog>
+    private let publication: Mutex<Published>
     private let latch = Mutex<StorageFailure?>(nil)
-    package let listeners = Listeners<Event>()
+    package let listeners = Listeners()
 
     /// - Parameter fold: of the whole log.
     package init(
-        _ fold: LogFold<Event>, on storage: any LogStorage, codec: any EventCodec<Event>,
+        _ fold: LogFold, on storage: any LogStorage, codec: any PayloadCodec,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.storage = storage
@@ -32,12 +32,12 @@ package final class LogWriter<Event: Sendable>: Sendable {
     }
 
     /// The last committed state; any thread, O(1).
-    package var published: Published<Event> { publication.withLock { $0 } }
+    package var published: Published { publication.withLock { $0 } }
 
     // MARK: One transaction
 
     /// Carries out requests in their order, in one transaction.
-    package func commit(_ requests: [Request<Event>]) {
+    package func commit(_ requests: [Request]) {
         if let failure = latch.withLock({ $0 }) {
             for request in requests { request.complete(.failure(.latched(failure))) }
             return
@@ -68,7 +68,7 @@ package final class LogWriter<Event: Sendable>: Sendable {
         listeners.answered(answered, upTo: published.sequence)
     }
 
-    private func publish(_ new: Published<Event>) {
+    private func publish(_ new: Published) {
         publication.withLock { $0 = new }
         listeners.published(new)
     }
@@ -93,7 +93,7 @@ package final class LogWriter<Event: Sendable>: Sendable {
     // MARK: One request
 
     private func carryOut(
-        _ work: Request<Event>.Work, in working: inout WorkingLog<Event>
+        _ work: Request.Work, in working: inout WorkingLog
     ) -> Result<Outcome, FoldbackError> {
         do throws(FoldbackError) {
             switch work {
@@ -107,13 +107,13 @@ package final class LogWriter<Event: Sendable>: Sendable {
     }
 
     private func carryOut(
-        _ command: Command<Event>, isForced: Bool, in working: inout WorkingLog<Event>
+        _ command: Command, isForced: Bool, in working: inout WorkingLog
     ) throws(FoldbackError) -> Outcome {
         let subjects = try settled(command.named, in: working)
         let time = clock()
         let decision = working.fold.state.decision(
             for: command, settled: subjects.mapValues(\.intent), time: time)
-        func append(_ entry: Entry<Event>) throws(FoldbackError) -> LogSequence {
+        func append(_ entry: Entry) throws(FoldbackError) -> LogSequence {
             if !isForced, let reason = working.inapplicable(entry) {
                 throw .inapplicable(reason: reason)
             }
@@ -141,9 +141,9 @@ package final class LogWriter<Event: Sendable>: Sendable {
 
     /// What the log knows of those intents that the overlay does not have.
     private func settled(
-        _ named: [IntentNumber], in working: WorkingLog<Event>
-    ) throws(FoldbackError) -> [IntentNumber: SettledSubject<Event>] {
-        var subjects: [IntentNumber: SettledSubject<Event>] = [:]
+        _ named: [IntentNumber], in working: WorkingLog
+    ) throws(FoldbackError) -> [IntentNumber: SettledSubject] {
+        var subjects: [IntentNumber: SettledSubject] = [:]
         for number in named {
             guard working.fold.state.wasRecorded(number), working.fold.state.overlay[number] == nil
             else { continue }
@@ -162,9 +162,9 @@ package final class LogWriter<Event: Sendable>: Sendable {
 }
 
 /// A settled intent that a command names, with its row.
-struct SettledSubject<Event: Sendable>: Sendable {
+struct SettledSubject: Sendable {
     let row: VerdictRow
-    let intent: SettledIntent<Event>
+    let intent: SettledIntent
 }
 
 extension Request.Work {

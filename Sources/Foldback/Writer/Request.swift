@@ -1,10 +1,10 @@
 import Synchronization
 
 /// One command on its way to the log, and the place where its outcome is waited for.
-package final class Request<Event: Sendable>: Sendable {
+package final class Request: Sendable {
     package enum Work: Sendable {
         /// `isForced`: recorded even if `apply` throws (F9).
-        case command(Command<Event>, isForced: Bool)
+        case command(Command, isForced: Bool)
         /// Makes everything written so far durable.
         case sync
     }

@@ -5,15 +5,15 @@ import FoldbackLMDB
 /// A request is *queued* once there is room for it, and from then on its caller gets the true outcome.
 /// Before that it waits in order of arrival, and may be cancelled. Whatever has been queued while one
 /// transaction is being committed goes into the next (group commit); there is no timer.
-package final class RequestQueue<Event: Sendable>: Sendable {
+package final class RequestQueue: Sendable {
     package typealias Admitted = UnsafeContinuation<Result<Void, FoldbackError>, Never>
 
     package enum Admission: Sendable { case queued, full, closed }
 
     private struct State {
-        var queued: [Request<Event>] = []
+        var queued: [Request] = []
         var queuedBytes = 0
-        var waiting: [(request: Request<Event>, continuation: Admitted)] = []
+        var waiting: [(request: Request, continuation: Admitted)] = []
         var isClosed = false
         /// Somebody takes requests out, or is about to.
         var isDraining = false
@@ -22,7 +22,7 @@ package final class RequestQueue<Event: Sendable>: Sendable {
             queued.count >= Limits.queueCountMax || queuedBytes >= Limits.queueBytesMax
         }
 
-        mutating func append(_ request: Request<Event>) {
+        mutating func append(_ request: Request) {
             queued.append(request)
             queuedBytes += request.bytes
         }
@@ -36,7 +36,7 @@ package final class RequestQueue<Event: Sendable>: Sendable {
     // MARK: Callers
 
     /// Queues the request if there is room and nobody waits already.
-    package func offer(_ request: Request<Event>) -> Admission {
+    package func offer(_ request: Request) -> Admission {
         let (admission, wakes) = monitor.withLock { state -> (Admission, Bool) in
             if state.isClosed { return (.closed, false) }
             guard !state.isFull, state.waiting.isEmpty else { return (.full, false) }
@@ -48,7 +48,7 @@ package final class RequestQueue<Event: Sendable>: Sendable {
     }
 
     /// Queues the request as soon as there is room.
-    package func wait(for request: Request<Event>, _ continuation: Admitted) {
+    package func wait(for request: Request, _ continuation: Admitted) {
         let isClosed = monitor.withLock { state in
             if !state.isClosed { state.waiting.append((request, continuation)) }
             return state.isClosed
@@ -57,7 +57,7 @@ package final class RequestQueue<Event: Sendable>: Sendable {
     }
 
     /// Takes back a request that is not queued yet; does nothing if it is.
-    package func cancel(_ request: Request<Event>) {
+    package func cancel(_ request: Request) {
         let continuation = monitor.withLock { state -> Admitted? in
             guard let place = state.waiting.firstIndex(where: { $0.request === request }) else {
                 return nil
@@ -81,8 +81,8 @@ package final class RequestQueue<Event: Sendable>: Sendable {
     // MARK: The writer
 
     /// The next transaction's requests; blocks until there are any. Nil: closed and empty.
-    package func next() -> [Request<Event>]? {
-        let taken = monitor.wait { state -> ([Request<Event>], [Admitted])? in
+    package func next() -> [Request]? {
+        let taken = monitor.wait { state -> ([Request], [Admitted])? in
             let hasWork = !state.queued.isEmpty || !state.waiting.isEmpty
             return hasWork || state.isClosed ? take(&state) : nil
         }
@@ -93,10 +93,10 @@ package final class RequestQueue<Event: Sendable>: Sendable {
 
     /// The same without blocking, for a store without a thread: nil if there is nothing to do or
     /// somebody else does it. Who gets requests must call again until it gets none.
-    package func nextIfIdle(isContinuing: Bool) -> [Request<Event>]? {
+    package func nextIfIdle(isContinuing: Bool) -> [Request]? {
         let (requests, admitted) = monitor.withLock { state in
             guard isContinuing || !state.isDraining else {
-                return ([Request<Event>](), [Admitted]())
+                return ([Request](), [Admitted]())
             }
             let taken = take(&state)
             state.isDraining = !taken.0.isEmpty
@@ -107,7 +107,7 @@ package final class RequestQueue<Event: Sendable>: Sendable {
     }
 
     /// Up to one transaction's worth from the front, and who is queued in its place.
-    private func take(_ state: inout State) -> ([Request<Event>], [Admitted]) {
+    private func take(_ state: inout State) -> ([Request], [Admitted]) {
         var admitted: [Admitted] = []
         admit(&state, &admitted)
         var count = 0

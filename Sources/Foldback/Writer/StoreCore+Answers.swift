@@ -2,21 +2,26 @@ extension StoreCore {
     /// - Throws: `.unknownIntent`, `.damaged`, `.closed`, `.storage`.
     package func status(
         of number: IntentNumber
-    ) throws(FoldbackError) -> IntentStatus<Event> {
+    ) throws(FoldbackError) -> KnownIntent {
         try storage.requireUsable()
         let published = writer.published
         guard 1 <= number, number < published.nextNumber else { throw .unknownIntent(number) }
-        if let intent = published.overlay[number] { return IntentStatus(intent) }
+        if let intent = published.overlay[number] {
+            return KnownIntent(
+                recorded: intent.recorded, state: intent.state,
+                answeredAt: intent.acceptance?.sequence)
+        }
         let (row, recorded) = try storage.recall(number, codec: codec)
         guard case .rejected(let isDismissed) = row.verdict else {
             // Without a verdict it is back in the overlay since the last publication.
             let state = row.verdict?.state ?? .accepted
-            return IntentStatus(recorded, state, answeredAt: row.verdictSequence)
+            return KnownIntent(
+                recorded: recorded, state: state, answeredAt: row.verdictSequence)
         }
         let rejection = try rejection(of: number, at: row.verdictSequence)
-        return IntentStatus(
-            recorded, .rejected, answeredAt: row.verdictSequence, rejection: rejection,
-            isDismissed: isDismissed)
+        return KnownIntent(
+            recorded: recorded, state: .rejected, answeredAt: row.verdictSequence,
+            rejection: rejection, isDismissed: isDismissed)
     }
 
     private func rejection(
@@ -34,7 +39,7 @@ extension StoreCore {
     /// Records from `start` on, a bounded piece.
     package func records(
         from start: LogSequence, countMax: Int
-    ) throws(FoldbackError) -> [Record<Event>] {
+    ) throws(FoldbackError) -> [Record] {
         try storage.decodedRecords(from: start, countMax: countMax, codec: codec)
     }
 
@@ -54,10 +59,10 @@ extension StoreCore {
 }
 
 extension LogStorage {
-    package func decodedRecords<Event: Sendable>(
-        from start: LogSequence, countMax: Int, codec: any EventCodec<Event>
-    ) throws(FoldbackError) -> [Record<Event>] {
-        var decoded: [Record<Event>] = []
+    package func decodedRecords(
+        from start: LogSequence, countMax: Int, codec: any PayloadCodec
+    ) throws(FoldbackError) -> [Record] {
+        var decoded: [Record] = []
         for (sequence, bytes) in try records(from: start, countMax: countMax) {
             do throws(FormatError) {
                 decoded.append(
@@ -73,21 +78,25 @@ extension LogStorage {
     }
 }
 
-extension IntentStatus {
-    init(_ intent: UnsettledIntent<Event>) {
-        self.init(
-            intent.recorded, intent.state, answeredAt: intent.acceptance?.sequence)
-    }
+/// One intent as the log knows it.
+package struct KnownIntent: Sendable {
+    package let recorded: RecordedIntent
+    package let state: IntentState
+    /// The entry that made the state what it is; nil while pending.
+    package let answeredAt: LogSequence?
+    package var rejection: Rejection?
+    package var isDismissed = false
 
-    init(
-        _ recorded: RecordedIntent<Event>, _ state: IntentState, answeredAt: LogSequence?,
-        rejection: Rejection? = nil, isDismissed: Bool = false
-    ) {
-        self.init(
-            id: recorded.id, state: state, event: recorded.payload.event, rejection: rejection,
-            isDismissed: isDismissed, retries: recorded.retries,
-            isConfirmOnly: recorded.isConfirmOnly, once: recorded.once?.string,
-            info: recorded.info, recordedAt: recorded.time, sequence: recorded.sequence,
-            answerSequence: answeredAt)
+    package var answer: Answer? {
+        guard let answeredAt else { return nil }
+        let outcome: Answer.Outcome
+        switch state {
+        case .pending: return nil
+        case .accepted: outcome = .accepted
+        case .confirmed: outcome = .confirmed
+        case .rejected: outcome = .rejected(rejection ?? Rejection(message: ""))
+        case .withdrawn: outcome = .withdrawn
+        }
+        return Answer(intent: recorded.number, outcome: outcome, sequence: answeredAt)
     }
 }

@@ -2,18 +2,18 @@ import FoldbackLMDB
 import Synchronization
 
 /// A store without the types of its projections: the queue, the writer behind it, and the storage.
-package final class StoreCore<Event: Sendable>: Sendable {
+package final class StoreCore: Sendable {
     package let storage: any LogStorage
-    package let codec: any EventCodec<Event>
-    package let writer: LogWriter<Event>
-    private let queue: RequestQueue<Event>
+    package let codec: any PayloadCodec
+    package let writer: LogWriter
+    private let queue: RequestQueue
     private let end: StoreEnd
     /// On disk a thread of the store's own writes; in memory whoever asks does.
     private let hasThread: Bool
 
     private init(
-        _ storage: any LogStorage, _ codec: any EventCodec<Event>, _ writer: LogWriter<Event>,
-        _ queue: RequestQueue<Event>, _ end: StoreEnd, hasThread: Bool
+        _ storage: any LogStorage, _ codec: any PayloadCodec, _ writer: LogWriter,
+        _ queue: RequestQueue, _ end: StoreEnd, hasThread: Bool
     ) {
         self.storage = storage
         self.codec = codec
@@ -30,7 +30,7 @@ package final class StoreCore<Event: Sendable>: Sendable {
 
     /// Opens on a thread of its own, which stays the writer (L3). Folds the whole log.
     package static func open(
-        codec: any EventCodec<Event>, folds: [any AnyFold<Event>],
+        codec: any PayloadCodec, folds: [any AnyFold],
         clock: @escaping @Sendable () -> Timestamp,
         _ openStorage: @escaping @Sendable () throws(FoldbackError) -> any LogStorage
     ) async throws(FoldbackError) -> StoreCore {
@@ -40,7 +40,7 @@ package final class StoreCore<Event: Sendable>: Sendable {
                 do throws(FoldbackError) {
                     let storage = try openStorage()
                     let writer = try folded(storage, codec, folds, clock)
-                    let queue = RequestQueue<Event>(path: storage.path)
+                    let queue = RequestQueue(path: storage.path)
                     let end = StoreEnd()
                     opened.resume(
                         returning: .success(
@@ -56,7 +56,7 @@ package final class StoreCore<Event: Sendable>: Sendable {
     }
 
     package static func inMemory(
-        codec: any EventCodec<Event>, folds: [any AnyFold<Event>],
+        codec: any PayloadCodec, folds: [any AnyFold],
         clock: @escaping @Sendable () -> Timestamp, kind: LogKind, replica: ReplicaID
     ) -> StoreCore {
         let storage = MemoryLog(kind: kind, replica: replica)
@@ -67,9 +67,9 @@ package final class StoreCore<Event: Sendable>: Sendable {
     }
 
     private static func folded(
-        _ storage: any LogStorage, _ codec: any EventCodec<Event>, _ folds: [any AnyFold<Event>],
+        _ storage: any LogStorage, _ codec: any PayloadCodec, _ folds: [any AnyFold],
         _ clock: @escaping @Sendable () -> Timestamp
-    ) throws(FoldbackError) -> LogWriter<Event> {
+    ) throws(FoldbackError) -> LogWriter {
         do throws(FoldbackError) {
             var fold = LogFold(of: storage, folds: folds)
             try fold.replay(storage, codec: codec)
@@ -81,7 +81,7 @@ package final class StoreCore<Event: Sendable>: Sendable {
     }
 
     private static func finish(
-        _ storage: any LogStorage, _ writer: LogWriter<Event>, _ end: StoreEnd
+        _ storage: any LogStorage, _ writer: LogWriter, _ end: StoreEnd
     ) {
         storage.close()
         writer.listeners.close()
@@ -95,8 +95,8 @@ package final class StoreCore<Event: Sendable>: Sendable {
     /// Runs on the caller's actor up to its first wait: two tasks of one actor queue in the order in
     /// which they start.
     package nonisolated(nonsending) func submit(
-        _ work: Request<Event>.Work, bytes: Int
-    ) async throws(FoldbackError) -> Request<Event> {
+        _ work: Request.Work, bytes: Int
+    ) async throws(FoldbackError) -> Request {
         try storage.requireUsable()
         guard !Task.isCancelled else { throw .cancelled }
         let request = Request(work, bytes: bytes)
@@ -110,7 +110,7 @@ package final class StoreCore<Event: Sendable>: Sendable {
     }
 
     private nonisolated(nonsending) func wait(
-        toQueue request: Request<Event>
+        toQueue request: Request
     ) async throws(FoldbackError) {
         let queue = queue
         let admission = await withTaskCancellationHandler {

@@ -1,7 +1,7 @@
 /// The log as the transaction being prepared will leave it: ahead of what is published until the
 /// commit. After a failed commit it is worthless, and the store takes no more commands (L6).
-package struct WorkingLog<Event: Sendable>: Sendable {
-    package private(set) var fold: LogFold<Event>
+package struct WorkingLog: Sendable {
+    package private(set) var fold: LogFold
     package private(set) var batch = WriteBatch()
     /// Intents whose state this transaction changes.
     package private(set) var answered: [IntentNumber] = []
@@ -9,7 +9,7 @@ package struct WorkingLog<Event: Sendable>: Sendable {
     /// The intent that the folds already have, from having been tried (F9).
     private var tried: IntentNumber?
 
-    package init(_ fold: LogFold<Event>, replicas: ReplicaTable) {
+    package init(_ fold: LogFold, replicas: ReplicaTable) {
         self.fold = fold
         self.replicas = replicas
     }
@@ -23,7 +23,7 @@ package struct WorkingLog<Event: Sendable>: Sendable {
     /// those with the intent.
     ///
     /// A confirm-only intent is not folded before it is confirmed, so nothing can be said (F13).
-    package mutating func inapplicable(_ entry: Entry<Event>) -> String? {
+    package mutating func inapplicable(_ entry: Entry) -> String? {
         guard case .intent(let recorded) = entry, !recorded.isConfirmOnly else { return nil }
         let intent = UnsettledIntent(recorded)
         var reason: String?
@@ -42,7 +42,7 @@ package struct WorkingLog<Event: Sendable>: Sendable {
     /// Appends an entry that was decided on.
     /// - Parameter subjects: the settled intents that its command names.
     mutating func append(
-        _ entry: Entry<Event>, time: Timestamp, subjects: [IntentNumber: SettledSubject<Event>]
+        _ entry: Entry, time: Timestamp, subjects: [IntentNumber: SettledSubject]
     ) {
         let sequence = fold.state.sequence.next
         var info: [String: String] = [:]
@@ -60,7 +60,7 @@ package struct WorkingLog<Event: Sendable>: Sendable {
     }
 
     private mutating func note(
-        _ effects: Effects<Event>, _ subjects: [IntentNumber: SettledSubject<Event>]
+        _ effects: Effects, _ subjects: [IntentNumber: SettledSubject]
     ) {
         answered += effects.answered
         for change in effects.verdicts {
@@ -81,7 +81,7 @@ package struct WorkingLog<Event: Sendable>: Sendable {
         }
     }
 
-    private mutating func perform(_ plan: FoldPlan<Event>, at sequence: LogSequence) {
+    private mutating func perform(_ plan: FoldPlan, at sequence: LogSequence) {
         var plan = plan
         if case .append(let intent) = plan.view, intent.recorded.number == tried {
             plan.view = .none
@@ -91,5 +91,5 @@ package struct WorkingLog<Event: Sendable>: Sendable {
     }
 
     /// What readers are to see once the transaction is committed.
-    package mutating func published() -> Published<Event> { fold.published() }
+    package mutating func published() -> Published { fold.published() }
 }

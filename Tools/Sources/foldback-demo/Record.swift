@@ -30,7 +30,7 @@ private struct Recorder {
     let clock = ContinuousClock()
 
     private struct Keystroke: Sendable {
-        let recording: Recording<Edit>
+        let recording: Recording
         let queuedAt: ContinuousClock.Instant
     }
 
@@ -59,7 +59,7 @@ private struct Recorder {
     private func type(
         _ edits: ArraySlice<Data>, _ keystrokes: AsyncStream<Keystroke>.Continuation
     ) async throws {
-        var inFlight: [Recording<Edit>] = []
+        var inFlight: [Recording] = []
         inFlight.reserveCapacity(Record.inFlightMax)
         var oldest = 0
         for line in edits {
