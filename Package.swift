@@ -24,11 +24,18 @@ let package = Package(
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ],
             swiftSettings: strict),
-        .testTarget(
-            name: "FoldbackLMDBTests", dependencies: ["FoldbackLMDB", "CLMDB"],
+        .target(
+            name: "TestSupport", dependencies: ["Foldback"], path: "Tests/TestSupport",
             swiftSettings: strict),
-        .testTarget(name: "FoldbackTests", dependencies: ["Foldback"], swiftSettings: strict),
-        .testTarget(name: "ScenarioTests", dependencies: ["Foldback"], swiftSettings: strict),
+        .testTarget(
+            name: "FoldbackLMDBTests", dependencies: ["FoldbackLMDB", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FoldbackTests", dependencies: ["Foldback", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ScenarioTests", dependencies: ["Foldback", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

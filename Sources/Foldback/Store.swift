@@ -18,7 +18,7 @@ public final class Store<P: Projection>: Sendable {
     package let core: StoreCore
     private let also: [AdditionalProjection<P.Event>]
 
-    init(core: StoreCore, also: [AdditionalProjection<P.Event>]) {
+    package init(core: StoreCore, also: [AdditionalProjection<P.Event>]) {
         self.core = core
         self.also = also
     }

@@ -3,7 +3,9 @@
 /// Swift's `String` says more: there "é" equals "e" followed by U+0301. Keys, fields and names in a
 /// log are data of somebody else, and two that differ in bytes are two. Ordered by bytes, which is the
 /// order of code points.
-public struct ExactString: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct ExactString: Sendable, ExpressibleByStringInterpolation,
+    CustomStringConvertible
+{
     public let string: String
 
     public init(_ string: String) {

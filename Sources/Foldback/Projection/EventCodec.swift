@@ -57,10 +57,12 @@ extension EventCodec {
 }
 
 /// An app's codec, without the type of its events.
-struct AppCodec<Event: Sendable>: PayloadCodec {
-    let codec: any EventCodec<Event>
+package struct AppCodec<Event: Sendable>: PayloadCodec {
+    private let codec: any EventCodec<Event>
 
-    func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
+    package init(codec: any EventCodec<Event>) { self.codec = codec }
+
+    package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
         codec.payload(reading: bytes, format: format)
     }
 }

@@ -65,7 +65,6 @@ package struct Fold<P: Projection>: Sendable {
         staleFrom = nil
         // A mark is the view of all up to its intent: good as long as none of these has changed.
         marks.removeAll { $0.number >= start }
-        if start == 0 { marks.removeAll() }
         viewState = GuardedState(marks.last?.view ?? confirmed)
         let from = marks.last?.number.next ?? 0
         conflicted.removeAll(from: from)
@@ -115,7 +114,7 @@ package struct Fold<P: Projection>: Sendable {
         for index in stride(from: marks.count - 2, through: 1, by: -1) {
             let nearer = last.value - kept[kept.count - 1].number.value
             let farther = last.value - marks[index - 1].number.value
-            if farther > 2 * max(nearer, 1) { kept.append(marks[index]) }
+            if farther > 2 * nearer { kept.append(marks[index]) }
         }
         kept.append(marks[0])
         marks = kept.reversed()
@@ -124,8 +123,13 @@ package struct Fold<P: Projection>: Sendable {
 
 /// How many events were folded so far, for tests and benchmarks of what an answer costs.
 package struct FoldCounts: Equatable, Sendable {
-    package var overlay = 0
-    package var confirmed = 0
+    package var overlay: Int
+    package var confirmed: Int
+
+    package init(overlay: Int = 0, confirmed: Int = 0) {
+        self.overlay = overlay
+        self.confirmed = confirmed
+    }
 }
 
 /// A confirmed event that a projection could not apply; it was skipped and the log went on (F9).

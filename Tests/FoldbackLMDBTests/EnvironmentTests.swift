@@ -1,0 +1,232 @@
+import FoldbackLMDB
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// The wall round LMDB: what a caller must not be able to do, and what each failure says.
+@Suite struct EnvironmentTests {
+    private final class Reading: Sendable {
+        let isDone = Atomic(false)
+        let count = Atomic(0)
+        let ended = DispatchSemaphore(value: 0)
+    }
+
+    let directory = TemporaryDirectory()
+
+    private func open(mapSizeBytes: Int = 1 << 20) throws -> Environment {
+        var options = Environment.Options()
+        options.mapSizeBytes = mapSizeBytes
+        options.growthWaitMaxSeconds = 1
+        return try Environment.open(directory.log.path, options: options)
+    }
+
+    private func cause(of body: () throws -> Void) -> LMDBError.Cause? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? LMDBError)?.cause
+        }
+    }
+
+    @Test func `what is committed is read, what is not is gone`() throws {
+        let environment = try open()
+        let table = try environment.write { transaction throws(LMDBError) in
+            let table: Table<UInt64> = try transaction.table("t")
+            try transaction.put([1, 2, 3], at: 5, in: table)
+            return table
+        }
+        let aborted = cause {
+            try environment.write { transaction throws(LMDBError) in
+                try transaction.put([9], at: 5, in: table)
+                throw LMDBError(.put, .badValueSize)
+            }
+        }
+        #expect(aborted == .badValueSize)
+        let value = try environment.read { transaction throws(LMDBError) in
+            try transaction.get(table, 5) { $0.withUnsafeBytes { Array($0) } }
+        }
+        #expect(value == [1, 2, 3])
+    }
+
+    @Test func `L1: keys come in order of their numbers, and appending backwards is refused`() throws {
+        let environment = try open()
+        let table = try environment.write { transaction throws(LMDBError) in
+            let table: Table<UInt64> = try transaction.table("t")
+            for key: UInt64 in [1, 255, 256, 65_536, 1 << 40] {
+                try transaction.append([0], at: key, to: table)
+            }
+            return table
+        }
+        var keys: [UInt64] = []
+        try environment.read { transaction throws(LMDBError) in
+            try transaction.scan(table, from: 2) { key, _ in
+                keys.append(key)
+                return true
+            }
+        }
+        #expect(keys == [255, 256, 65_536, 1 << 40])
+        let refused = cause {
+            try environment.write { transaction throws(LMDBError) in
+                try transaction.append([0], at: 7, to: table)
+            }
+        }
+        #expect(refused == .keyExists)
+    }
+
+    @Test func `L7: the map grows under readers, and nobody loses a byte`() throws {
+        let environment = try open(mapSizeBytes: 64 << 10)
+        let table = try environment.write { transaction throws(LMDBError) -> Table<UInt64> in
+            try transaction.table("t")
+        }
+        let reading = Reading()
+        for _ in 0..<2 {
+            Platform.startThread {
+                while !reading.isDone.load(ordering: .relaxed) {
+                    #expect(isWhole(table, in: environment))
+                    reading.count.add(1, ordering: .relaxed)
+                }
+                reading.ended.signal()
+            }
+        }
+        for key: UInt64 in 1...600 {
+            let value = [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: 8_000)
+            try environment.write(reserveBytes: key % 2 == 0 ? 8_000 : 0) {
+                transaction throws(LMDBError) in
+                try transaction.append(value, at: key, to: table)
+            }
+        }
+        reading.isDone.store(true, ordering: .relaxed)
+        reading.ended.wait()
+        reading.ended.wait()
+        let count = try environment.read { transaction throws(LMDBError) in
+            try transaction.count(of: table)
+        }
+        #expect(count == 600)
+        #expect(environment.mapSizeBytes > 4 << 20)
+        #expect(reading.count.load(ordering: .relaxed) > 0)
+    }
+
+    @Test func `L7: writing from inside a read is an error, not a deadlock`() throws {
+        let environment = try open()
+        let inside = try environment.read { _ throws(LMDBError) in
+            cause { try environment.write { _ throws(LMDBError) in } }
+        }
+        #expect(inside == .writeInsideRead)
+    }
+
+    @Test func `L7, L8: a reader that does not end is noticed, and growing says so`() async throws {
+        let environment = try open(mapSizeBytes: 64 << 10)
+        let table = try environment.write { transaction throws(LMDBError) -> Table<UInt64> in
+            try transaction.table("t")
+        }
+        let isIn = DispatchSemaphore(value: 0)
+        let mayGo = DispatchSemaphore(value: 0)
+        let isOut = DispatchSemaphore(value: 0)
+        Platform.startThread {
+            try? environment.read { _ throws(LMDBError) in
+                isIn.signal()
+                mayGo.wait()
+            }
+            isOut.signal()
+        }
+        isIn.wait()
+        #expect(environment.oldestReadNanoseconds > 0)
+        let blocked = cause {
+            try environment.write { transaction throws(LMDBError) in
+                try transaction.put([UInt8](repeating: 0, count: 500_000), at: 1, in: table)
+            }
+        }
+        #expect(blocked == .readerBlocksGrowth(seconds: 1))
+        mayGo.signal()
+        isOut.wait()
+        #expect(environment.oldestReadNanoseconds == 0)
+        try environment.write { transaction throws(LMDBError) in
+            try transaction.put([UInt8](repeating: 0, count: 500_000), at: 1, in: table)
+        }
+    }
+
+    @Test func `L8: a second open in this process is refused, also by another name`() throws {
+        let environment = try open()
+        let link = directory.url.appending(path: "link").path
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: directory.log.path)
+        #expect(cause { _ = try Environment.open(directory.log.path) } == .openInThisProcess)
+        #expect(cause { _ = try Environment.open(link) } == .openInThisProcess)
+        #expect(cause { _ = try Environment.openReadOnly(link) } == .openInThisProcess)
+        environment.close()
+        try Environment.open(link).close()
+    }
+
+    @Test func `a closed environment refuses everything`() throws {
+        let environment = try open()
+        environment.close()
+        environment.close()
+        #expect(cause { try environment.read { _ throws(LMDBError) in } } == .closed)
+        #expect(cause { try environment.write { _ throws(LMDBError) in } } == .closed)
+    }
+
+    @Test func `L10: files and the directory are their owner's only`() throws {
+        let environment = try open()
+        environment.close()
+        let manager = FileManager.default
+        for name in ["", "data.mdb", "lock.mdb", "writer.lock"] {
+            let path = directory.log.appending(path: name).path
+            let mode = try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode.map { $0 & 0o077 } == 0, "\(name)")
+        }
+    }
+
+    @Test func `a path that is a file, that is nothing, that has no parent`() throws {
+        let file = directory.url.appending(path: "file").path
+        #expect(FileManager.default.createFile(atPath: file, contents: Data()))
+        #expect(cause { _ = try Environment.open(file) } == .notADirectory)
+        #expect(cause { _ = try Environment.openReadOnly(directory.log.path) } == .missing)
+        #expect(cause { _ = try Environment.open(file + "/x/y") } == .system(errno: ENOTDIR))
+        #expect(
+            cause { _ = try Environment.open(directory.url.path + "/x/y") } == .system(errno: ENOENT))
+    }
+
+    @Test func `only versions of LMDB without known faults are taken`() {
+        let supported = { (patch: Int32) in
+            Environment.isSupported(major: 0, minor: 9, patch: patch)
+        }
+        #expect((20...40).filter(supported) == [24, 25] + Array(32...40))
+        #expect(!Environment.isSupported(major: 1, minor: 0, patch: 1))
+        #expect(!Environment.isSupported(major: 0, minor: 10, patch: 24))
+    }
+
+    @Test func `every code of lmdb.h has a case of its own`() {
+        let codes: [Int32] = Array(-30_799 ... -30_780)
+        let causes = codes.map { LMDBError.Cause(code: $0) }
+        #expect(Set(causes.map { "\($0)" }).count == codes.count)
+        #expect(!causes.contains { if case .unknown = $0 { true } else { false } })
+        #expect(LMDBError.Cause(code: 5) == .system(errno: 5))
+        #expect(LMDBError.Cause(code: -1) == .unknown(-1))
+    }
+
+    @Test func `L6: only what may have reached the disk is ambiguous`() {
+        #expect(LMDBError(.commit, .system(errno: 5)).leavesOutcomeUnknown)
+        #expect(LMDBError(.commit, .diskFull(freeBytes: 0)).leavesOutcomeUnknown)
+        #expect(!LMDBError(.commit, .mapFull).leavesOutcomeUnknown)
+        #expect(!LMDBError(.put, .system(errno: 5)).leavesOutcomeUnknown)
+    }
+}
+
+/// Whether each value has just the bytes that its key says.
+private func isWhole(_ table: Table<UInt64>, in environment: Environment) -> Bool {
+    do throws(LMDBError) {
+        return try environment.read { transaction throws(LMDBError) in
+            var isWhole = true
+            try transaction.scan(table) { key, value in
+                let byte = UInt8(truncatingIfNeeded: key)
+                value.withUnsafeBytes { isWhole = isWhole && $0.allSatisfy { $0 == byte } }
+                return true
+            }
+            return isWhole
+        }
+    } catch {
+        return false
+    }
+}

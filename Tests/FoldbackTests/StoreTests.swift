@@ -1,0 +1,345 @@
+import Foldback
+import FoldbackLMDB
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// The shell round the semantics: queue, commit, publication, failure (L2, L3, L6, F15).
+@Suite struct StoreTests {
+    let directory = TemporaryDirectory()
+
+    /// A store over a storage of the test's own.
+    private func store(_ storage: TestStorage) async throws -> Store<Board> {
+        let core = try await StoreCore.open(
+            codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
+            clock: LogSources.counting().now
+        ) { () throws(FoldbackError) in storage }
+        return Store(core: core, also: [])
+    }
+
+    // MARK: F15
+
+    @Test(arguments: Engine.allCases)
+    func `F15: when a call returns, every read is at its entry`(engine: Engine) async throws {
+        let store = try await engine.store(Board.self, .acknowledgement, in: directory)
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for value in 1...20 {
+                        let receipt = try? await store.record(.set("k\(task)", value))
+                        #expect(store.view.cells["k\(task)"] == value)
+                        #expect(receipt.map { $0.sequence <= store.snapshot.sequence } == true)
+                    }
+                }
+            }
+        }
+        #expect(store.status.sequence == 160)
+        await store.close()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `F15: a slow reader of views gets the latest, one of answers gets all`(
+        engine: Engine
+    ) async throws {
+        let store = try await engine.store(Board.self, .acknowledgement, in: directory)
+        var views = store.views.makeAsyncIterator()
+        #expect(await views.next()?.sequence == 0)
+        for value in 1...50 {
+            let receipt = try await store.record(.set("a", value))
+            try await store.acknowledge(receipt.number)
+        }
+        #expect(await views.next()?.view.cells == ["a": 50])
+        var answers = store.answers(after: 0).makeAsyncIterator()
+        for number in 1...50 {
+            let answer = try await answers.next()
+            #expect(answer?.intent == IntentNumber(UInt64(number)))
+            #expect(answer?.outcome == .confirmed)
+        }
+        await store.close()
+        #expect(await views.next() == nil)
+        #expect(try await answers.next() == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `answers are awaited, by receipt and by cursor, before they come`(
+        engine: Engine
+    ) async throws {
+        let store = try await engine.store(Board.self, .downlink, in: directory)
+        let receipt = try await store.record(.set("a", 1))
+        async let first = receipt.answer()
+        async let last = receipt.settlement()
+        async let streamed = { () async throws(FoldbackError) -> Answer? in
+            var answers = store.answers(after: receipt.sequence).makeAsyncIterator()
+            return try await answers.next()
+        }()
+        try await store.acknowledge(receipt.number, position: 3)
+        #expect(try await first.outcome == .accepted)
+        try await store.confirm([ConfirmedEvent(position: 3, event: .set("a", 1))])
+        #expect(try await last.outcome == .confirmed)
+        #expect(try await streamed?.sequence == 2)
+        await store.close()
+    }
+
+    @Test func `waiting for an answer ends by cancelling and by closing`() async throws {
+        let store = try await Engine.memory.store(Board.self, .downlink, in: directory)
+        let receipt = try await store.record(.set("a", 1))
+        let cancelled = Task { await error { () throws(FoldbackError) in try await receipt.answer() } }
+        cancelled.cancel()
+        #expect(await cancelled.value?.isCancelled == true)
+        let closed = Task { await error { () throws(FoldbackError) in try await receipt.answer() } }
+        await store.close()
+        #expect(await closed.value?.isClosed == true)
+    }
+
+    // MARK: Order and queue
+
+    @Test(arguments: Engine.allCases)
+    func `what is queued in order is in the log in order`(engine: Engine) async throws {
+        let store = try await engine.store(Board.self, .acknowledgement, in: directory)
+        var recordings: [Recording] = []
+        for value in 1...2_000 { recordings.append(try await store.enqueue(.set("a", value))) }
+        for (index, recording) in recordings.enumerated() {
+            #expect(try await recording.receipt().number.value == UInt64(index + 1))
+        }
+        #expect(store.view.cells == ["a": 2_000])
+        await store.close()
+    }
+
+    @Test func `L3: what is queued while one commit runs goes into the next, together`() async throws {
+        let storage = TestStorage()
+        let store = try await store(storage)
+        storage.holdWrites()
+        var recordings = [try await store.enqueue(.set("a", 0))]
+        storage.waitUntilHeld()
+        for value in 1...100 { recordings.append(try await store.enqueue(.set("a", value))) }
+        storage.releaseWrites()
+        for recording in recordings { _ = try await recording.receipt() }
+        #expect(storage.writeSizes == [1, 100])
+        await store.close()
+    }
+
+    @Test func `L3: a full queue makes callers wait, and who waits can be cancelled`() async throws {
+        let storage = TestStorage()
+        let store = try await store(storage)
+        storage.holdWrites()
+        var recordings = [try await store.enqueue(.set("a", 0))]
+        storage.waitUntilHeld()
+        for value in 1...Limits.queueCountMax {
+            recordings.append(try await store.enqueue(.set("a", value)))
+        }
+        let waiting = Task { try await store.enqueue(.set("b", 1)) }
+        let turnedBack = Task {
+            await error { () throws(FoldbackError) in try await store.enqueue(.set("c", 1)) }
+        }
+        turnedBack.cancel()
+        #expect(await turnedBack.value?.isCancelled == true)
+        storage.releaseWrites()
+        _ = try await waiting.value.receipt()
+        for recording in recordings { _ = try await recording.receipt() }
+        #expect(store.view.cells == ["a": Limits.queueCountMax, "b": 1])
+        await store.close()
+    }
+
+    @Test func `L3: cancelled before it is queued records nothing, after it the truth is told`()
+        async throws
+    {
+        let storage = TestStorage()
+        let store = try await store(storage)
+        let early = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await error { () throws(FoldbackError) in try await store.record(.set("a", 1)) }
+        }
+        #expect(await early.value?.isCancelled == true)
+        #expect(store.status.sequence == 0)
+        storage.holdWrites()
+        let late = Task { try await store.record(.set("a", 2)) }
+        storage.waitUntilHeld()
+        late.cancel()
+        storage.releaseWrites()
+        #expect(try await late.value.number == 1)
+        await store.close()
+    }
+
+    @Test func `L3: close carries out what is queued and turns away what comes later`() async throws {
+        let storage = TestStorage()
+        let store = try await store(storage)
+        storage.holdWrites()
+        var recordings = [try await store.enqueue(.set("a", 0))]
+        storage.waitUntilHeld()
+        for value in 1...10 { recordings.append(try await store.enqueue(.set("a", value))) }
+        let closing = Task { await store.close() }
+        while await error(of: { () throws(FoldbackError) in try await store.enqueue(.set("z", 1)) })?
+            .isClosed != true
+        { await Task.yield() }
+        storage.releaseWrites()
+        for recording in recordings { _ = try? await recording.receipt() }
+        await closing.value
+        await store.close()
+        #expect(store.view.cells["a"] == 10)
+        #expect(throws: FoldbackError.self) { try store.entries(from: 1, countMax: 1) }
+        let after = await error { () throws(FoldbackError) in try await store.record(.set("a", 1)) }
+        #expect(after?.isClosed == true)
+    }
+
+    @Test func `a store that is dropped lets go of its log`() async throws {
+        var store: Store<Board>? = try await Engine.lmdb.store(
+            Board.self, .downlink, in: directory)
+        _ = try await store?.record(.set("a", 1))
+        store = nil
+        let deadline = ContinuousClock.now + .seconds(10)
+        while ContinuousClock.now < deadline {
+            if let again = try? await Engine.lmdb.store(Board.self, .downlink, in: directory) {
+                #expect(again.view.cells == ["a": 1])
+                await again.close()
+                return
+            }
+        }
+        Issue.record("the log is still held")
+    }
+
+    // MARK: L6
+
+    @Test func `L6: a failed flush latches, and says what is unknown and what is not`() async throws {
+        let storage = TestStorage()
+        let store = try await store(storage)
+        _ = try await store.record(.set("a", 1))
+        storage.failWrites(leavingOutcomeUnknown: true)
+        let unknown = await error { () throws(FoldbackError) in try await store.record(.set("a", 2)) }
+        guard case .outcomeUnknown(intent: 2, _) = unknown else {
+            Issue.record("\(String(describing: unknown))")
+            return
+        }
+        storage.failWrites(leavingOutcomeUnknown: nil)
+        let later = await error { () throws(FoldbackError) in try await store.record(.set("a", 3)) }
+        guard case .latched = later else {
+            Issue.record("\(String(describing: later))")
+            return
+        }
+        #expect(store.view.cells == ["a": 1])
+        #expect(store.status.nextIntent == 2)
+        #expect(try await store.snapshot(at: 1).view.cells == ["a": 1])
+        await store.close()
+    }
+
+    @Test func `L6: a failure before the commit is definite`() async throws {
+        let storage = TestStorage()
+        let store = try await store(storage)
+        storage.failWrites(leavingOutcomeUnknown: false)
+        let failed = await error { () throws(FoldbackError) in try await store.record(.set("a", 2)) }
+        guard case .storage = failed else {
+            Issue.record("\(String(describing: failed))")
+            return
+        }
+        #expect(store.view.cells == [:])
+        await store.close()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `L6: what is too large fails alone`(engine: Engine) async throws {
+        let store = try await engine.store(Documents.self, .downlink, in: directory)
+        let text = String(repeating: "x", count: Limits.eventBytesMax)
+        let large = await error { () throws(FoldbackError) in
+            try await store.record(.set("a", .string(text)))
+        }
+        let info = await error { () throws(FoldbackError) in
+            try await store.record(.set("a", 1), info: ["k": String(repeating: "v", count: 256)])
+        }
+        let once = await error { () throws(FoldbackError) in
+            try await store.record(.set("a", 1), once: String(repeating: "v", count: 1_025))
+        }
+        for refused in [large, info, once] {
+            guard case .tooLarge = refused else {
+                Issue.record("\(String(describing: refused))")
+                continue
+            }
+        }
+        let nearly = String(repeating: "x", count: Limits.eventBytesMax - 100)
+        _ = try await store.record(.set("a", .string(nearly)))
+        #expect(store.view["a"]?.stringValue?.utf8.count == nearly.utf8.count)
+        await store.close()
+    }
+
+    // MARK: Two projections, faults
+
+    @Test(arguments: Engine.allCases)
+    func `L5, F9: an event that cannot be read is a fault, or a conflict, and is kept`(
+        engine: Engine
+    ) async throws {
+        guard engine == .lmdb else { return }
+        let store = try await engine.store(Board.self, .downlink, in: directory)
+        _ = try await store.record(.set("a", 1))
+        try await store.confirm([ConfirmedEvent(position: 1, event: .set("b", 1))])
+        await store.close()
+        // Opened with a codec that does not know the moves.
+        let blind = try await Foldback.open(
+            at: directory.log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
+        #expect(blind.snapshot.conflicted == [1])
+        #expect(blind.faults.count == 1)
+        #expect(blind.overlay.map { $0.event == nil } == [true])
+        await blind.close()
+        let again = try await engine.store(Board.self, .downlink, in: directory)
+        #expect(again.view.cells == ["a": 1, "b": 1])
+        await again.close()
+    }
+}
+
+/// A log in memory that can be told to wait and to fail.
+final class TestStorage: LogStorage {
+    private struct Plan {
+        var isHolding = false
+        var isHeld = false
+        var failure: Bool?
+        var sizes: [Int] = []
+    }
+
+    private let log = MemoryLog(kind: .acknowledgement, replica: ReplicaID("me")!)
+    private let plan = Monitor(Plan())
+
+    var path: String { log.path }
+    var header: LogHeader { log.header }
+    var usedBytes: Int { log.usedBytes }
+    var oldestReadNanoseconds: UInt64 { 0 }
+    var writeSizes: [Int] { plan.withLock { $0.sizes } }
+
+    func holdWrites() { plan.withLock { $0.isHolding = true } }
+    func waitUntilHeld() { _ = plan.wait { $0.isHeld ? () : nil } }
+    func releaseWrites() {
+        plan.withLock { $0.isHolding = false }
+        plan.wakeAll()
+    }
+    func failWrites(leavingOutcomeUnknown: Bool?) {
+        plan.withLock { $0.failure = leavingOutcomeUnknown }
+    }
+
+    func write(_ batch: WriteBatch) throws(StorageFailure) {
+        let failure = plan.withLock { plan in
+            plan.isHeld = true
+            return plan.failure
+        }
+        plan.wakeAll()
+        _ = plan.wait { $0.isHolding ? nil : () }
+        if let failure {
+            throw StorageFailure(
+                path: path, reason: .system(errno: EIO), detail: "on purpose",
+                leavesOutcomeUnknown: failure)
+        }
+        plan.withLock { $0.sizes.append(batch.records.count) }
+        try log.write(batch)
+    }
+
+    func requireUsable() throws(FoldbackError) { try log.requireUsable() }
+    func sync() throws(StorageFailure) { try log.sync() }
+    func records(
+        from start: LogSequence, countMax: Int
+    ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
+        try log.records(from: start, countMax: countMax)
+    }
+    func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
+        try log.record(at: sequence)
+    }
+    func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
+        try log.verdict(of: number)
+    }
+    func close() { log.close() }
+}

@@ -1,0 +1,167 @@
+import Foldback
+import TestSupport
+import Testing
+
+@Suite struct NumberMapTests {
+    @Test func `a map does what a sorted dictionary does, and a copy stays as it was`() {
+        for seed in 0..<20 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            var map = NumberMap<IntentNumber, Int>()
+            var model: [UInt64: Int] = [:]
+            for step in 0..<2_000 {
+                let copy = map
+                let before = model
+                let key =
+                    random.oneIn(2)
+                    ? (model.keys.max() ?? 0) + 1 : UInt64.random(in: 1...600, using: &random)
+                switch Int.random(in: 0..<100, using: &random) {
+                case 0..<60: (map[IntentNumber(key)], model[key]) = (step, step)
+                case 60..<98: (map[IntentNumber(key)], model[key]) = (nil, nil)
+                default:
+                    map.removeAll(from: IntentNumber(key))
+                    model = model.filter { $0.key < key }
+                }
+                guard step % 50 == 0 else { continue }
+                #expect(map.keys.map(\.value) == model.keys.sorted())
+                #expect(map.count == model.count)
+                #expect(map.last?.key.value == model.keys.max())
+                #expect(copy.keys.map(\.value) == before.keys.sorted())
+                let tail = map.from(IntentNumber(key)).map(\.key.value)
+                #expect(tail == model.keys.filter { $0 >= key }.sorted())
+                #expect(map[IntentNumber(key)] == model[key])
+            }
+        }
+    }
+}
+
+@Suite struct JSONTests {
+    @Test func `values read back as they were written`() throws {
+        let texts = [
+            "null", "true", "-12", "0", "9223372036854775807", "-9223372036854775808",
+            "18446744073709551616", "1.5", "1.0", "1e+100", #""""#, #""é\"\\\n\u0001 😀""#, "[]",
+            "[1,[2]]", "{}", #"{"a":{"b":[null,false]},"b":1}"#,
+        ]
+        for text in texts { #expect(try JSON(parsing: text).description == text) }
+    }
+
+    @Test func `escapes and white space are read`() throws {
+        #expect(try JSON(parsing: " { \"a\" : [ 1 , 2 ] } ").description == #"{"a":[1,2]}"#)
+        let text = #""\ud83d\ude00\/\t\u00e9""#
+        #expect(try JSON(parsing: text).stringValue == "\u{1F600}/\t\u{E9}")
+        #expect(try JSON(parsing: "1.0") == 1.0)
+        #expect(try JSON(parsing: "1") != 1.0)
+    }
+
+    @Test func `what is no JSON is an error`() {
+        let texts = [
+            "", " ", "{", "[1,]", "{\"a\":1,}", "01", "-", "1.", ".5", "1e", "+1", "nul", "tru e",
+            "\"", "\"\u{1}\"", "\"\\x\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\u12g4\"", "1 2",
+            "{1:2}", "{\"a\" 1}", "{\"a\":1,\"a\":2}", "1e999", "NaN", "'a'",
+            String(repeating: "[", count: 600) + String(repeating: "]", count: 600),
+        ]
+        for text in texts {
+            #expect(throws: JSONError.self, "\(text.prefix(20))") { try JSON(parsing: text) }
+        }
+        #expect(throws: JSONError.self) { try JSON(parsing: [0x22, 0xFF, 0x22]) }
+    }
+
+    @Test func `names are told apart by their bytes`() throws {
+        let json = try JSON(parsing: "{\"\u{E9}\":1,\"e\u{301}\":2}")
+        #expect(json["\u{E9}"] == 1)
+        #expect(json["e\u{301}"] == 2)
+        #expect(ExactString("\u{E9}") != ExactString("e\u{301}"))
+        #expect(JSON.string("\u{E9}") != JSON.string("e\u{301}"))
+        #expect(Set([ExactString("\u{E9}"), ExactString("e\u{301}")]).count == 2)
+    }
+
+    @Test func `merging follows RFC 7396, appendix A`() throws {
+        let cases = [
+            (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
+            (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
+            (#"{"a":"b"}"#, #"{"a":null}"#, #"{}"#),
+            (#"{"a":"b","b":"c"}"#, #"{"a":null}"#, #"{"b":"c"}"#),
+            (#"{"a":["b"]}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
+            (#"{"a":"c"}"#, #"{"a":["b"]}"#, #"{"a":["b"]}"#),
+            (#"{"a":{"b":"c"}}"#, #"{"a":{"b":"d","c":null}}"#, #"{"a":{"b":"d"}}"#),
+            (#"{"a":[{"b":"c"}]}"#, #"{"a":[1]}"#, #"{"a":[1]}"#),
+            (#"["a","b"]"#, #"["c","d"]"#, #"["c","d"]"#), (#"{"a":"b"}"#, #"["c"]"#, #"["c"]"#),
+            (#"{"a":"foo"}"#, "null", "null"), (#"{"a":"foo"}"#, #""bar""#, #""bar""#),
+            (#"{"e":null}"#, #"{"a":1}"#, #"{"a":1,"e":null}"#),
+            (#"[1,2]"#, #"{"a":"b","c":null}"#, #"{"a":"b"}"#),
+            ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
+        ]
+        for (target, patch, result) in cases {
+            let merged = try JSON(parsing: target).merged(with: JSON(parsing: patch))
+            #expect(merged.description == result)
+        }
+    }
+}
+
+@Suite struct DocumentsTests {
+    private func applied(_ texts: String...) throws -> Documents {
+        var documents = Documents()
+        for text in texts {
+            let event = try DocumentEvent(json: JSON(parsing: text))
+            #expect(try DocumentEvent(json: event.json) == event)
+            try documents.apply(event, EventContext(.position(1)))
+        }
+        return documents
+    }
+
+    @Test func `numbers stay what they are`() throws {
+        let sums = [
+            (#"{"n":1}"#, "2", "3"), ("{}", "-4", "-4"), (#"{"n":1.5}"#, "1", "2.5"),
+            (#"{"n":1}"#, "0.5", "1.5"), (#"{"n":9007199254740993}"#, "0", "9007199254740993"),
+            (#"{"n":9223372036854775806}"#, "1", "9223372036854775807"),
+        ]
+        for (start, amount, sum) in sums {
+            let documents = try applied(
+                #"{"op":"set","key":"a","value":\#(start)}"#,
+                #"{"op":"increment","key":"a","field":"n","by":\#(amount)}"#)
+            #expect(documents["a"]?["n"]?.description == sum)
+        }
+    }
+
+    @Test func `an event that does not apply throws and changes nothing`() throws {
+        let start = #"{"op":"set","key":"a","value":{"n":9223372036854775807,"s":"x","z":null}}"#
+        let events = [
+            #"{"op":"increment","key":"a","field":"n","by":1}"#,
+            #"{"op":"increment","key":"a","field":"s","by":1}"#,
+            #"{"op":"increment","key":"a","field":"z","by":1}"#,
+            #"{"op":"increment","key":"b","field":"n","by":1}"#,
+            #"{"op":"set","key":"a","value":1,"require":"absent"}"#,
+            #"{"op":"delete","key":"b","require":"present"}"#,
+            #"{"op":"all","events":[{"op":"set","key":"b","value":1},{"op":"delete","key":"c","require":"present"}]}"#,
+        ]
+        for text in events {
+            var documents = try applied(start)
+            let before = documents
+            let event = try DocumentEvent(json: JSON(parsing: text))
+            #expect(throws: DocumentConflict.self, "\(text)") {
+                try documents.apply(event, EventContext(.position(1)))
+            }
+            #expect(documents == before)
+        }
+    }
+
+    @Test func `JSON that is no event is refused`() throws {
+        let texts = [
+            "1", "{}", #"{"op":"put","key":"a"}"#, #"{"op":"set","key":"a"}"#,
+            #"{"op":"set","key":1,"value":1}"#, #"{"op":"set","key":"a","value":1,"valeu":2}"#,
+            #"{"op":"increment","key":"a","field":"n","by":"1"}"#,
+            #"{"op":"increment","key":"a","by":1}"#, #"{"op":"all","events":[],"require":"absent"}"#,
+            #"{"op":"delete","key":"a","require":"maybe"}"#, #"{"op":"all","events":[1]}"#,
+        ]
+        for text in texts {
+            let json = try JSON(parsing: text)
+            #expect(throws: DocumentEventError.self, "\(text)") { try DocumentEvent(json: json) }
+        }
+    }
+
+    @Test func `an event names the keys that it touches`() throws {
+        let event = try DocumentEvent(
+            json: JSON(
+                parsing: #"{"op":"all","events":[{"op":"delete","key":"a"},{"op":"delete","key":"b"},{"op":"delete","key":"a"}]}"#))
+        #expect(Set(Documents.keys(touchedBy: event)) == ["a", "b"])
+    }
+}

@@ -1,0 +1,104 @@
+import Foldback
+
+/// A small projection whose events depend on order, on each other and on their context, and of which
+/// some throw.
+public struct Board: Projection, Equatable {
+    public var cells: [String: Int] = [:]
+
+    public init() {}
+
+    public static var codec: any EventCodec<Move> { MoveCodec() }
+
+    public mutating func apply(_ move: Move, _ context: EventContext) throws {
+        switch move {
+        case .set(let key, let value): cells[key] = value
+        case .add(let key, let amount):
+            guard let old = cells[key] else { throw MoveConflict(reason: "\(key) is absent") }
+            cells[key] = old + amount
+        case .claim(let key):
+            guard cells[key] == nil else { throw MoveConflict(reason: "\(key) is taken") }
+            cells[key] = context.id().utf8.reduce(7) { ($0 &* 31 &+ Int($1)) % 9_973 }
+        case .remove(let key): cells[key] = nil
+        case .replaceAll(let all): cells = all
+        }
+    }
+
+    public static func keys(touchedBy move: Move) -> [String] {
+        switch move {
+        case .set(let key, _), .add(let key, _), .claim(let key), .remove(let key): [key]
+        case .replaceAll(let all): Array(all.keys)
+        }
+    }
+}
+
+/// Throws after it has changed something, against its contract, and for other reasons than ``Board``.
+public struct SloppyBoard: Projection, Equatable {
+    public var sum = 0
+    public var moves: [String] = []
+
+    public init() {}
+
+    public static var codec: any EventCodec<Move> { MoveCodec() }
+
+    public mutating func apply(_ move: Move, _ context: EventContext) throws {
+        moves.append(context.id())
+        guard case .set(_, let value) = move else { return }
+        sum += value
+        guard sum < 40 else { throw MoveConflict(reason: "the sum is \(sum)") }
+    }
+}
+
+public enum Move: Sendable, Equatable {
+    case set(String, Int)
+    /// Throws where the cell is absent.
+    case add(String, Int)
+    /// Throws where the cell is taken; what it sets comes from the context.
+    case claim(String)
+    case remove(String)
+    case replaceAll([String: Int])
+}
+
+public struct MoveConflict: Error, CustomStringConvertible {
+    let reason: String
+    public var description: String { reason }
+}
+
+/// Moves as short text, so that random tests spend their time elsewhere.
+public struct MoveCodec: EventCodec {
+    public let format = EventFormat(codec: 200, version: 3)
+
+    public init() {}
+
+    public func encode(_ move: Move) throws -> [UInt8] {
+        let text =
+            switch move {
+            case .set(let key, let value): "s \(key) \(value)"
+            case .add(let key, let amount): "a \(key) \(amount)"
+            case .claim(let key): "c \(key)"
+            case .remove(let key): "r \(key)"
+            case .replaceAll(let all):
+                "w " + all.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+                    .joined(separator: " ")
+            }
+        return Array(text.utf8)
+    }
+
+    public func decode(_ bytes: RawSpan, format: EventFormat) throws -> Move {
+        guard format == self.format else { throw MoveConflict(reason: "unknown \(format)") }
+        let text = bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        let words = text.split(separator: " ").map(String.init)
+        switch words.first {
+        case "s": return .set(words[1], Int(words[2]) ?? 0)
+        case "a": return .add(words[1], Int(words[2]) ?? 0)
+        case "c": return .claim(words[1])
+        case "r": return .remove(words[1])
+        case "w":
+            var all: [String: Int] = [:]
+            for place in stride(from: 1, to: words.count, by: 2) {
+                all[words[place]] = Int(words[place + 1])
+            }
+            return .replaceAll(all)
+        default: throw MoveConflict(reason: "no move: \(text)")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foldback
+import Foundation
+import Synchronization
+
+/// A directory that is gone with the test. In memory where there is such a file system, unless a test
+/// is about the disk.
+public final class TemporaryDirectory: Sendable {
+    public let url: URL
+
+    public init(onDisk: Bool = false) {
+        let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
+        let base =
+            !onDisk && FileManager.default.isWritableFile(atPath: memory.path)
+            ? memory : FileManager.default.temporaryDirectory
+        url = base.appending(path: "foldback-test-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// A log in here; it is not made yet.
+    public var log: URL { url.appending(path: "log", directoryHint: .isDirectory) }
+}
+
+extension LogSources {
+    /// A clock that goes one millisecond with each look at it, and replicas called fresh-1, fresh-2, …
+    public static func counting() -> LogSources {
+        let ticks = Mutex<Int64>(1_795_209_600_000)
+        let names = Mutex(0)
+        return LogSources(
+            now: {
+                ticks.withLock { ticks in
+                    ticks += 1
+                    return Timestamp(millisecondsSince1970: ticks)
+                }
+            },
+            freshReplica: {
+                names.withLock { count in
+                    count += 1
+                    return ReplicaID("fresh-\(count)")!
+                }
+            })
+    }
+}
+
+/// The two engines that every test of meaning runs over.
+public enum Engine: String, CaseIterable, Sendable {
+    case memory
+    case lmdb
+
+    /// A store on an empty log of replica "me".
+    public func store<P: Projection>(
+        _ projection: P.Type, _ kind: LogKind, in directory: TemporaryDirectory,
+        also: [AdditionalProjection<P.Event>] = []
+    ) async throws -> Store<P> {
+        switch self {
+        case .memory:
+            Foldback.inMemory(
+                projection, also: also, confirmedBy: kind, replica: ReplicaID("me"),
+                sources: .counting())
+        case .lmdb:
+            try await Foldback.open(
+                at: directory.log, projection, also: also, confirmedBy: kind,
+                durability: .relaxed, replica: ReplicaID("me"), sources: .counting())
+        }
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for the same seed, anywhere.
+public struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    public init(seed: UInt64) { state = seed }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    /// True in one of `n` cases.
+    public mutating func oneIn(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &self) == 0 }
+}
+
+/// What a failing call threw, for comparing; nil if it did not throw.
+public func error<R>(
+    of body: () async throws(FoldbackError) -> R
+) async -> FoldbackError? {
+    do throws(FoldbackError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
