@@ -1,0 +1,145 @@
+import Foldback
+import Foundation
+import Testing
+
+/// A real process, really killed.
+///
+/// Properties: every answered intent is in the log, as it was; numbers and sequences have no gap and
+/// are given once; the log opens, also when the process died while making it.
+@Suite(.serialized) struct KillTests {
+    /// What the log was heard to hold.
+    private struct Heard {
+        var intents: [Int64: Int64] = [:]
+        var sequence: Int64 = 0
+        var next: Int64 = 0
+    }
+
+    private func record(_ value: Int64) -> String {
+        #"{"do":"record","event":{"op":"set","key":"k\#(value % 5)","value":\#(value)}}"#
+    }
+
+    /// Compares the log with what was heard, as an app does that starts again.
+    private func check(_ log: URL, _ heard: Heard, _ note: String) async throws {
+        let store = try await Foldback.open(
+            at: log, Documents.self, existingOr: .acknowledgement, durability: .durable)
+        let status = store.status
+        #expect(status.sequence.value >= UInt64(heard.sequence), "\(note)")
+        for (intent, value) in heard.intents {
+            let event = try store.intent(IntentNumber(UInt64(intent))).event
+            let wanted = DocumentEvent.set("k\(value % 5)", .integer(value))
+            #expect(event == wanted, "\(note), intent \(intent)")
+        }
+        var seen: UInt64 = 0
+        var numbers: [UInt64] = []
+        while case let piece = try store.entries(from: LogSequence(seen + 1), countMax: 500),
+            !piece.isEmpty
+        {
+            for entry in piece {
+                seen += 1
+                #expect(entry.sequence.value == seen, "\(note)")
+                if case .intent(let number, _, _, _, _) = entry.content { numbers.append(number.value) }
+            }
+        }
+        #expect(numbers == Array(1..<status.nextIntent.value), "\(note)")
+        await store.close()
+    }
+
+    @Test func `SIGKILL at random moments loses nothing that was answered`() async throws {
+        let directory = DiskDirectory()
+        var random = SystemRandomNumberGenerator()
+        var heard = Heard()
+        for round in 0..<60 {
+            let shell = try ShellProcess(
+                directory.log, ["--replica", "me", "--confirmed-by", "acknowledgement"])
+            let delay = UInt64.random(in: 0...40_000_000, using: &random)
+            let values = (0..<400).map { _ in
+                heard.next += 1
+                return heard.next
+            }
+            for value in values { shell.send(record(value)) }
+            let process = shell.process.processIdentifier
+            let killer = Task.detached {
+                try? await Task.sleep(nanoseconds: delay)
+                kill(process, SIGKILL)
+            }
+            for value in values {
+                guard let answer = shell.answer() else { break }
+                let intent = try #require(answer["intent"]?.integerValue, "\(answer)")
+                #expect(heard.intents[intent] == nil, "number \(intent) was given twice")
+                heard.intents[intent] = value
+                heard.sequence = max(heard.sequence, answer["sequence"]?.integerValue ?? 0)
+            }
+            shell.kill()
+            await killer.value
+            _ = shell.finish()
+            try await check(directory.log, heard, "round \(round), killed after \(delay) ns")
+        }
+        print("kill: 60 rounds, \(heard.intents.count) answered intents, all there")
+    }
+
+    @Test func `SIGKILL during the very first open leaves a log that opens`() async throws {
+        var made = 0
+        for round in 0..<60 {
+            let directory = DiskDirectory()
+            let shell = try ShellProcess(directory.log, ["--replica", "me"])
+            usleep(UInt32(round) * 500)
+            made += FileManager.default.fileExists(atPath: directory.log.path) ? 1 : 0
+            shell.kill()
+            _ = shell.finish()
+            try await check(directory.log, Heard(), "first open, killed after \(round * 500) us")
+        }
+        print("kill: 60 first opens, \(made) of them killed with the directory there")
+    }
+
+    @Test(
+        .enabled(if: Strace.isThere, "strace is not installed: apt-get install strace"),
+        arguments: [
+            "openat", "mkdir", "pwrite64", "writev", "fdatasync", "fsync", "ftruncate", "mmap",
+        ])
+    func `SIGKILL at an exact system call loses nothing that was answered`(
+        call: String
+    ) async throws {
+        var kills = 0
+        for nth in 1...60 {
+            let directory = DiskDirectory()
+            let shell = try ShellProcess(
+                directory.log, ["--replica", "me", "--confirmed-by", "acknowledgement"],
+                under: Strace.killing(at: call, nth))
+            var heard = Heard()
+            for value in 1...6 as ClosedRange<Int64> {
+                shell.send(record(value))
+                guard let answer = shell.answer(),
+                    let intent = answer["intent"]?.integerValue
+                else { break }
+                heard.intents[intent] = value
+                heard.sequence = answer["sequence"]?.integerValue ?? 0
+            }
+            let wasWhole = heard.intents.count == 6
+            shell.send(#"{"do":"acknowledge","intent":1}"#)
+            if wasWhole, shell.answer() != nil { heard.sequence = 7 }
+            let ended = shell.finish()
+            try await check(directory.log, heard, "\(call) \(nth)")
+            // Beyond the last call of that name nothing is killed any more.
+            if ended.status == 0 { break }
+            kills += 1
+        }
+        print("kill: at each of \(kills) calls of \(call)")
+        #expect(kills < 60)
+    }
+}
+
+/// strace(1), to hit or to see exact system calls.
+enum Strace {
+    static var isThere: Bool { (try? run(["strace", "-V"]).status == 0) ?? false }
+
+    static func killing(at call: String, _ nth: Int) -> [String] {
+        [
+            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+            "inject=\(call):signal=KILL:when=\(nth)",
+        ]
+    }
+
+    static func tracing(_ calls: String, to file: URL) -> [String] {
+        ["strace", "-f", "-qq", "-o", file.path, "-e", "trace=\(calls)"]
+    }
+}

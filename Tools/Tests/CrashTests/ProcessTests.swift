@@ -1,0 +1,140 @@
+import Foldback
+import Foundation
+import Testing
+
+/// What somebody at a terminal sees: several processes on one log, and errors.
+@Suite(.serialized) struct ProcessTests {
+    private let foldback = ShellProcess.executable("foldback").path
+    private let directory = DiskDirectory()
+    private let record = #"{"do":"record","event":{"op":"set","key":"a","value":1}}"#
+
+    private func expectFailure(
+        _ command: [String], code: Int32, saying words: String..., line: Int = #line
+    ) throws {
+        let result = try run(command)
+        let place = SourceLocation(
+            fileID: #fileID, filePath: #filePath, line: line, column: 1)
+        #expect(result.status == code, "\(result)", sourceLocation: place)
+        #expect(result.output.isEmpty, "\(result.output)", sourceLocation: place)
+        #expect(result.errors.hasSuffix("\n"), sourceLocation: place)
+        #expect(result.errors.split(separator: "\n").count == 1, "\(result)", sourceLocation: place)
+        for word in words {
+            #expect(result.errors.contains(word), "\(result.errors)", sourceLocation: place)
+        }
+    }
+
+    @Test func `L8: a second process is told who has the log`() throws {
+        let shell = try ShellProcess(directory.log)
+        shell.send(record)
+        #expect(shell.answer()?["intent"] == 1)
+        try expectFailure(
+            [foldback, "shell", directory.log.path], code: 3,
+            saying: "process \(shell.process.processIdentifier) has it open", directory.log.path)
+        #expect(shell.finish().status == 0)
+        #expect(try run([foldback, "shell", directory.log.path]).status == 0)
+    }
+
+    @Test func `L9: a live log can be read, again and again, and costs no slot for good`() throws {
+        let shell = try ShellProcess(directory.log)
+        for number in 1...150 {
+            shell.send(record)
+            #expect(shell.answer()?["intent"] == .integer(Int64(number)))
+            let seen = try run([foldback, "status", directory.log.path, "--json"])
+            let status = try JSON(parsing: seen.output.trimmingCharacters(in: .newlines))
+            #expect(status["sequence"] == .integer(Int64(number)), "\(seen)")
+        }
+        let log = try run([foldback, "log", directory.log.path, "--json"])
+        #expect(log.output.split(separator: "\n").count == 150)
+        #expect(shell.finish().status == 0)
+    }
+
+    @Test func `a reader that is killed leaves a slot that the next store takes back`() throws {
+        let shell = try ShellProcess(directory.log)
+        shell.send(record)
+        #expect(shell.answer()?["ok"] == true)
+        #expect(shell.finish().status == 0)
+        let before = try Data(contentsOf: directory.log.appending(path: "data.mdb"))
+        let log = try run([foldback, "log", directory.log.path])
+        #expect(log.output.contains("intent 1"))
+        #expect(log.output.contains(#"{"key":"a","op":"set","value":1}"#))
+        #expect(try Data(contentsOf: directory.log.appending(path: "data.mdb")) == before)
+    }
+
+    @Test func `wrong use is 2, a log that cannot be used is 3, on one line`() throws {
+        let log = directory.log.path
+        try expectFailure([foldback, "status", log], code: 3, saying: "there is no log at", log)
+        try expectFailure([foldback, "log", log], code: 3, saying: "there is no log at", log)
+        try expectFailure([foldback, "fly"], code: 2, saying: "fly")
+        try expectFailure([foldback, "shell"], code: 2, saying: "log")
+        try expectFailure([foldback, "shell", log, "--durability", "maybe"], code: 2, saying: "maybe")
+        try expectFailure([foldback, "shell", log, "--replica", ""], code: 2, saying: "replica")
+        #expect(try run([foldback, "shell", log, "--confirmed-by", "downlink"]).status == 0)
+        try expectFailure(
+            [foldback, "shell", log, "--confirmed-by", "acknowledgement"], code: 2,
+            saying: "confirmed by downlink")
+        try "text".write(toFile: log + ".txt", atomically: true, encoding: .utf8)
+        try expectFailure([foldback, "shell", log + ".txt"], code: 3, saying: "not a directory")
+        let help = try run([foldback, "shell", "--help"])
+        #expect(help.status == 0)
+        #expect(help.output.contains("Example"))
+    }
+
+    @Test func `a directory without permission is named`() throws {
+        guard getuid() == 0 else {
+            try FileManager.default.createDirectory(
+                at: directory.log, withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o500])
+            try expectFailure(
+                [foldback, "shell", directory.log.path], code: 3, saying: "Permission denied")
+            return
+        }
+        // Root may do everything: somebody else tries.
+        let tool = directory.url.appending(path: "foldback").path
+        try FileManager.default.copyItem(atPath: foldback, toPath: tool)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: directory.url.path)
+        let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", tool]
+        let refused = try run(nobody + ["shell", directory.log.path])
+        #expect(refused.status == 3, "\(refused)")
+        #expect(refused.errors.contains("Permission denied"), "\(refused)")
+        #expect(refused.errors.contains(directory.log.path), "\(refused)")
+    }
+
+    @Test func `closing the input closes the log, and what was answered is there`() throws {
+        let first = try ShellProcess(directory.log, ["--replica", "me"])
+        first.send(record, record, #"{"do":"reject","intent":1,"message":"no"}"#)
+        #expect(first.finish().status == 0)
+        let again = try ShellProcess(directory.log, ["--replica", "other"])
+        again.send(#"{"do":"status"}"#, #"{"do":"rejections"}"#, "{\"do\":\"view\"}")
+        #expect(again.answer()?["replica"] == "me")
+        #expect(again.answer()?["intents"] == [1])
+        #expect(again.answer()?["pending"] == [2])
+        #expect(again.finish().status == 0)
+    }
+
+    @Test func `the demo kills, resumes and compares; a session of any Unicode`() throws {
+        let patches = [
+            #"[[0,0,"h\u00e9"]]"#, #"[[2,0,"\ud83d\ude00e\u0301"],[0,1,"H"]]"#, #"[[2,1,""]]"#,
+        ]
+        let trace =
+            #"{"startContent":"","endContent":"H\u00e9e\u0301","txns":[{"patches":\#(patches[0])},{"patches":\#(patches[1])},{"patches":\#(patches[2])}]}"#
+        let file = directory.url.appending(path: "trace.json")
+        try trace.write(to: file, atomically: true, encoding: .utf8)
+        let demo = ShellProcess.executable("foldback-demo").path
+        let folder = directory.url.appending(path: "demo").path
+        let short = try run([demo, "session", "--directory", folder, file.path])
+        #expect(short.errors.isEmpty, "\(short)")
+        #expect(short.status == 0)
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let readme = root.appending(path: "README.md").path
+        let typed = try run([demo, "session", "--directory", folder, "--text", readme])
+        #expect(typed.status == 0, "\(typed)")
+        #expect(typed.output.contains("killed and resumed                  2 times"), "\(typed)")
+        let broken = trace.replacingOccurrences(of: #""H\u00e9e\u0301""#, with: #""no""#)
+        try broken.write(to: file, atomically: true, encoding: .utf8)
+        let wrong = try run([demo, "session", "--directory", folder, file.path])
+        #expect(wrong.status == 1)
+        #expect(wrong.errors.contains("the view is not the session's last text"), "\(wrong)")
+    }
+}

@@ -1,0 +1,89 @@
+import Foldback
+import Foundation
+
+/// A real `foldback shell` in a process of its own.
+final class ShellProcess {
+    let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private let errors = Pipe()
+    private var buffer: [UInt8] = []
+
+    /// The executables lie beside the test bundle.
+    static func executable(_ name: String) -> URL {
+        URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: name)
+    }
+
+    /// - Parameter wrapper: a command to run it under, like strace.
+    init(_ log: URL, _ options: [String] = [], under wrapper: [String] = []) throws {
+        let command = wrapper + [Self.executable("foldback").path, "shell", log.path] + options
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = command
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = errors
+        // A process that was killed does not take this one along when it is written to.
+        signal(SIGPIPE, SIG_IGN)
+        try process.run()
+    }
+
+    func send(_ lines: String...) {
+        let text = lines.map { $0 + "\n" }.joined()
+        try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+    }
+
+    /// The next answer; nil when the process is gone.
+    func answer() -> JSON? {
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = Array(buffer[..<end])
+                buffer.removeSubrange(...end)
+                return try? JSON(parsing: line)
+            }
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { return nil }
+            buffer.append(contentsOf: data)
+        }
+    }
+
+    func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
+
+    /// Ends the input, and waits for the process to end.
+    func finish() -> (status: Int32, errors: String) {
+        try? input.fileHandleForWriting.close()
+        let text = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+    }
+}
+
+/// Runs a command to its end.
+func run(_ command: [String]) throws -> (status: Int32, output: String, errors: String) {
+    let process = Process()
+    let output = Pipe()
+    let errors = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = command
+    process.standardOutput = output
+    process.standardError = errors
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    let trouble = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (
+        process.terminationStatus, String(decoding: text, as: UTF8.self),
+        String(decoding: trouble, as: UTF8.self)
+    )
+}
+
+/// A directory on a real disk, gone with the test.
+final class DiskDirectory {
+    let url = FileManager.default.temporaryDirectory.appending(
+        path: "foldback-crash-\(UUID().uuidString)", directoryHint: .isDirectory)
+
+    init() { try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    var log: URL { url.appending(path: "log", directoryHint: .isDirectory) }
+}

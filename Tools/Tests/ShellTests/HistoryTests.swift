@@ -1,0 +1,78 @@
+import Foldback
+import FoldbackShell
+import Foundation
+import Testing
+
+/// The worked histories: the rules made concrete, over both engines.
+@Suite struct HistoryTests {
+    enum Engine: CaseIterable { case memory, lmdb }
+
+    @Test(arguments: try History.all(), Engine.allCases)
+    func `a worked history goes as it is written`(history: History, engine: Engine) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(
+            path: "foldback-history-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let store =
+            switch engine {
+            case .memory:
+                Foldback.inMemory(
+                    Documents.self, confirmedBy: history.kind, replica: history.replica)
+            case .lmdb:
+                try await Foldback.open(
+                    at: directory, Documents.self, confirmedBy: history.kind,
+                    durability: .durable, replica: history.replica)
+            }
+        let session = ShellSession(over: store)
+        for step in history.steps {
+            let answer = await session.answer(to: step.send.encoded)
+            #expect(step.isMet(by: answer), "\(step.send) was answered \(answer), not \(step.expect)")
+        }
+        await store.close()
+    }
+
+    @Test func `no history is left out`() throws { #expect(try History.all().count == 21) }
+}
+
+/// One history: a first line about it, then what is sent and what the answer must contain.
+struct History: Sendable, CustomTestStringConvertible {
+    struct Step: Sendable {
+        let send: JSON
+        let expect: JSON
+
+        func isMet(by answer: JSON) -> Bool {
+            guard let wanted = expect.objectValue else { return false }
+            return wanted.members.allSatisfy { name, value in
+                name == "error" ? answer[name]?["code"] == value["code"] : answer[name] == value
+            }
+        }
+    }
+
+    let name: String
+    let replica: ReplicaID?
+    let kind: LogKind
+    let steps: [Step]
+
+    var testDescription: String { name }
+
+    static func all() throws -> [History] {
+        let folder = try #require(
+            Bundle.module.url(forResource: "Histories", withExtension: nil))
+        return try FileManager.default.contentsOfDirectory(
+            at: folder, includingPropertiesForKeys: nil
+        )
+        .filter { $0.pathExtension == "ndjson" }
+        .sorted { $0.path < $1.path }
+        .map(History.init)
+    }
+
+    init(file: URL) throws {
+        name = file.deletingPathExtension().lastPathComponent
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            .map { try JSON(parsing: String($0)) }
+        replica = lines[0]["replica"]?.stringValue.flatMap { ReplicaID($0) }
+        kind = try #require(lines[0]["confirmedBy"]?.stringValue.flatMap(LogKind.init))
+        steps = try lines.dropFirst().map { line in
+            Step(send: try #require(line["send"]), expect: try #require(line["expect"]))
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foldback
+import FoldbackShell
+import Testing
+
+/// The contract of the shell beyond the worked histories: what a line may and may not be.
+@Suite struct ShellSessionTests {
+    private let session = ShellSession(
+        over: Foldback.inMemory(
+            Documents.self, confirmedBy: .downlink, replica: ReplicaID("me")))
+
+    private func answer(_ line: String) async -> JSON { await session.answer(to: Array(line.utf8)) }
+
+    private func code(_ line: String) async -> String? {
+        let answer = await answer(line)
+        #expect(answer["ok"] == .bool(answer["error"] == nil))
+        return answer["error"]?["code"]?.stringValue
+    }
+
+    @Test func `a bad line is answered with an error, and the session goes on`() async {
+        let lines = [
+            "", "x", "1", "[]", "null", #"{"do":1}"#, "{}", #"{"do":"fly"}"#, #"{"do":"record"}"#,
+            #"{"do":"record","event":1}"#, #"{"do":"record","event":{"op":"set"}}"#,
+            #"{"do":"record","event":{"op":"set","key":"a","value":1},"force":1}"#,
+            #"{"do":"record","event":{"op":"set","key":"a","value":1},"once":1}"#,
+            #"{"do":"acknowledge"}"#, #"{"do":"acknowledge","intent":"1"}"#,
+            #"{"do":"acknowledge","intent":1,"position":0}"#,
+            #"{"do":"acknowledge","intent":1,"position":1.5}"#, #"{"do":"reject","intent":1}"#,
+            #"{"do":"confirm"}"#, #"{"do":"confirm","events":{}}"#, #"{"do":"confirm","events":[1]}"#,
+            #"{"do":"confirm","events":[{"position":0,"event":{"op":"delete","key":"a"}}]}"#,
+            #"{"do":"confirm","events":[{"event":{"op":"delete","key":"a"}}]}"#,
+            #"{"do":"confirm","events":[{"position":5,"event":{"op":"delete","key":"a"}}],"through":4}"#,
+            #"{"do":"confirm","events":[],"through":-1}"#, #"{"do":"view","at":1}"#,
+            #"{"do":"view","at":-1}"#, #"{"do":"view","at":"x"}"#, #"{"do":"get"}"#,
+            #"{"do":"entries"}"#, #"{"do":"entries","from":1}"#,
+        ]
+        for line in lines { #expect(await code(line) == "bad_request", "\(line)") }
+        #expect(await session.answer(to: [0xFF, 0xFE])["ok"] == false)
+        #expect(await answer(#"{"do":"status"}"#)["sequence"] == 0)
+    }
+
+    @Test func `numbers never recorded are unknown`() async {
+        for command in ["acknowledge", "withdraw", "dismiss", "retry", "intent"] {
+            for number in ["0", "-3", "1", "9223372036854775807"] {
+                let line = #"{"do":"\#(command)","intent":\#(number)}"#
+                #expect(await code(line) == "unknown_intent", "\(line)")
+            }
+        }
+    }
+
+    @Test func `entries have the form of the contract`() async throws {
+        let lines = [
+            #"{"do":"record","event":{"op":"set","key":"a","value":1},"once":"k"}"#,
+            #"{"do":"record","event":{"op":"set","key":"b","value":1},"confirmOnly":true}"#,
+            #"{"do":"acknowledge","intent":1,"position":7,"event":{"op":"set","key":"a","value":2}}"#,
+            #"{"do":"reject","intent":2,"code":"forbidden","message":"not yours"}"#,
+            #"{"do":"retry","intent":2}"#, #"{"do":"withdraw","intent":3}"#,
+            #"{"do":"confirm","events":[{"position":7,"event":{"op":"delete","key":"a"},"origin":{"replica":"me","intent":1}},{"position":6,"event":{"op":"delete","key":"b"}}]}"#,
+        ]
+        for line in lines { #expect(await answer(line)["ok"] == true, "\(line)") }
+        let entries = try #require(
+            await answer(#"{"do":"entries","from":1,"limit":100}"#)["entries"]?.arrayValue)
+        let shown = entries.map { entry in
+            var object = entry.objectValue ?? [:]
+            #expect((object["at"]?.integerValue ?? 0) > 1_700_000_000_000)
+            object["at"] = nil
+            return JSON.object(object).description
+        }
+        #expect(
+            shown == [
+                #"{"event":{"key":"a","op":"set","value":1},"intent":1,"kind":"intent","once":"k","replica":"me","sequence":1}"#,
+                #"{"confirmOnly":true,"event":{"key":"b","op":"set","value":1},"intent":2,"kind":"intent","replica":"me","sequence":2}"#,
+                #"{"event":{"key":"a","op":"set","value":2},"intent":1,"kind":"acknowledged","position":7,"sequence":3}"#,
+                #"{"code":"forbidden","intent":2,"kind":"rejected","message":"not yours","sequence":4}"#,
+                #"{"confirmOnly":true,"event":{"key":"b","op":"set","value":1},"intent":3,"kind":"intent","replica":"me","retries":2,"sequence":5}"#,
+                #"{"intent":3,"kind":"withdrawn","sequence":6}"#,
+                #"{"events":[{"event":{"key":"a","op":"delete"},"origin":{"intent":1,"replica":"me"},"position":7},{"event":{"key":"b","op":"delete"},"position":6}],"kind":"confirmed","sequence":7,"through":7}"#,
+            ])
+        let some = await answer(#"{"do":"entries","from":2,"limit":2}"#)["entries"]?.arrayValue
+        #expect(some?.compactMap { $0["sequence"] } == [2, 3])
+        #expect(await answer(#"{"do":"entries","from":8,"limit":2}"#)["entries"] == [])
+    }
+
+    @Test func `get, intent and status say what they should`() async {
+        _ = await answer(#"{"do":"record","event":{"op":"set","key":"a","value":null}}"#)
+        let get = await answer(#"{"do":"get","key":"a"}"#)
+        #expect(get["value"] == JSON.null)
+        #expect(get["overlay"] == [1])
+        #expect(await answer(#"{"do":"get","key":"b"}"#)["absent"] == true)
+        _ = await answer(#"{"do":"reject","intent":1,"message":"no"}"#)
+        let intent = await answer(#"{"do":"intent","intent":1}"#)
+        #expect(intent.description == #"{"dismissed":false,"message":"no","ok":true,"state":"rejected"}"#)
+        let status = await answer(#"{"do":"status"}"#)
+        for (name, value) in [
+            ("replica", "me"), ("kind", "downlink"), ("sequence", 2), ("through", 0),
+            ("pending", 0), ("accepted", 0), ("faults", 0), ("nextIntent", 2),
+        ] as [(ExactString, JSON)] {
+            #expect(status[name] == value, "\(name)")
+        }
+    }
+}
