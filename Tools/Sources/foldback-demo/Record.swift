@@ -13,12 +13,13 @@ struct Record: AsyncParsableCommand {
 
     @Argument var log: String
     @Argument(help: "The session's edits, one a line.") var edits: String
+    @Option(help: "Stop typing here and wait to be killed.") var holdAt: Int?
 
     func run() async throws {
         let edits = try Data(contentsOf: URL(filePath: self.edits)).split(separator: 0x0A)
         let store = try await Foldback.open(
             at: URL(filePath: log), Text.self, confirmedBy: .acknowledgement, durability: .durable)
-        let recorder = Recorder(store: store)
+        let recorder = Recorder(store: store, holdAt: holdAt)
         try await recorder.run(edits)
         await store.close()
     }
@@ -27,6 +28,7 @@ struct Record: AsyncParsableCommand {
 /// Types, waits for each keystroke to be durable, and acknowledges, all at once.
 private struct Recorder {
     let store: Store<Text>
+    let holdAt: Int?
     let clock = ContinuousClock()
 
     private struct Keystroke: Sendable {
@@ -44,7 +46,7 @@ private struct Recorder {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { keystrokes.finish() }
-                try await type(edits[done...], keystrokes)
+                try await type(edits[min(done, edits.count)...], keystrokes)
             }
             group.addTask {
                 defer { authority.finish() }
@@ -62,7 +64,8 @@ private struct Recorder {
         var inFlight: [Recording] = []
         inFlight.reserveCapacity(Record.inFlightMax)
         var oldest = 0
-        for line in edits {
+        for (index, line) in zip(edits.indices, edits) {
+            if index == holdAt { try await Task.sleep(for: .seconds(600)) }
             let edit = try Edit(json: JSON(parsing: [UInt8](line)))
             let queuedAt = clock.now
             let recording = try await store.enqueue(edit)
@@ -83,12 +86,13 @@ private struct Recorder {
         done: Int, total: Int
     ) async throws {
         var progress = Progress(recorded: done, total: total, start: clock.now)
+        progress.report(at: clock.now)
         for await keystroke in keystrokes {
             let receipt = try await keystroke.recording.receipt()
             let now = clock.now
             progress.note(now - keystroke.queuedAt)
             authority.yield(receipt.number)
-            if progress.isDue { progress.report(at: now) }
+            if progress.isDue || progress.recorded == holdAt { progress.report(at: now) }
         }
         progress.report(at: clock.now)
     }

@@ -8,7 +8,10 @@ enum RecordingProcess {
         var kills = killsAt[...]
         var bar = ProgressBar(total: total)
         while true {
-            let (last, wasKilled) = try run(log: log, edits: edits, killAt: kills.first, &bar)
+            // A short session would be over before the signal: typing waits for it a little further on.
+            let options = kills.first.map { ["--hold-at", "\($0 + total / 20)"] } ?? []
+            let (last, wasKilled) = try run(
+                ["record", log.path, edits.path] + options, killAt: kills.first, &bar)
             tally.add(last)
             guard wasKilled else { break }
             kills = kills.dropFirst()
@@ -24,11 +27,11 @@ enum RecordingProcess {
     }
 
     private static func run(
-        log: URL, edits: URL, killAt: Int?, _ bar: inout ProgressBar
+        _ arguments: [String], killAt: Int?, _ bar: inout ProgressBar
     ) throws -> (last: Progress?, wasKilled: Bool) {
         let process = Process()
         process.executableURL = Bundle.main.executableURL
-        process.arguments = ["record", log.path, edits.path]
+        process.arguments = arguments
         let output = Pipe()
         process.standardOutput = output
         try process.run()

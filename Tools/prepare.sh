@@ -1,0 +1,36 @@
+# What Tools/demo and Tools/test share; sourced by them.
+
+step() { printf '\n== %s\n' "$*"; }
+
+# need PACKAGE TEST: installs a Debian package unless TEST says it is there.
+need() {
+    if eval "$2" >/dev/null 2>&1; then return; fi
+    local root=""
+    [ "$(id -u)" = 0 ] || root="sudo -n"
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "$1 is missing. On Debian: apt-get install $1; on macOS with Homebrew: brew install lmdb pkgconf" >&2
+        exit 1
+    fi
+    echo "installing $1"
+    if ! { DEBIAN_FRONTEND=noninteractive $root apt-get install -y "$1" ||
+        { $root apt-get update && DEBIAN_FRONTEND=noninteractive $root apt-get install -y "$1"; }; } \
+        >/tmp/foldback-apt.$$ 2>&1; then
+        tail -n 5 /tmp/foldback-apt.$$ >&2
+        echo "$1 is missing and could not be installed. Run: sudo apt-get update && sudo apt-get install -y $1" >&2
+        exit 1
+    fi
+    rm -f /tmp/foldback-apt.$$
+}
+
+# The lines of a build or test run that a person wants to see.
+show() {
+    grep --line-buffered -avE "started\.$|passed after|^\[[0-9]+/[0-9]+\]|^Test Suite|Executed 0 tests|^↳|^Building|^Build complete|Planning build" || true
+}
+
+# Nothing but trouble.
+quiet() { grep --line-buffered -aE "error|warning: unre|Build complete" || true; }
+
+command -v swift >/dev/null 2>&1 || {
+    echo "there is no swift on the PATH; install Swift 6.3 or later from swift.org/install" >&2
+    exit 1
+}
