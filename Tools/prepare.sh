@@ -24,7 +24,7 @@ need() {
 
 # The lines of a build or test run that a person wants to see.
 show() {
-    grep --line-buffered -avE "started\.$|passed after|^\[[0-9]+/[0-9]+\]|^Test Suite|Executed 0 tests|^↳|^Building|^Build complete|Planning build" || true
+    grep --line-buffered -avE "started\.$|passed after|^\[[0-9]+/[0-9]+\]|^Test Suite|Executed 0 tests|^↳ (Testing Library|Target Platform)|^Building|^Build complete|Planning build" || true
 }
 
 # Nothing but trouble.

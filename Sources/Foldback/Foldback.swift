@@ -58,7 +58,8 @@ public enum Foldback {
     ) -> Store<P> {
         Store(
             core: StoreCore.inMemory(
-                codec: AppCodec(codec: P.codec), folds: folds(projection, also), clock: sources.now, kind: kind,
+                codec: AppCodec(codec: P.codec), folds: folds(projection, also), clock: sources.now,
+                kind: kind,
                 replica: replica ?? sources.freshReplica()),
             also: also)
     }

@@ -130,7 +130,8 @@ extension Store {
         for number: IntentNumber
     ) throws(FoldbackError) -> Receipt {
         let status = try core.status(of: number)
-        return Receipt(id: status.recorded.id, sequence: status.recorded.sequence, isJoined: false, core: core)
+        return Receipt(
+            id: status.recorded.id, sequence: status.recorded.sequence, isJoined: false, core: core)
     }
 
     /// Answers to this log's intents, from the entry behind `sequence` on; then as they come (F15). An

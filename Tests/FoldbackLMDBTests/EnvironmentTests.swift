@@ -50,7 +50,9 @@ import Testing
         #expect(value == [1, 2, 3])
     }
 
-    @Test func `L1: keys come in order of their numbers, and appending backwards is refused`() throws {
+    @Test func `L1: keys come in order of their numbers, and appending backwards is refused`()
+        throws
+    {
         let environment = try open()
         let table = try environment.write { transaction throws(LMDBError) in
             let table: Table<UInt64> = try transaction.table("t")
@@ -185,7 +187,8 @@ import Testing
         #expect(cause { _ = try Environment.openReadOnly(directory.log.path) } == .missing)
         #expect(cause { _ = try Environment.open(file + "/x/y") } == .system(errno: ENOTDIR))
         #expect(
-            cause { _ = try Environment.open(directory.url.path + "/x/y") } == .system(errno: ENOENT))
+            cause { _ = try Environment.open(directory.url.path + "/x/y") }
+                == .system(errno: ENOENT))
     }
 
     @Test func `only versions of LMDB without known faults are taken`() {

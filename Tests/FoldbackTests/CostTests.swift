@@ -38,7 +38,8 @@ import Testing
         #expect(store.view.cells.count == view.cells.count)
     }
 
-    @Test func `a batch that brings the overlay's head folds nothing in the overlay`() async throws {
+    @Test func `a batch that brings the overlay's head folds nothing in the overlay`() async throws
+    {
         let store = try await filled(.downlink, 1_000)
         let events = (1...3 as ClosedRange<UInt64>).map { number in
             ConfirmedEvent(

@@ -96,7 +96,9 @@ import Testing
         let receipt = try await store.record(.set("a", 1))
         try await store.reject(receipt.number, code: "later", message: "no")
         try await store.acknowledge(receipt.number)
-        try await store.confirm([ConfirmedEvent(position: 1, event: .set("a", 1), origin: receipt.id)])
+        try await store.confirm([
+            ConfirmedEvent(position: 1, event: .set("a", 1), origin: receipt.id)
+        ])
         var outcomes: [Answer.Outcome] = []
         for try await answer in store.answers(after: 0) {
             outcomes.append(answer.outcome)
@@ -115,7 +117,9 @@ import Testing
         let also = [AdditionalProjection(SloppyBoard.self)]
         let store = try await engine.store(Board.self, .downlink, in: directory, also: also)
         _ = try await store.record(.set("a", 30))
-        let refused = await error { () throws(FoldbackError) in try await store.record(.set("b", 30)) }
+        let refused = await error { () throws(FoldbackError) in
+            try await store.record(.set("b", 30))
+        }
         #expect(refused?.isInapplicable == true)
         #expect(store.view.cells == ["a": 30])
         _ = try await store.record(.set("b", 30), force: true)
@@ -157,7 +161,9 @@ import Testing
         let store = try await engine.store(Board.self, .downlink, in: directory)
         let receipt = try await store.record(.claim("a"))
         let predicted = store.view
-        try await store.confirm([ConfirmedEvent(position: 9, event: .claim("a"), origin: receipt.id)])
+        try await store.confirm([
+            ConfirmedEvent(position: 9, event: .claim("a"), origin: receipt.id)
+        ])
         #expect(store.confirmed == predicted)
         await store.close()
     }
@@ -171,6 +177,35 @@ import Testing
         #expect(store.snapshot.conflicted == [])
         try await store.acknowledge(receipt.number, replacement: .set("nowhere", 1))
         #expect(store.view.cells == ["nowhere": 1])
+        await store.close()
+    }
+
+    /// Found by the random test: the mark of an intent that was never folded outlived it.
+    @Test(arguments: Engine.allCases)
+    func `F13: the newest intent may be confirm-only and leave`(engine: Engine) async throws {
+        let store = try await engine.store(Board.self, .downlink, in: directory)
+        for value in 1...3 { _ = try await store.record(.set("k\(value)", value)) }
+        for value in 4...6 { _ = try await store.record(.set("k\(value)", value), confirmOnly: true) }
+        for number in [6, 5, 4] as [IntentNumber] { try await store.withdraw(number) }
+        try await store.reject(3, message: "no")
+        _ = try await store.record(.set("k7", 7))
+        try await store.reject(7, message: "no")
+        #expect(store.view.cells == ["k1": 1, "k2": 2])
+        await store.close()
+    }
+
+    /// Found by the random test: a mark before the border outlived the border's moving past it.
+    @Test(arguments: Engine.allCases)
+    func `F13: the border may move past an older confirm-only intent`(engine: Engine) async throws {
+        let store = try await engine.store(Board.self, .acknowledgement, in: directory)
+        _ = try await store.record(.set("later", 1), confirmOnly: true)
+        for value in 2...40 { _ = try await store.record(.set("k", value)) }
+        _ = try await store.record(.add("k", 1))
+        try await store.acknowledge(2)
+        for number in (3...41 as ClosedRange<UInt64>).reversed() {
+            try await store.reject(IntentNumber(number), message: "no")
+        }
+        #expect(store.view.cells == ["k": 2])
         await store.close()
     }
 

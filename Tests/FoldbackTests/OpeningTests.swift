@@ -29,7 +29,8 @@ import Testing
 
     private var dataFile: URL { directory.log.appending(path: "data.mdb") }
 
-    @Test func `L8: a second store on a log gets a typed error that says who has it`() async throws {
+    @Test func `L8: a second store on a log gets a typed error that says who has it`() async throws
+    {
         let store = try await open()
         let second = await error { () throws(FoldbackError) in try await open() }
         guard case .locked(_, holder: .thisProcess) = second else {
@@ -51,7 +52,9 @@ import Testing
         }
     }
 
-    @Test func `a path that is a file, or another program's, is refused and left alone`() async throws {
+    @Test func `a path that is a file, or another program's, is refused and left alone`()
+        async throws
+    {
         let bytes = Data("not a log".utf8)
         try bytes.write(to: directory.log)
         let file = await error { () throws(FoldbackError) in try await open() }
@@ -230,4 +233,3 @@ import Testing
         await store.close()
     }
 }
-

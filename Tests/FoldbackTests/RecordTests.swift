@@ -125,9 +125,11 @@ import Testing
 
     @Test func `verdicts and the header read back, and damage is noticed`() throws {
         for verdict in [
-            nil, .confirmed, .rejected(isDismissed: false), .rejected(isDismissed: true), .withdrawn,
+            nil, .confirmed, .rejected(isDismissed: false), .rejected(isDismissed: true),
+            .withdrawn,
         ] as [Verdict?] {
-            let row = VerdictRow(verdict: verdict, intentSequence: 5, verdictSequence: 1_125_899_906_842_624)
+            let row = VerdictRow(
+                verdict: verdict, intentSequence: 5, verdictSequence: 1_125_899_906_842_624)
             let bytes = row.encoded(for: 3)
             #expect(try VerdictRow(decoding: bytes, for: 3) == row)
             #expect(throws: FormatError.self) { try VerdictRow(decoding: bytes, for: 4) }

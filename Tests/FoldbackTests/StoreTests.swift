@@ -84,7 +84,9 @@ import Testing
     @Test func `waiting for an answer ends by cancelling and by closing`() async throws {
         let store = try await Engine.memory.store(Board.self, .downlink, in: directory)
         let receipt = try await store.record(.set("a", 1))
-        let cancelled = Task { await error { () throws(FoldbackError) in try await receipt.answer() } }
+        let cancelled = Task {
+            await error { () throws(FoldbackError) in try await receipt.answer() }
+        }
         cancelled.cancel()
         #expect(await cancelled.value?.isCancelled == true)
         let closed = Task { await error { () throws(FoldbackError) in try await receipt.answer() } }
@@ -106,7 +108,9 @@ import Testing
         await store.close()
     }
 
-    @Test func `L3: what is queued while one commit runs goes into the next, together`() async throws {
+    @Test func `L3: what is queued while one commit runs goes into the next, together`()
+        async throws
+    {
         let storage = TestStorage()
         let store = try await store(storage)
         storage.holdWrites()
@@ -119,7 +123,8 @@ import Testing
         await store.close()
     }
 
-    @Test func `L3: a full queue makes callers wait, and who waits can be cancelled`() async throws {
+    @Test func `L3: a full queue makes callers wait, and who waits can be cancelled`() async throws
+    {
         let storage = TestStorage()
         let store = try await store(storage)
         storage.holdWrites()
@@ -161,7 +166,8 @@ import Testing
         await store.close()
     }
 
-    @Test func `L3: close carries out what is queued and turns away what comes later`() async throws {
+    @Test func `L3: close carries out what is queued and turns away what comes later`() async throws
+    {
         let storage = TestStorage()
         let store = try await store(storage)
         storage.holdWrites()
@@ -169,9 +175,9 @@ import Testing
         storage.waitUntilHeld()
         for value in 1...10 { recordings.append(try await store.enqueue(.set("a", value))) }
         let closing = Task { await store.close() }
-        while await error(of: { () throws(FoldbackError) in try await store.enqueue(.set("z", 1)) })?
-            .isClosed != true
-        { await Task.yield() }
+        while await error(of: { () throws(FoldbackError) in try await store.enqueue(.set("z", 1)) }
+        )?
+        .isClosed != true { await Task.yield() }
         storage.releaseWrites()
         for recording in recordings { _ = try? await recording.receipt() }
         await closing.value
@@ -200,12 +206,14 @@ import Testing
 
     // MARK: L6
 
-    @Test func `L6: a failed flush latches, and says what is unknown and what is not`() async throws {
+    @Test func `L6: a failed flush latches, and says what is unknown and what is not`() async throws
+    {
         let storage = TestStorage()
         let store = try await store(storage)
         _ = try await store.record(.set("a", 1))
         storage.failWrites(leavingOutcomeUnknown: true)
-        let unknown = await error { () throws(FoldbackError) in try await store.record(.set("a", 2)) }
+        let unknown = await error { () throws(FoldbackError) in try await store.record(.set("a", 2))
+        }
         guard case .outcomeUnknown(intent: 2, _) = unknown else {
             Issue.record("\(String(describing: unknown))")
             return
@@ -226,7 +234,8 @@ import Testing
         let storage = TestStorage()
         let store = try await store(storage)
         storage.failWrites(leavingOutcomeUnknown: false)
-        let failed = await error { () throws(FoldbackError) in try await store.record(.set("a", 2)) }
+        let failed = await error { () throws(FoldbackError) in try await store.record(.set("a", 2))
+        }
         guard case .storage = failed else {
             Issue.record("\(String(describing: failed))")
             return

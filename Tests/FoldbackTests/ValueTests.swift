@@ -149,7 +149,8 @@ import Testing
             "1", "{}", #"{"op":"put","key":"a"}"#, #"{"op":"set","key":"a"}"#,
             #"{"op":"set","key":1,"value":1}"#, #"{"op":"set","key":"a","value":1,"valeu":2}"#,
             #"{"op":"increment","key":"a","field":"n","by":"1"}"#,
-            #"{"op":"increment","key":"a","by":1}"#, #"{"op":"all","events":[],"require":"absent"}"#,
+            #"{"op":"increment","key":"a","by":1}"#,
+            #"{"op":"all","events":[],"require":"absent"}"#,
             #"{"op":"delete","key":"a","require":"maybe"}"#, #"{"op":"all","events":[1]}"#,
         ]
         for text in texts {
@@ -161,7 +162,9 @@ import Testing
     @Test func `an event names the keys that it touches`() throws {
         let event = try DocumentEvent(
             json: JSON(
-                parsing: #"{"op":"all","events":[{"op":"delete","key":"a"},{"op":"delete","key":"b"},{"op":"delete","key":"a"}]}"#))
+                parsing:
+                    #"{"op":"all","events":[{"op":"delete","key":"a"},{"op":"delete","key":"b"},{"op":"delete","key":"a"}]}"#
+            ))
         #expect(Set(Documents.keys(touchedBy: event)) == ["a", "b"])
     }
 }

@@ -74,7 +74,8 @@ import Testing
         try #require(store.overlay.isEmpty, "seed \(seed): \(store.snapshot.pending)")
         for (id, verdict) in server.verdicts {
             let state = try store.intent(id.number).state
-            let expected: IntentState = if case .rejected = verdict { .rejected } else { .confirmed }
+            let expected: IntentState =
+                if case .rejected = verdict { .rejected } else { .confirmed }
             try #require(state == expected, "seed \(seed), intent \(id)")
         }
         await store.close()

@@ -49,6 +49,9 @@ func like(in directory: URL) async throws {
         let example = try #require(
             source.components(separatedBy: "// README example begins\n").dropFirst().first?
                 .components(separatedBy: "// README example ends").first)
-        #expect(readme.contains("import Foldback\n\n" + example.trimmingCharacters(in: .newlines)))
+        #expect(
+            readme.contains(
+                "import Foldback\nimport Foundation\n\n" + example.trimmingCharacters(in: .newlines)
+            ))
     }
 }

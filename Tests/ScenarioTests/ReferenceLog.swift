@@ -90,7 +90,9 @@ struct ReferenceLog {
                 }
                 state.through = max(state.through, through)
                 for (number, intent) in state.intents where intent.state == .accepted {
-                    guard let position = intent.position, position <= state.through else { continue }
+                    guard let position = intent.position, position <= state.through else {
+                        continue
+                    }
                     state.intents[number]!.state = .confirmed
                 }
             }

@@ -77,7 +77,8 @@ public struct MoveCodec: EventCodec {
             case .claim(let key): "c \(key)"
             case .remove(let key): "r \(key)"
             case .replaceAll(let all):
-                "w " + all.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+                "w "
+                    + all.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
                     .joined(separator: " ")
             }
         return Array(text.utf8)

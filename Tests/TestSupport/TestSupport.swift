@@ -12,7 +12,8 @@ public final class TemporaryDirectory: Sendable {
         let base =
             !onDisk && FileManager.default.isWritableFile(atPath: memory.path)
             ? memory : FileManager.default.temporaryDirectory
-        url = base.appending(path: "foldback-test-\(UUID().uuidString)", directoryHint: .isDirectory)
+        url = base.appending(
+            path: "foldback-test-\(UUID().uuidString)", directoryHint: .isDirectory)
         try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 

@@ -20,7 +20,8 @@ import Testing
                 let text = try String(contentsOf: url, encoding: .utf8)
                 let path = url.path.replacingOccurrences(of: root.path + "/", with: "")
                 return Source(
-                    path: path, lines: text.split(separator: "\n", omittingEmptySubsequences: false))
+                    path: path, lines: text.split(separator: "\n", omittingEmptySubsequences: false)
+                )
             }
             .sorted { $0.path < $1.path }
     }
@@ -38,7 +39,9 @@ import Testing
         }
     }
 
-    @Test func `only FoldbackLMDB imports CLMDB, only the writer's layers import FoldbackLMDB`() throws {
+    @Test func `only FoldbackLMDB imports CLMDB, only the writer's layers import FoldbackLMDB`()
+        throws
+    {
         Self.forEachLine(of: try Self.sources(under: "Sources/Foldback")) { source, number, code in
             if code == "import CLMDB" {
                 Issue.record("\(source.path):\(number): use FoldbackLMDB instead of CLMDB")
@@ -65,7 +68,8 @@ import Testing
                     guard
                         let keyword = words.firstIndex(where: {
                             ["struct", "class", "enum", "protocol"].contains($0)
-                        }), words[..<keyword].contains(where: { ["package", "public"].contains($0) }),
+                        }),
+                        words[..<keyword].contains(where: { ["package", "public"].contains($0) }),
                         !words[..<keyword].contains("func"), keyword + 1 < words.count
                     else { return }
                     declared.append((String(words[keyword + 1]), place))
@@ -79,7 +83,8 @@ import Testing
                 for word in code.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
                 where behind.contains(String(word)) {
                     Issue.record(
-                        "\(source.path):\(number): \(word) lies behind \(order[place]); move one of them")
+                        "\(source.path):\(number): \(word) lies behind \(order[place]); move one of them"
+                    )
                 }
             }
         }
@@ -87,7 +92,8 @@ import Testing
 
     @Test func `nobody asks the system for time, names or luck outside one place`() throws {
         let banned = [
-            ("Date()", "take a Timestamp from LogSources"), ("UUID()", "take a name from LogSources"),
+            ("Date()", "take a Timestamp from LogSources"),
+            ("UUID()", "take a name from LogSources"),
             ("Task.sleep", "wait for what you wait for"), ("try!", "throw a typed error"),
             ("fatalError(", "precondition, with the values in the message"),
             ("print(", "return it"), (".random(", "take it as an argument"),
@@ -103,7 +109,8 @@ import Testing
     }
 
     @Test func `transitions name every case`() throws {
-        Self.forEachLine(of: try Self.sources(under: "Sources/Foldback/Model")) { source, number, code in
+        Self.forEachLine(of: try Self.sources(under: "Sources/Foldback/Model")) {
+            source, number, code in
             if code.hasPrefix("default:") {
                 Issue.record("\(source.path):\(number): name the cases instead of default")
             }

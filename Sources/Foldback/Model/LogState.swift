@@ -103,8 +103,7 @@ package struct LogState: Sendable {
         return effects
     }
 
-    private mutating func record(_ recorded: RecordedIntent, _ effects: inout Effects)
-    {
+    private mutating func record(_ recorded: RecordedIntent, _ effects: inout Effects) {
         precondition(recorded.number == nextNumber, "\(recorded.number) is not \(nextNumber)")
         nextNumber = nextNumber.next
         if let old = recorded.retries { dismiss(old, &effects) }

@@ -52,7 +52,10 @@ package struct Fold<P: Projection>: Sendable {
         }
         for number in plan.left { conflicted[number] = nil }
         switch plan.view {
-        case .none: break
+        case .none:
+            // The border moved: a mark before it lacks what is confirmed now.
+            guard !plan.confirm.isEmpty, let border = plan.left.last else { break }
+            marks.removeAll { $0.number < border }
         case .append(let intent): _ = append(intent)
         case .from(let number): staleFrom = min(number, staleFrom ?? number)
         case .all: staleFrom = 0
@@ -101,8 +104,9 @@ package struct Fold<P: Projection>: Sendable {
             viewState = GuardedState(confirmed)
             return
         }
-        marks.removeAll { $0.number < first }
-        if marks.last?.number != last { marks.append(Mark(number: last, view: view)) }
+        // A newest intent that was not folded may have left without a change: its mark is this one.
+        marks.removeAll { $0.number < first || $0.number >= last }
+        marks.append(Mark(number: last, view: view))
         thinMarks(before: last)
     }
 

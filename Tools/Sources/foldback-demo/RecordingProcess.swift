@@ -16,12 +16,14 @@ enum RecordingProcess {
             guard wasKilled else { break }
             kills = kills.dropFirst()
             tally.kills += 1
-            bar.note("killed the recording process at \(last?.recorded ?? 0) intents; starting it again")
+            bar.note(
+                "killed the recording process at \(last?.recorded ?? 0) intents; starting it again")
         }
         bar.finish()
         tally.peakMemoryBytes = peakMemoryOfChildren()
         guard tally.kills == killsAt.count else {
-            throw DemoFailure(description: "FAILED: the recording process could not be killed in time")
+            throw DemoFailure(
+                description: "FAILED: the recording process could not be killed in time")
         }
         return tally
     }
@@ -83,7 +85,8 @@ struct ProgressBar {
         let share = Double(done) / Double(max(1, total))
         if isTerminal {
             let filled = Int(share * 40)
-            let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 40 - filled)
+            let bar =
+                String(repeating: "#", count: filled) + String(repeating: ".", count: 40 - filled)
             write("\r[\(bar)] \(Int(share * 100))%  \(done)")
         } else if Int(share * 10) > tenths {
             tenths = Int(share * 10)
@@ -127,9 +130,15 @@ struct Tally {
             ("record latency p50", latency(50)),
             ("record latency p99", latency(99)),
             ("entries", "\(entries)"),
-            ("bytes per entry on disk", String(format: "%.1f", Double(bytes) / Double(max(1, entries)))),
+            (
+                "bytes per entry on disk",
+                String(format: "%.1f", Double(bytes) / Double(max(1, entries)))
+            ),
             ("time to reopen", String(format: "%.3f s", reopen / .seconds(1))),
-            ("peak memory of the recorder", String(format: "%.1f MiB", Double(peakMemoryBytes) / 1_048_576)),
+            (
+                "peak memory of the recorder",
+                String(format: "%.1f MiB", Double(peakMemoryBytes) / 1_048_576)
+            ),
         ]
         for (name, value) in rows {
             print(name.padding(toLength: 36, withPad: " ", startingAt: 0) + value)

@@ -19,7 +19,8 @@ struct Session: AsyncParsableCommand {
     @Option(help: "A text to type where no session is named.")
     var text: String?
 
-    @Argument(help: "A session in the format of github.com/josephg/editing-traces, .json or .json.gz.")
+    @Argument(
+        help: "A session in the format of github.com/josephg/editing-traces, .json or .json.gz.")
     var file: String?
 
     func run() async throws {
@@ -60,7 +61,8 @@ struct Session: AsyncParsableCommand {
         tally.entries = Int(status.sequence.value)
         tally.bytes = status.bytesOnDisk
         let failures = [
-            store.view.string.isExactly(trace.end) ? nil : "the view is not the session's last text",
+            store.view.string.isExactly(trace.end)
+                ? nil : "the view is not the session's last text",
             store.confirmed.string.isExactly(trace.end)
                 ? nil : "confirmed state is not the session's last text",
             status.nextIntent.value == UInt64(trace.intents.count) + 1

@@ -125,7 +125,9 @@ extension Edit {
                 let position = fields[0].integerValue.flatMap(Int.init(exactly:)),
                 let deleted = fields[1].integerValue.flatMap(Int.init(exactly:)),
                 let inserted = fields[2].stringValue
-            else { throw TraceError("a patch is [position, deleted, \"inserted\"], not \(element)") }
+            else {
+                throw TraceError("a patch is [position, deleted, \"inserted\"], not \(element)")
+            }
             return Patch(position: position, deletedCount: deleted, inserted: inserted)
         }
     }

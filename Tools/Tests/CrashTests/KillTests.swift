@@ -40,7 +40,9 @@ import Testing
             for entry in piece {
                 seen += 1
                 #expect(entry.sequence.value == seen, "\(note)")
-                if case .intent(let number, _, _, _, _) = entry.content { numbers.append(number.value) }
+                if case .intent(let number, _, _, _, _) = entry.content {
+                    numbers.append(number.value)
+                }
             }
         }
         #expect(numbers == Array(1..<status.nextIntent.value), "\(note)")

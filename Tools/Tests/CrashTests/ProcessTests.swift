@@ -66,7 +66,8 @@ import Testing
         try expectFailure([foldback, "log", log], code: 3, saying: "there is no log at", log)
         try expectFailure([foldback, "fly"], code: 2, saying: "fly")
         try expectFailure([foldback, "shell"], code: 2, saying: "log")
-        try expectFailure([foldback, "shell", log, "--durability", "maybe"], code: 2, saying: "maybe")
+        try expectFailure(
+            [foldback, "shell", log, "--durability", "maybe"], code: 2, saying: "maybe")
         try expectFailure([foldback, "shell", log, "--replica", ""], code: 2, saying: "replica")
         #expect(try run([foldback, "shell", log, "--confirmed-by", "downlink"]).status == 0)
         try expectFailure(

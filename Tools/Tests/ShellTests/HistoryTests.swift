@@ -25,7 +25,8 @@ import Testing
         let session = ShellSession(over: store)
         for step in history.steps {
             let answer = await session.answer(to: step.send.encoded)
-            #expect(step.isMet(by: answer), "\(step.send) was answered \(answer), not \(step.expect)")
+            #expect(
+                step.isMet(by: answer), "\(step.send) was answered \(answer), not \(step.expect)")
         }
         await store.close()
     }

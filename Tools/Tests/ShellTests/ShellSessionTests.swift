@@ -25,7 +25,8 @@ import Testing
             #"{"do":"acknowledge"}"#, #"{"do":"acknowledge","intent":"1"}"#,
             #"{"do":"acknowledge","intent":1,"position":0}"#,
             #"{"do":"acknowledge","intent":1,"position":1.5}"#, #"{"do":"reject","intent":1}"#,
-            #"{"do":"confirm"}"#, #"{"do":"confirm","events":{}}"#, #"{"do":"confirm","events":[1]}"#,
+            #"{"do":"confirm"}"#, #"{"do":"confirm","events":{}}"#,
+            #"{"do":"confirm","events":[1]}"#,
             #"{"do":"confirm","events":[{"position":0,"event":{"op":"delete","key":"a"}}]}"#,
             #"{"do":"confirm","events":[{"event":{"op":"delete","key":"a"}}]}"#,
             #"{"do":"confirm","events":[{"position":5,"event":{"op":"delete","key":"a"}}],"through":4}"#,
@@ -88,7 +89,9 @@ import Testing
         #expect(await answer(#"{"do":"get","key":"b"}"#)["absent"] == true)
         _ = await answer(#"{"do":"reject","intent":1,"message":"no"}"#)
         let intent = await answer(#"{"do":"intent","intent":1}"#)
-        #expect(intent.description == #"{"dismissed":false,"message":"no","ok":true,"state":"rejected"}"#)
+        #expect(
+            intent.description
+                == #"{"dismissed":false,"message":"no","ok":true,"state":"rejected"}"#)
         let status = await answer(#"{"do":"status"}"#)
         for (name, value) in [
             ("replica", "me"), ("kind", "downlink"), ("sequence", 2), ("through", 0),
