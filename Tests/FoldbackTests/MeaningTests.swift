@@ -185,7 +185,9 @@ import Testing
     func `F13: the newest intent may be confirm-only and leave`(engine: Engine) async throws {
         let store = try await engine.store(Board.self, .downlink, in: directory)
         for value in 1...3 { _ = try await store.record(.set("k\(value)", value)) }
-        for value in 4...6 { _ = try await store.record(.set("k\(value)", value), confirmOnly: true) }
+        for value in 4...6 {
+            _ = try await store.record(.set("k\(value)", value), confirmOnly: true)
+        }
         for number in [6, 5, 4] as [IntentNumber] { try await store.withdraw(number) }
         try await store.reject(3, message: "no")
         _ = try await store.record(.set("k7", 7))

@@ -96,7 +96,9 @@ import Testing
     private static func difference(
         of snapshot: Snapshot<Board>, from expected: ReferenceLog.State, _ sequence: Int
     ) -> String? {
-        guard Int(snapshot.sequence.value) == sequence else { return "sequence \(snapshot.sequence)" }
+        guard Int(snapshot.sequence.value) == sequence else {
+            return "sequence \(snapshot.sequence)"
+        }
         guard snapshot.confirmed == expected.confirmed else {
             return "confirmed \(snapshot.confirmed), not \(expected.confirmed)"
         }
