@@ -6,6 +6,8 @@ struct Progress {
     private(set) var recorded: Int
     private(set) var nanoseconds: UInt64 = 0
     private(set) var latencies = Histogram()
+    /// The most memory that the process has had resident.
+    private(set) var peakMemoryBytes = 0
     private let start: ContinuousClock.Instant?
     /// A hundredth of the session: a short one is over before a clock would say so.
     private let step: Int
@@ -27,21 +29,38 @@ struct Progress {
     mutating func report(at now: ContinuousClock.Instant) {
         dueAt = recorded + step
         let elapsed = start.map { UInt64(max(0, (now - $0) / .nanoseconds(1))) } ?? 0
-        let line = "\(recorded) \(elapsed) \(latencies.text)\n"
+        let line = "\(recorded) \(elapsed) \(Self.peakMemory()) \(latencies.text)\n"
         FileHandle.standardOutput.write(Data(line.utf8))
     }
 
     /// Reads a line back; nil where it was cut off.
     init?(line: Substring) {
         let fields = line.split(separator: " ")
-        guard fields.count == 3, let recorded = Int(fields[0]), let elapsed = UInt64(fields[1]),
-            let latencies = Histogram(text: fields[2])
+        guard fields.count == 4, let recorded = Int(fields[0]), let elapsed = UInt64(fields[1]),
+            let peak = Int(fields[2]), let latencies = Histogram(text: fields[3])
         else { return nil }
         self.recorded = recorded
+        peakMemoryBytes = peak
         nanoseconds = elapsed
         self.latencies = latencies
         start = nil
         step = 1
+    }
+}
+
+extension Progress {
+    /// Of this process. On Linux from /proc: what getrusage(2) says there counts the parent's memory at
+    /// the time of the fork as well.
+    private static func peakMemory() -> Int {
+        #if os(Linux)
+            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+            return (line.flatMap { Int($0.filter(\.isNumber)) } ?? 0) * 1_024
+        #else
+            var usage = rusage()
+            getrusage(RUSAGE_SELF, &usage)
+            return usage.ru_maxrss
+        #endif
     }
 }
 

@@ -20,7 +20,6 @@ enum RecordingProcess {
                 "killed the recording process at \(last?.recorded ?? 0) intents; starting it again")
         }
         bar.finish()
-        tally.peakMemoryBytes = peakMemoryOfChildren()
         guard tally.kills == killsAt.count else {
             throw DemoFailure(
                 description: "FAILED: the recording process could not be killed in time")
@@ -59,18 +58,6 @@ enum RecordingProcess {
         }
         return (last, wasKilled && process.terminationReason == .uncaughtSignal)
     }
-
-    /// Of the largest child so far, resident.
-    private static func peakMemoryOfChildren() -> Int {
-        var usage = rusage()
-        #if os(Linux)
-            getrusage(RUSAGE_CHILDREN.rawValue, &usage)
-            return usage.ru_maxrss * 1_024
-        #else
-            getrusage(RUSAGE_CHILDREN, &usage)
-            return usage.ru_maxrss
-        #endif
-    }
 }
 
 /// A bar on a terminal; a line for each tenth elsewhere.
@@ -98,8 +85,10 @@ struct ProgressBar {
 
     func finish() { if isTerminal { write("\n") } }
 
-    private func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
 }
+
+/// Prints at once: `print` keeps lines back where output is no terminal, behind what is written past it.
+func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
 
 /// What the demo measured.
 struct Tally {
@@ -107,7 +96,7 @@ struct Tally {
     var reopen = Duration.zero
     var entries = 0
     var bytes = 0
-    var peakMemoryBytes = 0
+    private var peakMemoryBytes = 0
     private var recordingNanoseconds: UInt64 = 0
     private var latencies = Histogram()
 
@@ -115,6 +104,7 @@ struct Tally {
         guard let progress else { return }
         recordingNanoseconds += progress.nanoseconds
         latencies.add(progress.latencies)
+        peakMemoryBytes = max(peakMemoryBytes, progress.peakMemoryBytes)
     }
 
     func printTable(intents: Int) {
@@ -141,8 +131,9 @@ struct Tally {
             ),
         ]
         for (name, value) in rows {
-            print(name.padding(toLength: 36, withPad: " ", startingAt: 0) + value)
+            write(name.padding(toLength: 36, withPad: " ", startingAt: 0) + value + "\n")
         }
-        print("\n(up to \(Record.inFlightMax) intents in flight; latency from queueing to durable)")
+        write(
+            "\n(up to \(Record.inFlightMax) intents in flight; latency from queueing to durable)\n")
     }
 }

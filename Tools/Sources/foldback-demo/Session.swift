@@ -33,13 +33,13 @@ struct Session: AsyncParsableCommand {
         let edits = folder.appending(path: "session.edits")
         try Data(intents.map { $0.json.encoded + [0x0A] }.joined()).write(to: edits)
 
-        print("\(trace.name): \(intents.count) intents, each durable before its answer counts")
+        write("\(trace.name): \(intents.count) intents, each durable before its answer counts\n")
         var tally = try RecordingProcess.runAll(
             log: log, edits: edits, total: intents.count,
             killsAt: [intents.count / 3, intents.count * 2 / 3])
         try await check(log, trace, &tally)
         tally.printTable(intents: intents.count)
-        print("\nThe log stays at \(log.path)")
+        write("\nThe log stays at \(log.path)\n")
     }
 
     private func trace() throws -> Trace {
@@ -73,7 +73,7 @@ struct Session: AsyncParsableCommand {
         guard failures.isEmpty else {
             throw DemoFailure(description: "FAILED: " + failures.joined(separator: "; "))
         }
-        print("view and confirmed text equal the session's last text, code point by code point\n")
+        write("view and confirmed text equal the session's last text, code point by code point\n\n")
     }
 }
 

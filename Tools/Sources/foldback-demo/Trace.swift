@@ -65,7 +65,7 @@ private func unzipped(_ file: URL) throws -> Data {
 }
 
 /// Types a text one code point at a time. Every twelfth is a slip that is taken back, and each finished
-/// line is looked over twice: some word of it is deleted and typed again.
+/// line is looked over eight times: some words of it are deleted and typed again.
 private struct SloppyTypist {
     private(set) var edits: [Edit] = []
     private var written: [Unicode.Scalar] = []
@@ -82,7 +82,7 @@ private struct SloppyTypist {
             }
             insert(scalar, at: written.count)
             if scalar == "\n" {
-                for _ in 0..<2 { lookOver(lineStart..<written.count - 1) }
+                for _ in 0..<8 { lookOver(lineStart..<written.count - 1) }
                 lineStart = written.count
             }
         }
