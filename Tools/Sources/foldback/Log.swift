@@ -6,9 +6,7 @@ struct Log: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints a log's entries, oldest first; changes nothing.",
         discussion: """
-            Example:
-              $ foldback log a.log
-                   1  2026-11-20 09:30:00.000  intent 1        {"key":"a","op":"set","value":1}
+            Example: foldback log a.log --json
             """)
 
     @OptionGroup var log: LogArgument

@@ -48,7 +48,7 @@ import Testing
         #expect(shell.finish().status == 0)
     }
 
-    @Test func `a reader that is killed leaves a slot that the next store takes back`() throws {
+    @Test func `looking at a closed log shows its entries and leaves its bytes`() throws {
         let shell = try ShellProcess(directory.log)
         shell.send(record)
         #expect(shell.answer()?["ok"] == true)
@@ -99,6 +99,35 @@ import Testing
         #expect(refused.status == 3, "\(refused)")
         #expect(refused.errors.contains("Permission denied"), "\(refused)")
         #expect(refused.errors.contains(directory.log.path), "\(refused)")
+    }
+
+    @Test func `the worked histories go through a real shell as they are written`() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent()
+            .appending(path: "ShellTests/Histories")
+        let files = try FileManager.default.contentsOfDirectory(
+            at: folder, includingPropertiesForKeys: nil
+        ).filter { $0.pathExtension == "ndjson" }
+        #expect(files.count == 21)
+        for file in files {
+            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+                .map { try JSON(parsing: String($0)) }
+            let replica = try #require(lines[0]["replica"]?.stringValue)
+            let kind = try #require(lines[0]["confirmedBy"]?.stringValue)
+            let log = directory.url.appending(path: file.lastPathComponent)
+            let shell = try ShellProcess(log, ["--replica", replica, "--confirmed-by", kind])
+            for line in lines.dropFirst() {
+                shell.send(try #require(line["send"]).description)
+                let answer = try #require(shell.answer())
+                for (name, value) in line["expect"]?.objectValue?.members ?? [] {
+                    let isMet =
+                        name == "error"
+                        ? answer[name]?["code"] == value["code"] : answer[name] == value
+                    #expect(isMet, "\(file.lastPathComponent), \(line): \(answer)")
+                }
+            }
+            #expect(shell.finish().status == 0)
+        }
     }
 
     @Test func `closing the input closes the log, and what was answered is there`() throws {

@@ -1,0 +1,42 @@
+import Foldback
+import Foundation
+import TestSupport
+import Testing
+
+#if os(Linux)
+    /// A store in the child of a fork(2): the writer thread is not there, and the files are the
+    /// parent's. Only what needs neither threads nor tasks is called in the child.
+    @Suite struct ForkedStoreTests {
+        private typealias Fork = @convention(c) () -> Int32
+
+        @Test func `L8: a store opened before a fork is refused in the child`() async throws {
+            let directory = TemporaryDirectory()
+            let store = try await Engine.lmdb.store(Board.self, .downlink, in: directory)
+            _ = try await store.record(.set("a", 1))
+            let status = try inChild { () throws(FoldbackError) in
+                _ = try store.entries(from: 1, countMax: 1)
+            }
+            #expect(status == 1, "reading was refused as used after a fork")
+            #expect(try await store.record(.set("a", 2)).number == 2)
+            await store.close()
+        }
+
+        /// The child's exit code: 1 if it was refused.
+        private func inChild(_ body: () throws(FoldbackError) -> Void) throws -> Int32 {
+            let symbol = try #require(dlsym(nil, "fork"))
+            let child = unsafeBitCast(symbol, to: Fork.self)()
+            if child == 0 {
+                do throws(FoldbackError) {
+                    try body()
+                    _exit(0)
+                } catch {
+                    if case .usedAfterFork = error { _exit(1) }
+                    _exit(2)
+                }
+            }
+            var status: Int32 = 0
+            #expect(waitpid(child, &status, 0) == child)
+            return status >> 8
+        }
+    }
+#endif
