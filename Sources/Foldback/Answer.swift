@@ -62,10 +62,9 @@ public struct Receipt: Sendable {
 
     public var number: IntentNumber { id.number }
 
-    /// The first word on the intent that is or has been given: accepted, confirmed, rejected or
-    /// withdrawn. Waits as long as it is pending.
+    /// How the intent stands as soon as it is not pending: accepted, confirmed, rejected or withdrawn.
     ///
-    /// A later change of the server's mind is in ``Store/answers(after:)`` (F7).
+    /// Asked later it is the latest word; every change of the server's mind is in ``Store/answers(after:)`` (F7).
     /// - Throws: `.cancelled`, `.closed`, `.damaged`, `.storage`.
     public func answer() async throws(FoldbackError) -> Answer {
         try await core.answer(to: number) { $0 != .pending }

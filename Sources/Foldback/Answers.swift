@@ -38,9 +38,10 @@ public struct Answers: AsyncSequence, Sendable {
         /// False where the store is closed.
         private mutating func readOn() throws(FoldbackError) -> Bool {
             do throws(FoldbackError) {
-                let records = try core.records(from: read.next, countMax: Limits.readCountMax)
+                let end = core.writer.published.sequence
+                let records = try core.records(from: read.next, upTo: end)
                 found = records.flatMap { Answer.all(in: $0) }[...]
-                read = records.last?.stamp.sequence ?? core.writer.published.sequence
+                read = records.last?.stamp.sequence ?? end
                 return true
             } catch {
                 if case .closed = error { return false }

@@ -26,7 +26,8 @@ public enum Foldback {
     ///   - replica: the name of this replica in a log that is created, and ignored afterwards; nil
     ///     takes a fresh UUID. A log that was copied or restored takes a fresh one by itself (L11).
     /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.damaged`, `.newerFormat`,
-    ///   `.unsupportedLibrary`, `.storage`. Nothing stays open, and an existing log is as it was.
+    ///   `.unsupportedLibrary`, `.storage`. Nothing stays open, and an existing log is as it was, but
+    ///   that a copied one may have its fresh replica id.
     /// - Complexity: one `apply` for each confirmed event of the log's history and each intent in the
     ///   overlay; the log is read once from its start.
     public static func open<P: Projection>(

@@ -18,23 +18,44 @@ extension Store {
         _ number: IntentNumber, position: Position? = nil, replacement: P.Event? = nil
     ) async throws(FoldbackError) -> AnswerOutcome {
         let words = Acknowledgement(number, position: position, replacement: replacement)
-        return try await answered(try await submit(words))
+        let (command, bytes) = try command(words)
+        return try await answered(try await submit(command, bytes: bytes))
     }
 
     /// The same for many at once, in their order and as far as possible in one commit.
     ///
     /// - Returns: as many outcomes as there are acknowledgements.
-    /// - Throws: the first error; those before it have been recorded, and those behind it may have.
+    /// - Throws: the first error, when all that were queued have been carried out. Every other one has
+    ///   been recorded, but for those behind one that could not be queued (`.cancelled`, `.closed`);
+    ///   repeating all is harmless (F7).
     @discardableResult
     public nonisolated(nonsending) func acknowledge(
         contentsOf acknowledgements: [Acknowledgement<P.Event>]
     ) async throws(FoldbackError) -> [AnswerOutcome] {
+        // What cannot be encoded or is too large is found before anything is queued.
+        let commands = try acknowledgements.map { words throws(FoldbackError) in try command(words)
+        }
         var requests: [Request] = []
-        requests.reserveCapacity(acknowledgements.count)
-        for words in acknowledgements { requests.append(try await submit(words)) }
+        requests.reserveCapacity(commands.count)
+        var failure: FoldbackError?
+        for (command, bytes) in commands where failure == nil {
+            do throws(FoldbackError) {
+                requests.append(try await submit(command, bytes: bytes))
+            } catch {
+                failure = error
+            }
+        }
         var outcomes: [AnswerOutcome] = []
         outcomes.reserveCapacity(requests.count)
-        for request in requests { outcomes.append(try await answered(request)) }
+        var earliest: FoldbackError?
+        for request in requests {
+            do throws(FoldbackError) {
+                outcomes.append(try await answered(request))
+            } catch {
+                earliest = earliest ?? error
+            }
+        }
+        if let failure = earliest ?? failure { throw failure }
         return outcomes
     }
 
@@ -89,15 +110,16 @@ extension Store {
         }
     }
 
-    private nonisolated(nonsending) func submit(
+    private func command(
         _ words: Acknowledgement<P.Event>
-    ) async throws(FoldbackError) -> Request {
+    ) throws(FoldbackError) -> (Command, bytes: Int) {
         let payload = try words.replacement.map { event throws(FoldbackError) in
             try encoded(event)
         }
-        return try await submit(
+        return (
             .acknowledge(words.intent, position: words.position, replacement: payload),
-            bytes: payload?.bytes.count ?? 0)
+            payload?.bytes.count ?? 0
+        )
     }
 
     private nonisolated(nonsending) func answered(
@@ -148,7 +170,8 @@ extension Store {
     public func entries(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [LogEntry<P.Event>] {
-        try core.records(from: start, countMax: countMax).map(LogEntry.init)
+        try core.records(from: start, countMax: countMax, upTo: core.writer.published.sequence)
+            .map(LogEntry.init)
     }
 }
 

@@ -12,7 +12,7 @@ extension Store {
     ///   - once: while an intent with this key is in the overlay, that intent is returned and nothing
     ///     is recorded: a double tap (F14). At most 1,024 bytes.
     ///   - info: what replay wants to know later, like who began it or where on screen; at most 256
-    ///     bytes with two bytes an item. Not seen by projections.
+    ///     bytes with one or two for the length of each key and value. Not seen by projections.
     /// - Throws: `.inapplicable`, `.notEncodable`, `.tooLarge`, `.cancelled`, `.closed`, `.latched`,
     ///   `.storage`: nothing was recorded. `.outcomeUnknown`: it may have been (L6).
     /// - Complexity: one write, one `apply` for each projection.
@@ -37,8 +37,8 @@ extension Store {
         let payload = try encoded(event)
         if let once { try require("a once key", once.utf8.count, atMost: Limits.keyBytesMax) }
         if !info.isEmpty {
-            let bytes = info.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 4 }
-            try require("info", bytes, atMost: Limits.infoBytesMax)
+            let bytes = Record.encoded(info: info)
+            try require("info", bytes.count, atMost: Limits.infoBytesMax)
         }
         let proposal = Proposal(
             payload: payload, isConfirmOnly: confirmOnly, once: once.map { ExactString($0) },

@@ -10,24 +10,26 @@ extension Environment {
         _ directory: String, options: Options = Options()
     ) throws(LMDBError) -> Environment {
         try requireSupportedLibrary()
-        if Platform.kind(of: directory).0 == .absent { try Platform.createDirectory(directory) }
-        let claim = try claim(directory)
-        do throws(LMDBError) {
+        if try Platform.kind(of: directory).0 == .absent { try Platform.createDirectory(directory) }
+        return try claiming(directory) { claim throws(LMDBError) in
             let lock = try WriterLock.exclusive(in: directory)
+            try Platform.discardUnfinished("\(directory)/data.mdb")
+            // LMDB makes its lock file sparse and writes to it through a map: on a full disk the process
+            // would die of that.
+            try Platform.fill("\(directory)/lock.mdb", toBytes: lockFileBytes)
             var flags = UInt32(MDB_NOTLS)
             if options.relaxed { flags |= UInt32(MDB_NOMETASYNC) }
             let handle = try opened(directory, flags: flags, options: options)
-            // Slots of readers that died: their pages could never be reused (lmdb.h, caveats).
-            var dead: Int32 = 0
-            mdb_reader_check(handle, &dead)
-            return Environment(
+            let environment = Environment(
                 handle: handle, directory: directory, isReadOnly: false, options: options,
                 claim: claim, lock: lock)
-        } catch {
-            OpenDirectories.release(claim)
-            throw error
+            environment.freeDeadReaders()
+            return environment
         }
     }
+
+    /// What LMDB 0.9 needs for its default of 126 readers, 64 bytes each behind a header (mdb.c).
+    private static let lockFileBytes = 8_192
 
     /// Opens an existing environment to look at it; the data file stays byte for byte as it is (L9).
     ///
@@ -37,26 +39,26 @@ extension Environment {
         _ directory: String, options: Options = Options()
     ) throws(LMDBError) -> Environment {
         try requireSupportedLibrary()
-        let claim = try claim(directory)
-        do throws(LMDBError) {
-            guard Platform.fileSize("\(directory)/data.mdb") != nil else {
+        return try claiming(directory) { claim throws(LMDBError) in
+            guard try Platform.fileSize("\(directory)/data.mdb") ?? 0 > 0 else {
                 throw LMDBError(.openEnvironment, .missing)
             }
-            let share = WriterLock.shared(in: directory)
-            let lockFlag = share.isHeldByWriter ? 0 : UInt32(MDB_NOLOCK)
+            let share = try WriterLock.shared(in: directory)
+            let lockFlag = share == nil ? 0 : UInt32(MDB_NOLOCK)
             let handle = try opened(
                 directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY) | lockFlag, options: options)
             return Environment(
                 handle: handle, directory: directory, isReadOnly: true, options: options,
-                claim: claim, lock: share.lock)
-        } catch {
-            OpenDirectories.release(claim)
-            throw error
+                claim: claim, lock: share)
         }
     }
 
-    private static func claim(_ directory: String) throws(LMDBError) -> OpenDirectories.Key {
-        let (kind, device, inode) = Platform.kind(of: directory)
+    /// Opens while this process has the directory for itself, and gives it back if that fails.
+    private static func claiming(
+        _ directory: String,
+        _ open: (OpenDirectories.Key) throws(LMDBError) -> Environment
+    ) throws(LMDBError) -> Environment {
+        let (kind, device, inode) = try Platform.kind(of: directory)
         switch kind {
         case .absent: throw LMDBError(.openEnvironment, .missing)
         case .other: throw LMDBError(.openEnvironment, .notADirectory)
@@ -64,7 +66,12 @@ extension Environment {
         }
         let key = OpenDirectories.Key(device: device, inode: inode)
         try OpenDirectories.claim(key)
-        return key
+        do {
+            return try open(key)
+        } catch {
+            OpenDirectories.release(key)
+            throw error.classified(at: directory)
+        }
     }
 
     private static func opened(
@@ -76,7 +83,7 @@ extension Environment {
             throw LMDBError(.openEnvironment, code: code)
         }
         // A log that has grown starts with room to grow on.
-        let file = Int(Platform.fileSize("\(directory)/data.mdb") ?? 0)
+        let file = try Int(Platform.fileSize("\(directory)/data.mdb") ?? 0)
         var size = options.mapSizeBytes
         while size < file * 2 { size *= 2 }
         mdb_env_set_mapsize(handle, size)
@@ -86,7 +93,28 @@ extension Environment {
             mdb_env_close(handle)
             throw LMDBError(.openEnvironment, code: code)
         }
+        do throws(LMDBError) {
+            try requireWhole(handle, "\(directory)/data.mdb")
+        } catch {
+            mdb_env_close(handle)
+            throw error
+        }
         return handle
+    }
+
+    /// Reading beyond the end of a file that was cut off, like a backup copied by half, would end the
+    /// process. LMDB writes every page up to the last one that its meta page names, but for pages freed in
+    /// the transaction that made them (mdb.c 0.9.24, mdb_page_loose), and no transaction here does that.
+    private static func requireWhole(_ handle: OpaquePointer, _ file: String) throws(LMDBError) {
+        var info = MDB_envinfo()
+        var stat = MDB_stat()
+        mdb_env_info(handle, &info)
+        mdb_env_stat(handle, &stat)
+        let wanted = UInt64(info.me_last_pgno + 1) * UInt64(stat.ms_psize)
+        let found = try Platform.fileSize(file) ?? 0
+        guard found >= wanted else {
+            throw LMDBError(.openEnvironment, .cutOff(bytes: found, wanted: wanted))
+        }
     }
 
     /// 0.9.26 to 0.9.31 destroy shared mutexes on closing (OpenLDAP ITS#9278, taken back in 0.9.32 by

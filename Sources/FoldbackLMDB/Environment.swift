@@ -1,4 +1,5 @@
 import CLMDB
+import Synchronization
 
 /// An LMDB environment: one log's file, opened by one process at a time for writing (L1, L8).
 ///
@@ -19,6 +20,14 @@ package final class Environment: @unchecked Sendable {
     private let claim: OpenDirectories.Key
     private let processID = Platform.processID
     private let held: Monitor<Held>
+    private let sizes = Mutex(Sizes())
+
+    /// As the writer saw them last. LMDB's own figures lie in the map, which may be moving or gone.
+    private struct Sizes {
+        var map = 0
+        var used = 0
+        var writesSinceCheck = 0
+    }
 
     private struct Held {
         var isOpen = true
@@ -47,6 +56,7 @@ package final class Environment: @unchecked Sendable {
         self.options = options
         self.claim = claim
         self.held = Monitor(Held(lock: lock))
+        noteSizes()
     }
 
     deinit { close() }
@@ -65,8 +75,8 @@ package final class Environment: @unchecked Sendable {
         } catch {
             preconditionFailure("closing \(directory) from inside a read of it: \(error)")
         }
-        OpenDirectories.release(claim)
         held.withLock { held in held.lock = nil }
+        OpenDirectories.release(claim)
     }
 
     // MARK: Reading
@@ -114,15 +124,17 @@ package final class Environment: @unchecked Sendable {
     ) throws(LMDBError) -> R {
         try requireUsable()
         try gate.requireOutside(for: .beginWrite)
-        try growAhead(of: reserveBytes)
+        growAhead(of: reserveBytes)
         while true {
             do {
                 let transaction = try WriteTransaction(begunIn: handle)
                 let result = try body(transaction)
                 try transaction.commit()
+                noteSizes()
                 return result
             } catch {
                 guard error.cause == .mapFull else { throw classified(error) }
+                freeDeadReaders()
                 try resizeMap(to: mapSizeBytes * 2)
             }
         }
@@ -137,38 +149,59 @@ package final class Environment: @unchecked Sendable {
 
     // MARK: The map
 
-    package var mapSizeBytes: Int {
-        var info = MDB_envinfo()
-        mdb_env_info(handle, &info)
-        return info.me_mapsize
-    }
+    package var mapSizeBytes: Int { sizes.withLock { $0.map } }
 
-    /// Bytes of the file that are in use or were, which is what its size will be.
-    package var usedBytes: Int {
-        var info = MDB_envinfo()
-        var stat = MDB_stat()
-        mdb_env_info(handle, &info)
-        mdb_env_stat(handle, &stat)
-        return (info.me_last_pgno + 1) * Int(stat.ms_psize)
-    }
+    /// Bytes of the file that are in use or were, as of the last write; also there when it is closed.
+    package var usedBytes: Int { sizes.withLock { $0.used } }
 
     /// How long the oldest read of this process has been going on, in nanoseconds; 0 with none (L8).
     package var oldestReadNanoseconds: UInt64 { gate.oldestReadNanoseconds }
 
-    private func growAhead(of bytes: Int) throws(LMDBError) {
-        let size = mapSizeBytes
-        // Pages are copied on write and freed ones come back two commits later: twice the bytes.
-        let need = usedBytes + 2 * bytes
-        guard need > size / 5 * 4 else { return }
-        var larger = size * 2
-        while need > larger / 5 * 4 { larger *= 2 }
-        try resizeMap(to: larger)
+    /// Only where the map cannot be moved: while opening, and on the writer's thread.
+    private func noteSizes() {
+        var info = MDB_envinfo()
+        var stat = MDB_stat()
+        mdb_env_info(handle, &info)
+        mdb_env_stat(handle, &stat)
+        let isDue = sizes.withLock { sizes in
+            sizes.map = info.me_mapsize
+            sizes.used = (info.me_last_pgno + 1) * Int(stat.ms_psize)
+            sizes.writesSinceCheck += 1
+            return sizes.writesSinceCheck >= Self.writesPerReaderCheck
+        }
+        if isDue { freeDeadReaders() }
     }
 
-    private func resizeMap(to bytes: Int) throws(LMDBError) {
-        try gate.exclusively(secondsMax: options.growthWaitMaxSeconds) { () throws(LMDBError) in
+    private static let writesPerReaderCheck = 256
+
+    /// Takes back the slots of processes that died while reading: pages freed since could never be used
+    /// again (lmdb.h, caveats).
+    func freeDeadReaders() {
+        var dead: Int32 = 0
+        if !isReadOnly { mdb_reader_check(handle, &dead) }
+        sizes.withLock { $0.writesSinceCheck = 0 }
+    }
+
+    /// Before it is needed, and only if it costs no waiting: who needs it will wait.
+    private func growAhead(of bytes: Int) {
+        // Pages are copied on write and freed ones come back two commits later: twice the bytes.
+        let need = usedBytes + 2 * bytes
+        var larger = mapSizeBytes
+        guard need > larger / 5 * 4 else { return }
+        while need > larger / 5 * 4 { larger *= 2 }
+        do { try resizeMap(to: larger, secondsMax: 0) } catch { return }
+    }
+
+    private func resizeMap(to bytes: Int, secondsMax: Int? = nil) throws(LMDBError) {
+        // LMDB gives the old map up before it asks for the new one, and has none if that fails.
+        guard bytes == 0 || Platform.hasAddressSpace(bytes: bytes) else {
+            throw LMDBError(.growMap, .noAddressSpace(bytes: bytes))
+        }
+        let secondsMax = secondsMax ?? options.growthWaitMaxSeconds
+        try gate.exclusively(secondsMax: secondsMax) { () throws(LMDBError) in
             let code = mdb_env_set_mapsize(handle, bytes)
             guard code == 0 else { throw LMDBError(.growMap, code: code) }
+            noteSizes()
         }
     }
 
@@ -184,10 +217,15 @@ package final class Environment: @unchecked Sendable {
         guard processID == Platform.processID else { throw LMDBError(operation, .usedAfterFork) }
     }
 
-    private func classified(_ error: LMDBError) -> LMDBError {
-        guard case .system(let code) = error.cause,
-            let free = Platform.freeBytesIfFull(errno: code, at: directory)
-        else { return error }
-        return LMDBError(error.operation, table: error.table, .diskFull(freeBytes: free))
+    private func classified(_ error: LMDBError) -> LMDBError { error.classified(at: directory) }
+}
+
+extension LMDBError {
+    /// The same error, with a full disk told apart (L6).
+    func classified(at path: String) -> LMDBError {
+        guard case .system(let code) = cause,
+            let free = Platform.freeBytesIfFull(errno: code, at: path)
+        else { return self }
+        return LMDBError(operation, table: table, .diskFull(freeBytes: free))
     }
 }

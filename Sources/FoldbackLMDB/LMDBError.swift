@@ -30,6 +30,8 @@ package struct LMDBError: Error, Sendable, Equatable {
         // What this layer itself refuses.
         case unsupportedLibrary(version: String)
         case notADirectory
+        /// The file is shorter than its own pages.
+        case cutOff(bytes: UInt64, wanted: UInt64)
         case missing
         case openInThisProcess
         case openInProcess(pid: Int32?)
@@ -37,6 +39,7 @@ package struct LMDBError: Error, Sendable, Equatable {
         case usedAfterFork
         case writeInsideRead
         case readerBlocksGrowth(seconds: Int)
+        case noAddressSpace(bytes: Int)
         case closed
     }
 
@@ -128,6 +131,8 @@ extension LMDBError.Cause: CustomStringConvertible {
         case .unsupportedLibrary(let version):
             "liblmdb \(version) is not supported: 0.9.24, 0.9.25 and 0.9.32 or later of 0.9 are"
         case .notADirectory: "it is a file, not a directory"
+        case .cutOff(let bytes, let wanted):
+            "the file is cut off: it has \(bytes) of \(wanted) bytes"
         case .missing: "there is no log"
         case .openInThisProcess: "it is open in this process already"
         case .openInProcess(let pid): "process \(pid.map(String.init) ?? "unknown") has it open"
@@ -136,6 +141,8 @@ extension LMDBError.Cause: CustomStringConvertible {
         case .writeInsideRead: "a write was begun inside a read of the same thread"
         case .readerBlocksGrowth(let seconds):
             "the map must grow, and a reader has not ended in \(seconds) s"
+        case .noAddressSpace(let bytes):
+            "the process has no address space for \(bytes) bytes at once"
         case .closed: "it is closed"
         }
     }

@@ -29,6 +29,47 @@ package enum Platform {
         return UInt64(info.f_bavail) * UInt64(info.f_frsize)
     }
 
+    /// Whether so much address space can be had at once: asked before a map is given up for a larger one.
+    static func hasAddressSpace(bytes: Int) -> Bool {
+        let place = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        guard place != MAP_FAILED else { return false }
+        munmap(place, bytes)
+        return true
+    }
+
+    /// Fills a file with zeros up to a size, so that its blocks are there. One that is large enough is
+    /// left as it is.
+    static func fill(_ path: String, toBytes size: Int) throws(LMDBError) {
+        let have = try Int(fileSize(path) ?? 0)
+        guard have < size else { return }
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw LMDBError(.openEnvironment, .system(errno: errno)) }
+        defer { close(file) }
+        let zeros = [UInt8](repeating: 0, count: size - have)
+        let written = pwrite(file, zeros, zeros.count, off_t(have))
+        guard written == zeros.count else {
+            throw LMDBError(.openEnvironment, .system(errno: written < 0 ? errno : ENOSPC))
+        }
+    }
+
+    /// A data file whose making was cut off, by a full disk or a power cut, before anything could be
+    /// committed: shorter than LMDB's two first pages, or nothing but zeros. LMDB would not open it again.
+    static func discardUnfinished(_ path: String) throws(LMDBError) {
+        guard let size = try fileSize(path), 1...(64 << 10) ~= size else { return }
+        let file = open(path, O_RDWR | O_CLOEXEC)
+        guard file >= 0 else { throw LMDBError(.openEnvironment, .system(errno: errno)) }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        guard read(file, &bytes, bytes.count) == bytes.count else { return }
+        // The magic number of a meta page, behind the 16 bytes of a page's header (mdb.c 0.9.24).
+        let isMeta = bytes.count >= 20 && Array(bytes[16..<20]) == [0xDE, 0xC0, 0xEF, 0xBE]
+        let isUnfinished = bytes.allSatisfy { $0 == 0 } || (isMeta && size < 8_192)
+        guard isUnfinished else { return }
+        guard ftruncate(file, 0) == 0 else {
+            throw LMDBError(.openEnvironment, .system(errno: errno))
+        }
+    }
+
     /// The bytes left if `code` means a full disk. LMDB reports one as `ENOSPC`, or as `EIO` after a
     /// short write (mdb.c 0.9.24, mdb_page_flush): then the file system knows which it was (L6).
     static func freeBytesIfFull(errno code: Int32, at path: String) -> UInt64? {
@@ -37,9 +78,12 @@ package enum Platform {
         return code != EIO || free < 1 << 16 ? free : nil
     }
 
-    package static func fileSize(_ path: String) -> UInt64? {
+    /// Nil where there is no such file.
+    package static func fileSize(_ path: String) throws(LMDBError) -> UInt64? {
         var info = stat()
-        return stat(path, &info) == 0 ? UInt64(info.st_size) : nil
+        if stat(path, &info) == 0 { return UInt64(info.st_size) }
+        guard errno == ENOENT else { throw LMDBError(.inspect, .system(errno: errno)) }
+        return nil
     }
 
     /// What stays the same while a file is moved within its file system and changes when it is
@@ -63,9 +107,12 @@ package enum Platform {
 
     enum Kind { case directory, other, absent }
 
-    static func kind(of path: String) -> (Kind, device: UInt64, inode: UInt64) {
+    static func kind(of path: String) throws(LMDBError) -> (Kind, device: UInt64, inode: UInt64) {
         var info = stat()
-        guard stat(path, &info) == 0 else { return (.absent, 0, 0) }
+        guard stat(path, &info) == 0 else {
+            guard errno == ENOENT else { throw LMDBError(.inspect, .system(errno: errno)) }
+            return (.absent, 0, 0)
+        }
         let isDirectory = info.st_mode & S_IFMT == S_IFDIR
         return (isDirectory ? .directory : .other, UInt64(info.st_dev), UInt64(info.st_ino))
     }
@@ -75,6 +122,11 @@ package enum Platform {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw LMDBError(.createDirectory, .system(errno: errno))
         }
+        try syncParent(of: path)
+    }
+
+    /// Makes the directory's own name survive a power cut (L10).
+    package static func syncParent(of path: String) throws(LMDBError) {
         try syncDirectory(parent(of: path))
     }
 

@@ -7,39 +7,44 @@ import Synchronization
 #endif
 
 /// One store per directory (L8): in this process by device and inode, among processes by flock(2) on
-/// a file of its own.
+/// the directory itself, which is always there: also a log copied as its data file alone can be shared
+/// without creating anything.
 ///
 /// LMDB's files are left alone: closing any descriptor of lock.mdb would drop LMDB's own locks
-/// (lmdb.h, caveats). A writer holds `writer.lock` exclusively. A process that reads a log which
+/// (lmdb.h, caveats). A writer holds the directory exclusively. A process that reads a log which
 /// nobody holds shares it meanwhile, so that no writer overwrites pages under its eyes; a writer
 /// that meets only such readers waits for them a little (L9).
 final class WriterLock: Sendable {
-    static let fileName = "writer.lock"
+    /// The holder's process id, for messages; not locked.
+    static let holderFileName = "writer.pid"
     /// How long an opening writer waits for readers of the closed log.
     static let readersWaitMaxMilliseconds = 2_000
 
     private let descriptor: Int32
+    private let directory: String
 
-    private init(descriptor: Int32) { self.descriptor = descriptor }
+    private init(directory: String) throws(LMDBError) {
+        descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        self.directory = directory
+        guard descriptor >= 0 else { throw LMDBError(.lockDirectory, .system(errno: errno)) }
+    }
 
-    /// Closing the descriptor gives the lock back; so does the end of the process.
-    deinit { close(descriptor) }
+    /// Given back also where a forked child still has the descriptor.
+    deinit {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// - Throws: `.openInProcess`, `.beingRead`, `.system`.
     static func exclusive(in directory: String) throws(LMDBError) -> WriterLock {
-        let descriptor = open("\(directory)/\(fileName)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw LMDBError(.lockDirectory, .system(errno: errno)) }
-        let lock = WriterLock(descriptor: descriptor)
+        let lock = try WriterLock(directory: directory)
         var waited = 0
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                throw LMDBError(.lockDirectory, .system(errno: errno))
-            }
+        while try !lock.take(LOCK_EX) {
             // A lock that can be shared is held by readers only.
-            guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
+            guard try lock.take(LOCK_SH) else {
                 throw LMDBError(.lockDirectory, .openInProcess(pid: lock.holder))
             }
-            flock(descriptor, LOCK_UN)
+            flock(lock.descriptor, LOCK_UN)
             guard waited < readersWaitMaxMilliseconds else {
                 throw LMDBError(.lockDirectory, .beingRead)
             }
@@ -50,27 +55,39 @@ final class WriterLock: Sendable {
         return lock
     }
 
-    /// A share of the lock; nil if a writer has it, or if there is no lock file to share.
-    static func shared(in directory: String) -> (lock: WriterLock?, isHeldByWriter: Bool) {
-        let descriptor = open("\(directory)/\(fileName)", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return (nil, false) }
-        let lock = WriterLock(descriptor: descriptor)
-        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return (nil, true) }
-        return (lock, false)
+    /// A share of the lock; nil if a writer has it.
+    static func shared(in directory: String) throws(LMDBError) -> WriterLock? {
+        let lock = try WriterLock(directory: directory)
+        return try lock.take(LOCK_SH) ? lock : nil
     }
 
-    /// The process id that the holder wrote into the file, for the message only.
+    /// False if somebody else has what this excludes.
+    private func take(_ mode: Int32) throws(LMDBError) -> Bool {
+        while flock(descriptor, mode | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return false }
+            guard errno == EINTR else { throw LMDBError(.lockDirectory, .system(errno: errno)) }
+        }
+        return true
+    }
+
     private var holder: Int32? {
+        let file = open("\(directory)/\(Self.holderFileName)", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 16)
-        let count = pread(descriptor, &bytes, bytes.count, 0)
+        let count = read(file, &bytes, bytes.count)
         guard count > 0 else { return nil }
         return Int32(String(decoding: bytes[..<count], as: UTF8.self).filter(\.isNumber))
     }
 
+    /// Only for messages: that it cannot be written is no reason not to open.
     private func writeHolder() {
+        let path = "\(directory)/\(Self.holderFileName)"
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        defer { close(file) }
         let text = Array("\(getpid())\n".utf8)
-        _ = ftruncate(descriptor, 0)
-        _ = pwrite(descriptor, text, text.count, 0)
+        _ = write(file, text, text.count)
     }
 }
 

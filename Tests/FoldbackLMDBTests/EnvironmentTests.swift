@@ -173,7 +173,7 @@ import Testing
         let environment = try open()
         environment.close()
         let manager = FileManager.default
-        for name in ["", "data.mdb", "lock.mdb", "writer.lock"] {
+        for name in ["", "data.mdb", "lock.mdb", "writer.pid"] {
             let path = directory.log.appending(path: name).path
             let mode = try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int
             #expect(mode.map { $0 & 0o077 } == 0, "\(name)")

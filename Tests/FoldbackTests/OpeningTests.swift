@@ -149,11 +149,96 @@ import Testing
         reader.close()
     }
 
+    @Test func `L5: records that are missing at the end are damage`() async throws {
+        try await fill()
+        let environment = try Environment.open(directory.log.path)
+        try environment.write { transaction throws(LMDBError) in
+            let entries: Table<UInt64> = try transaction.table("entries")
+            _ = try transaction.delete(3, from: entries)
+        }
+        environment.close()
+        let damaged = await error { () throws(FoldbackError) in try await open() }
+        guard case .damaged(_, sequence: 3, _) = damaged else {
+            Issue.record("\(String(describing: damaged))")
+            return
+        }
+    }
+
+    @Test func `L5: a file that was cut off is damage, not the end of the process`() async throws {
+        try await fill()
+        let size = try Data(contentsOf: dataFile).count
+        for left in stride(from: size - 1, to: 8_192, by: -4_096) {
+            let handle = try FileHandle(forWritingTo: dataFile)
+            try handle.truncate(atOffset: UInt64(left))
+            try handle.close()
+            let cutOff = await error { () throws(FoldbackError) in try await open() }
+            guard case .damaged = cutOff else {
+                Issue.record("\(left) of \(size) bytes: \(String(describing: cutOff))")
+                return
+            }
+        }
+    }
+
+    @Test func `L10: a first open that a full disk cut off is made again`() async throws {
+        try await fill()
+        let whole = try Data(contentsOf: dataFile)
+        for rest in [Data(), whole.prefix(4_096), Data(repeating: 0, count: 8_192)] {
+            try rest.write(to: dataFile)
+            let store = try await open()
+            #expect(store.status.sequence == 0)
+            await store.close()
+        }
+        let foreign = Data("short, and somebody's".utf8)
+        try foreign.write(to: dataFile)
+        let refused = await error { () throws(FoldbackError) in try await open() }
+        guard case .notALog = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        #expect(try Data(contentsOf: dataFile) == foreign)
+    }
+
+    @Test func `L5: entries that contradict one another are damage`() async throws {
+        try await fill()
+        let replicas = ReplicaTable([ReplicaID("me")!])
+        let forged: [(Entry, String)] = [
+            (.withdrawn(3), "intent 3 is not pending"), (.dismissed(1), "not in the list"),
+            (.rejected(9, Rejection(message: "")), "not pending"),
+            (
+                .acknowledged(
+                    Acknowledged(number: 2, position: 7, replacement: nil, settles: false)),
+                "accepted already"
+            ),
+            (
+                .acknowledged(
+                    Acknowledged(number: 1, position: 7, replacement: nil, settles: true)),
+                "should be accepted"
+            ),
+            (.confirmed(ConfirmedBatch(events: [], through: 1, settled: [2, 2])), "twice"),
+            (.confirmed(ConfirmedBatch(events: [], through: 1, settled: [8])), "never recorded"),
+        ]
+        let last = try LogReader(at: directory.log)
+        let chain = try #require(try last.lastChecksum())
+        last.close()
+        for (entry, words) in forged {
+            let record = Record(
+                stamp: Stamp(sequence: 6, time: Timestamp(millisecondsSince1970: 0)),
+                replica: ReplicaID("me")!, info: [:], entry: entry)
+            try forge(record.encoded(predecessor: chain, replicas: replicas).bytes, at: 6)
+            let damaged = await error { () throws(FoldbackError) in try await open() }
+            guard case .damaged(_, sequence: 6, let reason) = damaged else {
+                Issue.record("\(entry): \(String(describing: damaged))")
+                continue
+            }
+            #expect(reason.contains(words))
+        }
+    }
+
     @Test func `L9: looking at a log leaves every byte and creates nothing`() async throws {
         try await fill()
         let manager = FileManager.default
         try manager.removeItem(at: directory.log.appending(path: "lock.mdb"))
-        try manager.removeItem(at: directory.log.appending(path: "writer.lock"))
+        try manager.removeItem(at: directory.log.appending(path: "writer.pid"))
         let before = try Data(contentsOf: dataFile)
         let reader = try LogReader(at: directory.log)
         let status = try reader.status()

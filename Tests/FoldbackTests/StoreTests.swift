@@ -188,6 +188,43 @@ import Testing
         #expect(after?.isClosed == true)
     }
 
+    @Test func `F15: a store in memory that is dropped ends its views`() async throws {
+        var store: Store<Board>? = try await Engine.memory.store(
+            Board.self, .downlink, in: directory)
+        var views = try #require(store).views.makeAsyncIterator()
+        #expect(await views.next()?.sequence == 0)
+        store = nil
+        #expect(await views.next() == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `what can be read without the log is there after closing`(engine: Engine) async throws {
+        let store = try await engine.store(Board.self, .downlink, in: directory)
+        _ = try await store.record(.set("a", 1))
+        let bytes = store.status.bytesOnDisk
+        await store.close()
+        #expect(store.status.bytesOnDisk == bytes)
+        #expect(store.view.cells == ["a": 1])
+        #expect(store.overlay.count == 1)
+    }
+
+    @Test func `a queue that is full and empty again lets everybody through`() async throws {
+        let store = try await Engine.memory.store(Board.self, .downlink, in: directory)
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<400 {
+                group.addTask {
+                    // As large as a batch may be, as far as the queue knows: it is full at once.
+                    let nothing = Command.confirm([], through: nil)
+                    _ = try? await store.core.submit(
+                        .command(nothing, isForced: true), bytes: Limits.batchBytesMax)
+                    _ = try? await store.record(.set("k\(task)", 1))
+                }
+            }
+        }
+        #expect(store.overlay.count == 400)
+        await store.close()
+    }
+
     @Test func `a store that is dropped lets go of its log`() async throws {
         var store: Store<Board>? = try await Engine.lmdb.store(
             Board.self, .downlink, in: directory)
@@ -242,6 +279,60 @@ import Testing
         }
         #expect(store.view.cells == [:])
         await store.close()
+    }
+
+    @Test func `L6: of many in a transaction that cannot be, the offender alone fails`()
+        async throws
+    {
+        let storage = TestStorage()
+        let store = try await store(storage)
+        storage.holdWrites()
+        var recordings = [try await store.enqueue(.set("a", 0))]
+        storage.waitUntilHeld()
+        for value in 1...10 { recordings.append(try await store.enqueue(.set("a", value))) }
+        storage.refuse(IntentNumber(6))
+        storage.releaseWrites()
+        var refused: [Int] = []
+        for (index, recording) in recordings.enumerated() {
+            do throws(FoldbackError) { _ = try await recording.receipt() } catch {
+                guard case .storage = error else { throw error }
+                refused.append(index)
+            }
+        }
+        // The offender is whoever would be number 6; the next in line gets it then.
+        #expect(refused == [5, 6, 7, 8, 9, 10])
+        #expect(store.view.cells == ["a": 4])
+        storage.refuse(nil)
+        #expect(try await store.record(.set("a", 99)).number == 6)
+        await store.close()
+    }
+
+    @Test func `several entries of one commit are folded as if each had its own`() async throws {
+        // Found in review: a border that moved and a rejection behind it, in one commit.
+        for count in 5...12 as ClosedRange<UInt64> {
+            let storage = TestStorage()
+            let store = try await store(storage)
+            for number in 1...count { _ = try await store.record(.set("k\(number)", 1)) }
+            storage.holdWrites()
+            let first = try await store.enqueue(.set("z", 1))
+            storage.waitUntilHeld()
+            var answers: [Request] = []
+            for number in [1, 2, 3] as [IntentNumber] {
+                let words = Command.acknowledge(number, position: nil, replacement: nil)
+                answers.append(
+                    try await store.core.submit(.command(words, isForced: true), bytes: 0))
+            }
+            let no = Command.reject(5, Rejection(message: "no"))
+            answers.append(try await store.core.submit(.command(no, isForced: true), bytes: 0))
+            storage.releaseWrites()
+            _ = try await first.receipt()
+            for answer in answers { _ = try await answer.outcome() }
+            #expect(storage.writeSizes.suffix(2) == [1, 4])
+            let past = try await store.snapshot(at: store.status.sequence)
+            #expect(store.view == past.view, "\(count) intents")
+            #expect(store.view.cells.count == Int(count))
+            await store.close()
+        }
     }
 
     @Test(arguments: Engine.allCases)
@@ -299,6 +390,7 @@ final class TestStorage: LogStorage {
         var isHolding = false
         var isHeld = false
         var failure: Bool?
+        var refused: IntentNumber?
         var sizes: [Int] = []
     }
 
@@ -311,7 +403,7 @@ final class TestStorage: LogStorage {
     var oldestReadNanoseconds: UInt64 { 0 }
     var writeSizes: [Int] { plan.withLock { $0.sizes } }
 
-    func holdWrites() { plan.withLock { $0.isHolding = true } }
+    func holdWrites() { plan.withLock { ($0.isHolding, $0.isHeld) = (true, false) } }
     func waitUntilHeld() { _ = plan.wait { $0.isHeld ? () : nil } }
     func releaseWrites() {
         plan.withLock { $0.isHolding = false }
@@ -321,13 +413,21 @@ final class TestStorage: LogStorage {
         plan.withLock { $0.failure = leavingOutcomeUnknown }
     }
 
+    /// Whatever transaction has this intent cannot be, for a reason that leaves nothing open.
+    func refuse(_ number: IntentNumber?) { plan.withLock { $0.refused = number } }
+
     func write(_ batch: WriteBatch) throws(StorageFailure) {
-        let failure = plan.withLock { plan in
-            plan.isHeld = true
-            return plan.failure
-        }
+        plan.withLock { $0.isHeld = true }
         plan.wakeAll()
         _ = plan.wait { $0.isHolding ? nil : () }
+        var (failure, refused) = plan.withLock { ($0.failure, $0.refused) }
+        for (sequence, bytes) in batch.records where refused != nil {
+            let record = try? Record.decoded(
+                bytes, at: sequence, predecessor: nil, replicas: header.replicas, codec: RawCodec())
+            guard case .intent(let intent) = record?.record.entry else { continue }
+            if intent.number == refused { failure = false }
+        }
+        refused = nil
         if let failure {
             throw StorageFailure(
                 path: path, reason: .system(errno: EIO), detail: "on purpose",
@@ -344,6 +444,7 @@ final class TestStorage: LogStorage {
     ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
         try log.records(from: start, countMax: countMax)
     }
+    func recordCount() throws(FoldbackError) -> Int { try log.recordCount() }
     func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
         try log.record(at: sequence)
     }

@@ -113,6 +113,8 @@ import Testing
             (#"{"n":1}"#, "2", "3"), ("{}", "-4", "-4"), (#"{"n":1.5}"#, "1", "2.5"),
             (#"{"n":1}"#, "0.5", "1.5"), (#"{"n":9007199254740993}"#, "0", "9007199254740993"),
             (#"{"n":9223372036854775806}"#, "1", "9223372036854775807"),
+            (#"{"n":9223372036854775808}"#, "-1", "9223372036854775807"),
+            (#"{"n":18446744073709551616}"#, "0.5", "1.8446744073709552e+19"),
         ]
         for (start, amount, sum) in sums {
             let documents = try applied(
@@ -157,6 +159,22 @@ import Testing
             let json = try JSON(parsing: text)
             #expect(throws: DocumentEventError.self, "\(text)") { try DocumentEvent(json: json) }
         }
+    }
+
+    @Test func `what could not be read back is not recorded`() async throws {
+        let store = Foldback.inMemory(Documents.self, confirmedBy: .downlink)
+        var deep = JSON.null
+        for _ in 0..<600 { deep = [deep] }
+        for value in [deep, .double(.nan), .double(.infinity), .digits("5"), .digits("1]")] {
+            let refused = await error { () throws(FoldbackError) in
+                try await store.record(.set("a", value))
+            }
+            guard case .notEncodable = refused else {
+                Issue.record("\(String(describing: refused))")
+                continue
+            }
+        }
+        #expect(store.view["a"] == nil)
     }
 
     @Test func `an event names the keys that it touches`() throws {

@@ -165,7 +165,12 @@ extension JSON.Object {
 struct DocumentCodec: EventCodec {
     let format = EventFormat.json
 
-    func encode(_ event: DocumentEvent) throws -> [UInt8] { event.json.encoded }
+    /// - Throws: where the event would not be read back as it is.
+    func encode(_ event: DocumentEvent) throws -> [UInt8] {
+        let json = event.json
+        if let flaw = json.flaw { throw DocumentEventError(flaw) }
+        return json.encoded
+    }
 
     func decode(_ bytes: RawSpan, format: EventFormat) throws -> DocumentEvent {
         guard format == self.format else {

@@ -101,23 +101,31 @@ public enum DocumentConflict: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension JSON {
-    /// The sum of two numbers. Nil: one is none; nil within: it needs more than 64 bits.
+    /// The sum of two numbers. Nil: one is none; nil within: it needs more than 64 bits, sign included.
     fileprivate func sum(with other: JSON) -> JSON?? {
-        switch (self, other) {
-        case (.integer(let a), .integer(let b)):
+        if let a = whole, let b = other.whole {
             let (sum, overflow) = a.addingReportingOverflow(b)
-            return .some(overflow ? nil : .integer(sum))
-        case (.digits, .integer), (.integer, .digits), (.digits, .digits),
-            (.digits, .double), (.double, .digits):
-            return .some(nil)
-        case (.double(let a), .double(let b)): return .some(Self.finite(a + b))
-        case (.double(let a), .integer(let b)): return .some(Self.finite(a + Double(b)))
-        case (.integer(let a), .double(let b)): return .some(Self.finite(Double(a) + b))
-        case (.null, _), (.bool, _), (.string, _), (.array, _), (.object, _),
-            (_, .null), (_, .bool), (_, .string), (_, .array), (_, .object):
-            return nil
+            return .some(overflow ? nil : Int64(exactly: sum).map(JSON.integer))
+        }
+        guard let a = number, let b = other.number else { return nil }
+        let sum = a + b
+        return .some(sum.isFinite ? .double(sum) : nil)
+    }
+
+    private var whole: Int128? {
+        switch self {
+        case .integer(let value): Int128(value)
+        case .digits(let digits): Int128(digits)
+        case .null, .bool, .double, .string, .array, .object: nil
         }
     }
 
-    private static func finite(_ value: Double) -> JSON? { value.isFinite ? .double(value) : nil }
+    private var number: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .double(let value): value
+        case .digits(let digits): Double(digits)
+        case .null, .bool, .string, .array, .object: nil
+        }
+    }
 }

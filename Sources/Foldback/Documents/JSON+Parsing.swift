@@ -63,24 +63,25 @@ private struct JSONParser {
     }
 
     private mutating func object() throws(JSONError) -> JSON.Object {
-        var object = JSON.Object()
-        if skip("}") { return object }
+        var members: [(name: ExactString, value: JSON)] = []
+        let start = offset
+        if skip("}") { return JSON.Object() }
         while true {
             guard peek == UInt8(ascii: "\"") else { throw error("a member's name is missing") }
-            let start = offset
             let name = ExactString(try string())
             skipSpace()
             guard skip(":") else { throw error("a colon is missing") }
             skipSpace()
-            let value = try value()
-            guard object[name] == nil else {
-                throw JSONError(offset: start, reason: "the member \"\(name)\" is there twice")
-            }
-            object[name] = value
+            members.append((name, try value()))
             skipSpace()
-            if skip("}") { return object }
+            if skip("}") { break }
             guard skip(",") else { throw error("a comma or } is missing") }
             skipSpace()
+        }
+        switch JSON.Object.of(members) {
+        case .success(let object): return object
+        case .failure(let twice):
+            throw JSONError(offset: start, reason: "the member \"\(twice.name)\" is there twice")
         }
     }
 

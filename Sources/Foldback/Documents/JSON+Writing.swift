@@ -1,4 +1,30 @@
 extension JSON: CustomStringConvertible {
+    /// Why the value is none that JSON text can have, and parsing would give back; nil if it
+    /// is one. The parser makes no such values, code can.
+    var flaw: String? { flaw(depthLeft: Self.depthMax) }
+
+    private func flaw(depthLeft: Int) -> String? {
+        switch self {
+        case .null, .bool, .integer, .string: return nil
+        case .double(let value): return value.isFinite ? nil : "JSON has no \(value)"
+        case .digits(let digits):
+            let isLong = Int64(digits) == nil && !digits.drop { $0 == "-" }.hasPrefix("0")
+            let isNumber = (try? JSON(parsing: digits)) == self
+            return isLong && isNumber ? nil : "\(digits) is no whole number of more than 64 bits"
+        case .array(let elements): return Self.flaw(of: elements, depthLeft: depthLeft)
+        case .object(let object):
+            return Self.flaw(of: object.members.map(\.value), depthLeft: depthLeft)
+        }
+    }
+
+    private static func flaw(of elements: [JSON], depthLeft: Int) -> String? {
+        guard depthLeft > 0 else { return "it has more than \(depthMax) levels" }
+        for element in elements {
+            if let flaw = element.flaw(depthLeft: depthLeft - 1) { return flaw }
+        }
+        return nil
+    }
+
     /// The value as JSON text in UTF-8: members ordered by the bytes of their names, no spaces, nothing
     /// escaped that need not be. Equal values have equal bytes.
     public var encoded: [UInt8] {

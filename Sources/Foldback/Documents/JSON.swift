@@ -1,5 +1,5 @@
-/// A JSON value that loses nothing on the way: whole numbers stay whole, members are told apart by
-/// their bytes.
+/// A JSON value in which whole numbers stay whole, whatever their size, and members are told apart by
+/// their bytes. Numbers with a fraction or an exponent are doubles; the order of members is not kept.
 ///
 /// Foundation's decoder gives objects as `[String: …]`, in which "é" and "e" + U+0301 are one key, and
 /// numbers in which 1 and 1.0 are one; documents need both told apart.
@@ -22,6 +22,21 @@ public enum JSON: Sendable, Hashable {
         public private(set) var members: [(name: ExactString, value: JSON)] = []
 
         public init() {}
+
+        struct Duplicate: Error { let name: ExactString }
+
+        /// An object of members in any order. O(n log n).
+        static func of(_ members: [(name: ExactString, value: JSON)]) -> Result<Object, Duplicate> {
+            var object = Object()
+            object.members = members
+            let isSorted = zip(members, members.dropFirst()).allSatisfy { $0.name < $1.name }
+            if isSorted { return .success(object) }
+            object.members.sort { $0.name < $1.name }
+            for (a, b) in zip(object.members, object.members.dropFirst()) where a.name == b.name {
+                return .failure(Duplicate(name: a.name))
+            }
+            return .success(object)
+        }
 
         public var isEmpty: Bool { members.isEmpty }
 

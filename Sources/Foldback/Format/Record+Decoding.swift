@@ -19,7 +19,8 @@ extension Record {
         }
         let rawKind = try reader.fixed(UInt8.self)
         guard let kind = RecordFormat.Kind(rawValue: rawKind) else {
-            throw .newer("entry kind \(rawKind)")
+            throw 1..<128 ~= rawKind
+                ? .newer("entry kind \(rawKind)") : .damaged("its kind is \(rawKind)")
         }
         let flags = try reader.fixed(UInt8.self)
         let format = EventFormat(codec: try reader.fixed(), version: try reader.fixed())
@@ -44,6 +45,7 @@ extension Record {
     ) throws(FormatError) -> [String: String] {
         let count = Int(try reader.fixed(UInt16.self))
         var info: [String: String] = [:]
+        guard count <= Limits.infoBytesMax else { throw .damaged("its info has \(count) bytes") }
         let end = reader.offset + count
         while reader.offset < end {
             let key = try reader.sizedString()

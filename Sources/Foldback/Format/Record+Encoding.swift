@@ -9,16 +9,11 @@ extension Record {
         predecessor: UInt64, replicas: ReplicaTable
     ) -> (bytes: [UInt8], checksum: UInt64) {
         let format = eventFormat ?? EventFormat(codec: 0, version: 0)
-        var info = ByteWriter()
-        let byKey = self.info.sorted { ExactString($0.key) < ExactString($1.key) }
-        for (key, value) in byKey {
-            info.sized(key)
-            info.sized(value)
-        }
+        let info = Self.encoded(info: info)
         guard let index = replicas.index(of: replica) else {
             preconditionFailure("replica \(replica) is not in the log's table")
         }
-        precondition(info.bytes.count <= Limits.infoBytesMax, "info was not checked")
+        precondition(info.count <= Limits.infoBytesMax, "info was not checked")
         var writer = ByteWriter(capacity: RecordFormat.headerBytes + 64 + payloadBytes)
         writer.fixed(RecordFormat.version)
         writer.fixed(kind.rawValue)
@@ -28,11 +23,21 @@ extension Record {
         writer.fixed(index)
         writer.fixed(stamp.time.millisecondsSince1970)
         writer.fixed(predecessor)
-        writer.fixed(UInt16(info.bytes.count))
-        writer.raw(info.bytes)
+        writer.fixed(UInt16(info.count))
+        writer.raw(info)
         writeBody(to: &writer, replicas)
         let checksum = writer.seal(seed: stamp.sequence.value)
         return (writer.bytes, checksum)
+    }
+
+    /// The bytes that `info` takes in a header, of which there may be ``Limits/infoBytesMax``.
+    package static func encoded(info: [String: String]) -> [UInt8] {
+        var writer = ByteWriter()
+        for (key, value) in info.sorted(by: { ExactString($0.key) < ExactString($1.key) }) {
+            writer.sized(key)
+            writer.sized(value)
+        }
+        return writer.bytes
     }
 
     private var kind: RecordFormat.Kind {

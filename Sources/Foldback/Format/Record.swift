@@ -67,18 +67,7 @@ enum RecordFormat {
     }
 }
 
-/// The replica ids that a log has had, in order; records name them by index.
-package struct ReplicaTable: Sendable, Equatable {
-    package private(set) var names: [ReplicaID]
-
-    package init(_ names: [ReplicaID]) { self.names = names }
-
-    package var current: ReplicaID { names[names.count - 1] }
-
-    package func index(of replica: ReplicaID) -> UInt16? {
-        names.lastIndex(of: replica).map(UInt16.init)
-    }
-
+extension ReplicaTable {
     package func name(at index: UInt16) throws(FormatError) -> ReplicaID {
         guard index < names.count else { throw .damaged("it names an unknown replica \(index)") }
         return names[Int(index)]

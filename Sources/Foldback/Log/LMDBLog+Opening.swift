@@ -45,8 +45,10 @@ extension LMDBLog {
                     entries: try transaction.table(Name.entries),
                     verdicts: try transaction.table(Name.verdicts))
             }
-            // Only now do the names of the files survive a power cut (L10).
+            // Only now do the names of the files survive a power cut, and that of a directory that was
+            // made, perhaps by a process that died before it could say so (L10).
             try Platform.syncDirectory(path)
+            if existing == nil { try Platform.syncParent(of: path) }
             return LMDBLog(environment: environment, header: header, tables: tables)
         }
     }

@@ -84,6 +84,17 @@ package final class LMDBLog: LogStorage {
         }
     }
 
+    package func recordCount() throws(FoldbackError) -> Int {
+        let entries = tables.entries
+        do throws(LMDBError) {
+            return try environment.read { transaction throws(LMDBError) in
+                try transaction.count(of: entries)
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+
     package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
         try value(of: sequence.value, in: tables.entries)
     }
@@ -119,6 +130,7 @@ extension StorageFailure {
             case .system(let code): .system(errno: code)
             case .pageNotFound, .corrupted, .cursorFull: .damagedFile
             case .readersFull: .tooManyReaders
+
             default: .other
             }
         self.init(
@@ -141,7 +153,7 @@ extension FoldbackError {
             case .unsupportedLibrary(let version): .unsupportedLibrary(version: version)
             case .usedAfterFork: .usedAfterFork(path: path)
             case .closed: .closed(path: path)
-            case .corrupted, .pageNotFound, .cursorFull:
+            case .corrupted, .pageNotFound, .cursorFull, .cutOff:
                 .damaged(path: path, sequence: nil, reason: "\(error)")
             default: .storage(StorageFailure(error, at: path))
             }

@@ -23,6 +23,8 @@ package protocol LogStorage: AnyObject, Sendable {
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [(LogSequence, [UInt8])]
 
+    /// How many records there are, as the storage counts them without reading them.
+    func recordCount() throws(FoldbackError) -> Int
     func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]?
     func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]?
     func close()
@@ -42,8 +44,8 @@ package struct WriteBatch: Sendable {
     /// The record of an entry that is not committed yet.
     package func record(at sequence: LogSequence) -> [UInt8]? {
         guard let first = records.first?.sequence, sequence >= first else { return nil }
-        let place = Int(sequence.value - first.value)
-        return place < records.count ? records[place].bytes : nil
+        let place = sequence.value - first.value
+        return place < UInt64(records.count) ? records[Int(place)].bytes : nil
     }
 
     package mutating func append(_ bytes: [UInt8], at sequence: LogSequence) {

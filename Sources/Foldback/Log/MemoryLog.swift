@@ -52,6 +52,10 @@ package final class MemoryLog: LogStorage {
         }
     }
 
+    package func recordCount() throws(FoldbackError) -> Int {
+        tables.withLock { $0.records.count }
+    }
+
     package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
         try records(from: sequence, countMax: 1).first.flatMap { $0.0 == sequence ? $0.1 : nil }
     }

@@ -9,14 +9,18 @@ package enum Command: Sendable {
     /// `through` nil: the highest position of the events.
     case confirm([Confirmed], through: Position?)
 
-    /// The numbers named, which have to be looked up where they are settled.
-    package var named: [IntentNumber] {
+    /// The numbers of this log's own intents that are named, and have to be looked up where they are
+    /// settled.
+    package func named(in replicas: ReplicaTable) -> [IntentNumber] {
         switch self {
         case .record: []
         case .withdraw(let number), .dismiss(let number), .retry(let number),
             .acknowledge(let number, _, _), .reject(let number, _):
             [number]
-        case .confirm(let events, _): events.compactMap(\.origin?.number)
+        case .confirm(let events, _):
+            events.compactMap { event in
+                event.origin.flatMap { replicas.has($0.replica) ? $0.number : nil }
+            }
         }
     }
 }

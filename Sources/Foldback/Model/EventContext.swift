@@ -13,7 +13,8 @@ public struct EventContext: Hashable, Sendable {
     public init(_ origin: Origin) { self.origin = origin }
 
     /// An id for something that the event creates: unique for this origin and index, and the same
-    /// whenever and wherever the event is applied.
+    /// whenever and wherever the event is applied. Where a server makes several events of one intent, or
+    /// gives several one position, they share an origin: their indices must differ.
     ///
     /// The prediction and the server's own event for the same intent thus make the same id, so a list
     /// keeps its row when the intent is confirmed.

@@ -1,3 +1,5 @@
+import HashTreeCollections
+
 /// Which source confirms; chosen when a log is created (F2).
 public enum LogKind: String, Hashable, Sendable, CaseIterable {
     /// Only confirmed batches change confirmed state; they bring this replica's own effects too.
@@ -37,9 +39,9 @@ package struct LogState: Sendable {
     package private(set) var acceptedCount = 0
     /// Numbers in the overlay by once key, ascending. More than one only where the server brought a
     /// rejected intent back after its key had been used again.
-    private var onceKeys: [ExactString: [IntentNumber]] = [:]
-    /// Accepted intents by the position that will confirm them.
-    private var awaited = NumberMap<Position, [IntentNumber]>()
+    private var onceKeys: TreeDictionary<ExactString, [IntentNumber]> = [:]
+    /// Accepted intents by the position that will confirm them: all between two fetches may share one.
+    private var awaited = NumberMap<Position, TreeSet<IntentNumber>>()
 
     package init(kind: LogKind, replica: ReplicaID) {
         self.kind = kind
@@ -62,7 +64,7 @@ package struct LogState: Sendable {
         var numbers: [IntentNumber] = []
         for (position, waiting) in awaited {
             guard position <= through else { break }
-            numbers += waiting
+            numbers.append(contentsOf: waiting)
         }
         return numbers
     }
@@ -219,14 +221,16 @@ package struct LogState: Sendable {
     private mutating func enter(_ intent: UnsettledIntent) {
         let recorded = intent.recorded
         if overlay[recorded.number] == nil, let once = recorded.once {
-            let numbers = onceKeys[once, default: []] + [recorded.number]
+            let numbers = (onceKeys[once] ?? []) + [recorded.number]
             onceKeys[once] = numbers.sorted()
         }
         overlay[recorded.number] = intent
         guard let acceptance = intent.acceptance else { return }
         acceptedCount += 1
         if let position = acceptance.position {
-            awaited[position] = (awaited[position] ?? []) + [recorded.number]
+            var waiting = awaited[position] ?? []
+            waiting.insert(recorded.number)
+            awaited[position] = waiting
         }
     }
 
@@ -238,13 +242,14 @@ package struct LogState: Sendable {
         overlay[number] = nil
         rejections[number] = nil
         if let once = intent?.recorded.once {
-            let others = onceKeys[once, default: []].filter { $0 != number }
+            let others = (onceKeys[once] ?? []).filter { $0 != number }
             onceKeys[once] = others.isEmpty ? nil : others
         }
         if let acceptance = intent?.acceptance {
             acceptedCount -= 1
             if let position = acceptance.position {
-                let others = (awaited[position] ?? []).filter { $0 != number }
+                var others = awaited[position] ?? []
+                others.remove(number)
                 awaited[position] = others.isEmpty ? nil : others
             }
         }

@@ -21,10 +21,19 @@ package struct LogFold: Sendable {
     package mutating func replay(
         _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence? = nil
     ) throws(FoldbackError) {
+        let count = try storage.recordCount()
         while last.map({ state.sequence < $0 }) ?? true {
             let left = last.map { Int(clamping: $0.value - state.sequence.value) } ?? .max
             let records = try storage.records(from: state.sequence.next, countMax: left)
-            guard !records.isEmpty else { return }
+            guard !records.isEmpty else {
+                // Read before the end was reached: a live log may have grown since.
+                guard state.sequence.value >= UInt64(count) else {
+                    throw .damaged(
+                        path: storage.path, sequence: state.sequence.next,
+                        reason: "the log has \(count) records, and the rest cannot be found")
+                }
+                return
+            }
             for (sequence, bytes) in records {
                 guard sequence == state.sequence.next else {
                     throw .damaged(

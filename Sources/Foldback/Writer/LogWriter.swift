@@ -37,48 +37,85 @@ package final class LogWriter: Sendable {
     // MARK: One transaction
 
     /// Carries out requests in their order, in one transaction.
+    ///
+    /// Where that fails before anything can be on disk, it is as if it had not been tried, and the
+    /// requests are carried out one by one: the offender alone fails (L6).
     package func commit(_ requests: [Request]) {
-        if let failure = latch.withLock({ $0 }) {
+        if let failure = latched {
             for request in requests { request.complete(.failure(.latched(failure))) }
             return
         }
-        var results: [Result<Outcome, FoldbackError>] = []
-        var answered: [IntentNumber] = []
-        let failure = working.withLock { working -> StorageFailure? in
-            working.begin()
-            results = requests.map { carryOut($0.work, in: &working) }
-            answered = working.answered
-            do throws(StorageFailure) {
-                if !working.batch.isEmpty { try storage.write(working.batch) }
-                if requests.contains(where: { $0.work.isSync }) { try storage.sync() }
-            } catch {
-                latch.withLock { $0 = error }
-                return error
-            }
-            if !working.batch.isEmpty { publish(working.published()) }
-            return nil
-        }
-        if let failure {
+        let written = working.withLock { working in write(requests, &working) }
+        switch written {
+        case .done(let results, let answered):
+            for (request, result) in zip(requests, results) { request.complete(result) }
+            listeners.answered(answered, upTo: published.sequence)
+        case .failed(let results, let failure):
             for (request, result) in zip(requests, results) {
                 request.complete(.failure(Self.error(failure, insteadOf: result)))
             }
-            return
+        case .undone(let failure):
+            guard requests.count > 1 else {
+                requests.first?.complete(.failure(.storage(failure)))
+                return
+            }
+            for request in requests { commit([request]) }
         }
-        for (request, result) in zip(requests, results) { request.complete(result) }
-        listeners.answered(answered, upTo: published.sequence)
     }
 
-    private func publish(_ new: Published) {
-        publication.withLock { $0 = new }
-        listeners.published(new)
+    private enum Written {
+        case done([Result<Outcome, FoldbackError>], answered: [IntentNumber])
+        /// The store is latched.
+        case failed([Result<Outcome, FoldbackError>], StorageFailure)
+        /// Nothing has changed.
+        case undone(StorageFailure)
     }
+
+    private func write(_ requests: [Request], _ working: inout WorkingLog) -> Written {
+        let before = working
+        working.begin()
+        var results = requests.map { carryOut($0.work, in: &working) }
+        if !working.batch.isEmpty {
+            // Everything is folded before the commit, so that the view follows it at once (F15).
+            let next = working.published()
+            do throws(StorageFailure) {
+                try storage.write(working.batch)
+            } catch {
+                guard error.leavesOutcomeUnknown else {
+                    working = before
+                    return .undone(error)
+                }
+                latch.withLock { $0 = error }
+                return .failed(results, error)
+            }
+            publication.withLock { $0 = next }
+            listeners.published(next)
+        }
+        sync(requests, &results)
+        return .done(results, answered: working.answered)
+    }
+
+    /// Flushes where somebody asked for it. What was written is in the log; that it survives a power cut
+    /// is what a failure leaves open.
+    private func sync(_ requests: [Request], _ results: inout [Result<Outcome, FoldbackError>]) {
+        let asking = requests.indices.filter { requests[$0].work.isSync }
+        guard !asking.isEmpty else { return }
+        do throws(StorageFailure) {
+            try storage.sync()
+        } catch {
+            latch.withLock { $0 = error }
+            for index in asking { results[index] = .failure(.outcomeUnknown(intent: nil, error)) }
+        }
+    }
+
+    /// Why the store takes no more commands; nil while it does (L6).
+    package var latched: StorageFailure? { latch.withLock { $0 } }
 
     /// What the callers of a failed transaction hear (L6): where the disk may have it, "unknown", with
     /// the intent's id; decisions in the same transaction rest on it and are as unknown.
     private static func error(
         _ failure: StorageFailure, insteadOf result: Result<Outcome, FoldbackError>
     ) -> FoldbackError {
-        guard failure.leavesOutcomeUnknown else { return .storage(failure) }
         guard case .success(let outcome) = result else {
             return .outcomeUnknown(intent: nil, failure)
         }
@@ -109,7 +146,7 @@ package final class LogWriter: Sendable {
     private func carryOut(
         _ command: Command, isForced: Bool, in working: inout WorkingLog
     ) throws(FoldbackError) -> Outcome {
-        let subjects = try settled(command.named, in: working)
+        let subjects = try settled(command.named(in: storage.header.replicas), in: working)
         let time = clock()
         let decision = working.fold.state.decision(
             for: command, settled: subjects.mapValues(\.intent), time: time)
@@ -145,7 +182,8 @@ package final class LogWriter: Sendable {
     ) throws(FoldbackError) -> [IntentNumber: SettledSubject] {
         var subjects: [IntentNumber: SettledSubject] = [:]
         for number in named {
-            guard working.fold.state.wasRecorded(number), working.fold.state.overlay[number] == nil
+            guard working.fold.state.wasRecorded(number), working.fold.state.overlay[number] == nil,
+                subjects[number] == nil
             else { continue }
             let (row, recorded) = try storage.recall(
                 number, codec: codec, uncommitted: working.batch)

@@ -91,19 +91,29 @@ package final class RequestQueue: Sendable {
         return requests.isEmpty ? nil : requests
     }
 
-    /// The same without blocking, for a store without a thread: nil if there is nothing to do or
-    /// somebody else does it. Who gets requests must call again until it gets none.
-    package func nextIfIdle(isContinuing: Bool) -> [Request]? {
-        let (requests, admitted) = monitor.withLock { state in
-            guard isContinuing || !state.isDraining else {
-                return ([Request](), [Admitted]())
-            }
-            let taken = take(&state)
-            state.isDraining = !taken.0.isEmpty
-            return taken
+    /// What somebody finds who would write for a store without a thread.
+    package enum Turn: Sendable {
+        /// To be carried out; then ask again.
+        case requests([Request])
+        /// Somebody else writes, and will see what is queued.
+        case busy
+        /// Nothing is queued; nothing ever will be if it is closed.
+        case idle(isClosed: Bool)
+    }
+
+    /// The same without blocking, for a store without a thread.
+    /// - Parameter isContinuing: the caller had the turn before.
+    package func turn(isContinuing: Bool) -> Turn {
+        let (turn, admitted) = monitor.withLock { state -> (Turn, [Admitted]) in
+            guard isContinuing || !state.isDraining else { return (.busy, []) }
+            let (requests, admitted) = take(&state)
+            state.isDraining = !requests.isEmpty
+            return (
+                requests.isEmpty ? .idle(isClosed: state.isClosed) : .requests(requests), admitted
+            )
         }
         for continuation in admitted { continuation.resume(returning: .success(())) }
-        return requests.isEmpty ? nil : requests
+        return turn
     }
 
     /// Up to one transaction's worth from the front, and who is queued in its place.

@@ -12,6 +12,11 @@ extension StoreCore {
                 answeredAt: intent.acceptance?.sequence)
         }
         let (row, recorded) = try storage.recall(number, codec: codec)
+        // A commit that is not published yet, but will be at once: nobody hears of it before (F15).
+        guard row.verdictSequence <= writer.published.sequence else {
+            if let failure = writer.latched { throw .latched(failure) }
+            return try status(of: number)
+        }
         guard case .rejected(let isDismissed) = row.verdict else {
             // Without a verdict it is back in the overlay since the last publication.
             let state = row.verdict?.state ?? .accepted
@@ -27,7 +32,7 @@ extension StoreCore {
     private func rejection(
         of number: IntentNumber, at sequence: LogSequence
     ) throws(FoldbackError) -> Rejection {
-        let record = try records(from: sequence, countMax: 1).first
+        let record = try records(from: sequence, upTo: sequence).first
         guard let record, case .rejected(number, let rejection) = record.entry else {
             throw .damaged(
                 path: storage.path, sequence: sequence,
@@ -36,11 +41,15 @@ extension StoreCore {
         return rejection
     }
 
-    /// Records from `start` on, a bounded piece.
+    /// Records from `start` to `end`, a bounded piece.
     package func records(
-        from start: LogSequence, countMax: Int
+        from start: LogSequence, countMax: Int = Limits.readCountMax, upTo end: LogSequence
     ) throws(FoldbackError) -> [Record] {
-        try storage.decodedRecords(from: start, countMax: countMax, codec: codec)
+        try storage.requireUsable()
+        guard start <= end else { return [] }
+        let left = Int(clamping: end.value - start.value).addingReportingOverflow(1).partialValue
+        return try storage.decodedRecords(
+            from: start, countMax: min(countMax, max(left, 1)), codec: codec)
     }
 
     package func answer(

@@ -24,7 +24,10 @@ package final class StoreCore: Sendable {
     }
 
     /// A store that is dropped without being closed finishes what is queued, then closes.
-    deinit { queue.close() }
+    deinit {
+        queue.close()
+        if !hasThread { Self.finish(storage, writer, end) }
+    }
 
     // MARK: Opening
 
@@ -116,6 +119,8 @@ package final class StoreCore: Sendable {
         let admission = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 queue.wait(for: request, continuation)
+                // Whoever was writing may have gone before this one waited.
+                if !hasThread { drain() }
                 // Cancelled before it waited: nobody else would take it back.
                 if Task.isCancelled { queue.cancel(request) }
             }
@@ -125,21 +130,30 @@ package final class StoreCore: Sendable {
         try admission.get()
     }
 
+    /// Writes what is queued unless somebody does, and lets go of the log behind the last of a closed
+    /// queue.
     private func drain() {
         var isContinuing = false
-        while let requests = queue.nextIfIdle(isContinuing: isContinuing) {
+        while true {
+            switch queue.turn(isContinuing: isContinuing) {
+            case .requests(let requests): writer.commit(requests)
+            case .busy, .idle(isClosed: false): return
+            case .idle(isClosed: true):
+                Self.finish(storage, writer, end)
+                return
+            }
             isContinuing = true
-            writer.commit(requests)
         }
     }
 
     /// Carries out what is queued, turns everything else away, and closes. Again: waits for the first.
+    /// In the child of a fork it does nothing: the log is the parent's, and its thread is not there.
     package func close() async {
-        queue.close()
-        if !hasThread {
-            drain()
-            Self.finish(storage, writer, end)
+        do throws(FoldbackError) { try storage.requireUsable() } catch {
+            if case .usedAfterFork = error { return }
         }
+        queue.close()
+        if !hasThread { drain() }
         await end.wait()
     }
 }

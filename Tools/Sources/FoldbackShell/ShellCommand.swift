@@ -32,25 +32,24 @@ struct ShellCommand {
 
     func optionalNumber<N: LogNumber>(_ name: ExactString) throws(ShellError) -> N? {
         guard let field = fields[name] else { return nil }
-        guard let value = field.integerValue.flatMap(UInt64.init(exactly:)) else {
-            throw wrong(name, "a whole number from 0 up")
-        }
+        guard let value = field.unsigned else { throw wrong(name, "a whole number from 0 up") }
         return N(value)
     }
 
     func intent() throws(ShellError) -> IntentNumber {
         guard let field = fields["intent"] else { throw missing("intent") }
-        guard let value = field.integerValue else { throw wrong("intent", "a whole number") }
+        if let value = field.unsigned { return IntentNumber(value) }
+        guard field.integerValue != nil else { throw wrong("intent", "a whole number") }
         // None below 1 was ever recorded; 0 says so.
-        return IntentNumber(UInt64(max(0, value)))
+        return 0
     }
 
     func optionalPosition(_ name: ExactString) throws(ShellError) -> Position? {
         guard let field = fields[name] else { return nil }
-        guard let value = field.integerValue, value >= 1 else {
+        guard let value = field.unsigned, value >= 1 else {
             throw wrong(name, "a whole number from 1 up")
         }
-        return Position(UInt64(value))
+        return Position(value)
     }
 
     func optionalThrough(_ name: ExactString) throws(ShellError) -> Position? {
@@ -90,7 +89,9 @@ struct ShellCommand {
         guard let replica = ReplicaID(try origin.string("replica")) else {
             throw wrong("replica", "a name of 1 to 255 bytes")
         }
-        return IntentID(replica: replica, number: try origin.intent())
+        let number: IntentNumber = try origin.number("intent")
+        guard number >= 1 else { throw wrong("origin", "an object whose intent is from 1 up") }
+        return IntentID(replica: replica, number: number)
     }
 
     private func missing(_ name: ExactString) -> ShellError {

@@ -20,7 +20,8 @@ struct Log: ParsableCommand {
         while true {
             let entries = try reader.entries(from: start, countMax: 512)
             guard let last = entries.last else { return }
-            for entry in entries { print(json ? entry.json.description : entry.line) }
+            let lines = entries.map { json ? $0.json.description : $0.line.visible }
+            try Output.write(lines.joined(separator: "\n") + "\n")
             start = LogSequence(last.sequence.value + 1)
         }
     }
@@ -40,7 +41,7 @@ struct Status: ParsableCommand {
         let reader = try LogReader(at: log.directory)
         let status = try reader.status()
         guard !json else {
-            print(JSON.object(status.json))
+            try Output.write("\(JSON.object(status.json))\n")
             return
         }
         let rows: [(String, String)] = [
@@ -50,7 +51,7 @@ struct Status: ParsableCommand {
             ("rejected", "\(status.rejectedCount)"), ("next intent", "\(status.nextIntent)"),
             ("bytes", "\(status.bytesOnDisk)"),
         ]
-        for (name, value) in rows { print(name.padded(to: 12) + value) }
+        try Output.write(rows.map { $0.padded(to: 12) + $1.visible + "\n" }.joined())
     }
 }
 

@@ -29,6 +29,8 @@ struct Main {
             }
         } catch let error as FoldbackError {
             fail(error.description, code: error.isWrongUse ? 2 : 3)
+        } catch let error as StreamFailure {
+            fail(error.description, code: 3)
         } catch {
             guard FoldbackCommand.exitCode(for: error) != .success else {
                 print(FoldbackCommand.fullMessage(for: error))

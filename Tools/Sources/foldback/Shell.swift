@@ -44,11 +44,14 @@ struct Shell: AsyncParsableCommand {
                     durability: durability, replica: replica)
             }
         let session = ShellSession(over: store)
-        var input = InputLines(FileHandle.standardInput)
-        while let line = input.next() {
-            var answer = await session.answer(to: line).encoded
-            answer.append(UInt8(ascii: "\n"))
-            FileHandle.standardOutput.write(Data(answer))
+        var input = InputLines()
+        do {
+            while let line = try input.next() {
+                try Output.write(await session.answer(to: line).encoded + [UInt8(ascii: "\n")])
+            }
+        } catch {
+            await store.close()
+            throw error
         }
         await store.close()
     }
@@ -56,14 +59,12 @@ struct Shell: AsyncParsableCommand {
 
 /// Lines as bytes, for they need not be text. Reading blocks: the session has nothing else to do.
 struct InputLines {
-    private let handle: FileHandle
+    private var piece = [UInt8](repeating: 0, count: 1 << 16)
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
 
-    init(_ handle: FileHandle) { self.handle = handle }
-
-    mutating func next() -> [UInt8]? {
+    mutating func next() throws -> [UInt8]? {
         var searched = start
         while true {
             if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -77,9 +78,17 @@ struct InputLines {
             buffer.removeSubrange(..<start)
             start = 0
             searched = buffer.count
-            let data = handle.availableData
-            isAtEnd = data.isEmpty
-            buffer.append(contentsOf: data)
+            // Whatever is there: Foundation's reading waits for as much as was asked for, or traps.
+            let count = piece.withUnsafeMutableBytes {
+                read(STDIN_FILENO, $0.baseAddress, $0.count)
+            }
+            guard count >= 0 else {
+                if errno == EINTR { continue }
+                throw StreamFailure(
+                    "standard input cannot be read: \(String(cString: strerror(errno)))")
+            }
+            isAtEnd = count == 0
+            buffer.append(contentsOf: piece[..<count])
         }
     }
 }
