@@ -17,7 +17,7 @@ extension LogState {
     /// What becomes of a command; nothing is changed yet.
     ///
     /// - Parameters:
-    ///   - settled: those of ``Command/named`` that were recorded and are not in the overlay.
+    ///   - settled: those of ``Command/named(in:)`` that were recorded and are not in the overlay.
     ///   - time: when an intent that is recorded now was recorded.
     package func decision(
         for command: Command, settled: [IntentNumber: SettledIntent],
@@ -181,17 +181,15 @@ extension LogState {
     private func confirms(
         _ event: Confirmed, _ settled: [IntentNumber: SettledIntent]
     ) -> Bool {
-        guard let origin = event.origin, let standing = standing(of: origin.number, settled) else {
+        guard let origin = event.origin, wasRecorded(origin.number) else { return false }
+        if let intent = overlay[origin.number] { return intent.recorded.id == origin }
+        // Another replica's intent is not looked up, whatever its number.
+        guard let intent = settled[origin.number], intent.recorded.id == origin else {
             return false
         }
-        switch standing {
-        case .pending, .accepted: return overlay[origin.number]?.recorded.id == origin
-        case .settled(let intent):
-            guard intent.recorded.id == origin else { return false }
-            switch intent.verdict {
-            case .confirmed: return false
-            case .rejected, .withdrawn: return event.position > through
-            }
+        switch intent.verdict {
+        case .confirmed: return false
+        case .rejected, .withdrawn: return event.position > through
         }
     }
 }
