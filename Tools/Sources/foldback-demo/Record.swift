@@ -9,7 +9,7 @@ struct Record: AsyncParsableCommand {
         abstract: "Records the rest of a session; started by the demo.", shouldDisplay: false)
 
     /// Intents between being queued and being durable.
-    static let inFlightMax = 256
+    static let inFlightMax = 512
 
     @Argument var log: String
     @Argument(help: "The session's edits, one a line.") var edits: String
@@ -40,9 +40,9 @@ private struct Recorder {
         // What the log holds already; the number of the next intent says where to go on.
         let done = Int(store.status.nextIntent.value) - 1
         let unanswered = store.overlay.map(\.number)
-        let (typed, keystrokes) = AsyncStream.makeStream(of: Keystroke.self)
-        let (arrived, authority) = AsyncStream.makeStream(of: IntentNumber.self)
-        for number in unanswered { authority.yield(number) }
+        let (typed, keystrokes) = AsyncStream.makeStream(of: [Keystroke].self)
+        let (arrived, authority) = AsyncStream.makeStream(of: [IntentNumber].self)
+        authority.yield(unanswered)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { keystrokes.finish() }
@@ -59,17 +59,23 @@ private struct Recorder {
 
     /// Queues the keystrokes in order, at most so many ahead of the disk.
     private func type(
-        _ edits: ArraySlice<Data>, _ keystrokes: AsyncStream<Keystroke>.Continuation
+        _ edits: ArraySlice<Data>, _ keystrokes: AsyncStream<[Keystroke]>.Continuation
     ) async throws {
         var inFlight: [Recording] = []
         inFlight.reserveCapacity(Record.inFlightMax)
         var oldest = 0
+        // Handed on a few at a time: a stream costs more than what goes through it.
+        var typed: [Keystroke] = []
         for (index, line) in zip(edits.indices, edits) {
+            if index == holdAt || typed.count == 32 {
+                keystrokes.yield(typed)
+                typed.removeAll(keepingCapacity: true)
+            }
             if index == holdAt { try await Task.sleep(for: .seconds(600)) }
             let edit = try Edit(json: JSON(parsing: [UInt8](line)))
             let queuedAt = clock.now
             let recording = try await store.enqueue(edit)
-            keystrokes.yield(Keystroke(recording: recording, queuedAt: queuedAt))
+            typed.append(Keystroke(recording: recording, queuedAt: queuedAt))
             if inFlight.count < Record.inFlightMax {
                 inFlight.append(recording)
             } else {
@@ -78,31 +84,35 @@ private struct Recorder {
                 oldest = (oldest + 1) % Record.inFlightMax
             }
         }
+        keystrokes.yield(typed)
     }
 
     /// Notes how long each keystroke took to be durable, and hands it to the authority.
     private func measure(
-        _ keystrokes: AsyncStream<Keystroke>, _ authority: AsyncStream<IntentNumber>.Continuation,
-        done: Int, total: Int
+        _ keystrokes: AsyncStream<[Keystroke]>,
+        _ authority: AsyncStream<[IntentNumber]>.Continuation, done: Int, total: Int
     ) async throws {
         var progress = Progress(recorded: done, total: total, start: clock.now)
         progress.report(at: clock.now)
-        for await keystroke in keystrokes {
-            let receipt = try await keystroke.recording.receipt()
-            let now = clock.now
-            progress.note(now - keystroke.queuedAt)
-            authority.yield(receipt.number)
-            if progress.isDue || progress.recorded == holdAt { progress.report(at: now) }
+        for await some in keystrokes {
+            var durable: [IntentNumber] = []
+            for keystroke in some {
+                durable.append(try await keystroke.recording.receipt().number)
+                let now = clock.now
+                progress.note(now - keystroke.queuedAt)
+                if progress.isDue || progress.recorded == holdAt { progress.report(at: now) }
+            }
+            authority.yield(durable)
         }
         progress.report(at: clock.now)
     }
 
     /// Answers in batches of whatever has arrived, while typing goes on.
-    private func acknowledge(_ arrived: AsyncStream<IntentNumber>) async throws {
+    private func acknowledge(_ arrived: AsyncStream<[IntentNumber]>) async throws {
         var batch: [Acknowledgement<Edit>] = []
-        for await number in arrived {
-            batch.append(Acknowledgement(number))
-            if batch.count == 256 {
+        for await numbers in arrived {
+            batch += numbers.map { Acknowledgement($0) }
+            if batch.count >= Record.inFlightMax {
                 try await store.acknowledge(contentsOf: batch)
                 batch.removeAll(keepingCapacity: true)
             }
