@@ -13,8 +13,7 @@ package enum Limits {
     /// Bytes of a rejection's message.
     package static let messageBytesMax = 64 << 10
 
-    /// Entries of one transaction (L3). At 256 a commit's flush is a small part of its cost; more
-    /// only make the first of them wait.
+    /// Entries of one transaction (L3): so that the first of them does not wait long for the last.
     package static let commitCountMax = 1_024
     /// Bytes of events in one transaction; one larger event goes alone. Far below LMDB's 131,071
     /// changed pages a transaction (midl.h), so a transaction never fills up.

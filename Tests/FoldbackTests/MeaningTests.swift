@@ -111,6 +111,40 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func `F8: answers may come in any order`(engine: Engine) async throws {
+        let store = try await engine.store(Board.self, .acknowledgement, in: directory)
+        for value in 1...3 { _ = try await store.record(.set("a", value)) }
+        try await store.acknowledge(3)
+        #expect(store.confirmed.cells == ["a": 3])
+        #expect(store.view.cells == ["a": 2])
+        try await store.acknowledge(1)
+        try await store.reject(2, message: "no")
+        // Confirmed in the order in which they were acknowledged.
+        #expect(store.view.cells == ["a": 1])
+        await store.close()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `F10: a rejected intent leaves a log's view in which it never was`(
+        engine: Engine
+    ) async throws {
+        let store = try await engine.store(Board.self, .downlink, in: directory)
+        let other = try await Engine.memory.store(Board.self, .downlink, in: directory)
+        for move in [Move.set("a", 1), .add("a", 2), .claim("b"), .add("b", 3)] {
+            _ = try await store.record(move)
+        }
+        try await store.reject(2, message: "no")
+        // Numbers are kept: there it is withdrawn before anything is folded.
+        _ = try await other.record(.set("a", 1))
+        _ = try await other.record(.add("a", 2), confirmOnly: true)
+        try await other.withdraw(2)
+        _ = try await other.record(.claim("b"))
+        _ = try await other.record(.add("b", 3))
+        #expect(store.view == other.view)
+        await store.close()
+    }
+
+    @Test(arguments: Engine.allCases)
     func `F9: recording is refused if any projection throws, conflicts are said per projection`(
         engine: Engine
     ) async throws {

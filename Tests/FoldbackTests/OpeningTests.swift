@@ -289,6 +289,24 @@ import Testing
         await store.close()
     }
 
+    @Test func `L4: an entry and the verdict that it changes are in one transaction`() async throws
+    {
+        let store = try await open()
+        for number in 1...20 as ClosedRange<UInt64> {
+            _ = try await store.record(.set("a", 1))
+            try await store.reject(IntentNumber(number), message: "no")
+        }
+        await store.close()
+        let environment = try Environment.open(directory.log.path)
+        let counts = try environment.read { transaction throws(LMDBError) -> (Int, Int) in
+            let entries: Table<UInt64> = try transaction.table("entries")!
+            let verdicts: Table<UInt64> = try transaction.table("verdicts")!
+            return (try transaction.count(of: entries), try transaction.count(of: verdicts))
+        }
+        environment.close()
+        #expect(counts == (40, 20))
+    }
+
     @Test func `L1: sequences and numbers go on after reopening`() async throws {
         try await fill()
         let store = try await open()

@@ -18,7 +18,7 @@ package typealias Overlay = NumberMap<IntentNumber, UnsettledIntent>
 ///  command ─▶ decision(for:) ─▶ entry ─▶ apply(_:) ─▶ effects: verdicts, answers, fold plan
 /// ```
 ///
-/// `decision` looks and changes nothing; `apply` believes its entry and looks nothing up. Opening a log
+/// Any intent may be answered before any other (F8). `decision` looks and changes nothing; `apply` believes its entry and looks nothing up. Opening a log
 /// is `apply` for each entry; working on one is both in turn. What an intent's verdict was is kept by
 /// the log, not here: whoever asks for a decision brings it along (`settled`).
 ///
