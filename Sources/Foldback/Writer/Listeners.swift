@@ -25,7 +25,7 @@ package final class Listeners: Sendable {
         for listener in state.withLock({ Array($0.views.values) }) { listener(new) }
     }
 
-    package func answered(_ numbers: [IntentNumber], upTo sequence: LogSequence) {
+    package func answered(_ numbers: [IntentNumber]) {
         let woken = state.withLock { state in
             var woken = Array(state.sequences.values)
             state.sequences.removeAll()

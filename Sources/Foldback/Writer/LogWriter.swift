@@ -49,7 +49,7 @@ package final class LogWriter: Sendable {
         switch written {
         case .done(let results, let answered):
             for (request, result) in zip(requests, results) { request.complete(result) }
-            listeners.answered(answered, upTo: published.sequence)
+            listeners.answered(answered)
         case .failed(let results, let failure):
             for (request, result) in zip(requests, results) {
                 request.complete(.failure(Self.error(failure, insteadOf: result)))
