@@ -12,7 +12,7 @@ package struct LMDBError: Error, Sendable, Equatable {
 
     package enum Operation: String, Sendable {
         case createDirectory, lockDirectory, openEnvironment, openTable, beginRead, beginWrite
-        case get, put, delete, scan, commit, sync, growMap, copy, inspect
+        case get, put, delete, scan, commit, sync, growMap, inspect
     }
 
     package enum Cause: Sendable, Equatable {

@@ -52,10 +52,6 @@ package struct ReadTransaction: ~Copyable {
         try walk(table, from: start, handle, body)
     }
 
-    package borrowing func lastKey<Key>(of table: Table<Key>) throws(LMDBError) -> Key? {
-        try lastKeyFound(in: table, handle)
-    }
-
     package borrowing func count<Key>(of table: Table<Key>) throws(LMDBError) -> Int {
         var stat = MDB_stat()
         try check(mdb_stat(handle, table.handle, &stat), .inspect, table.name)
@@ -89,16 +85,6 @@ package struct WriteTransaction: ~Copyable {
         _ name: String, of: Key.Type = Key.self
     ) throws(LMDBError) -> Table<Key> {
         try openTable(name, flags: UInt32(MDB_CREATE), in: handle)
-    }
-
-    package borrowing func get<Key, R>(
-        _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
-    ) throws(LMDBError) -> R? {
-        try value(of: key, in: table, handle, body)
-    }
-
-    package borrowing func lastKey<Key>(of table: Table<Key>) throws(LMDBError) -> Key? {
-        try lastKeyFound(in: table, handle)
     }
 
     package borrowing func put<Key>(
@@ -194,20 +180,6 @@ private func walk<Key>(
         code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
     }
     guard code == MDB_NOTFOUND else { throw LMDBError(.scan, table: table.name, code: code) }
-}
-
-private func lastKeyFound<Key>(
-    in table: Table<Key>, _ transaction: OpaquePointer
-) throws(LMDBError) -> Key? {
-    var cursor: OpaquePointer?
-    try check(mdb_cursor_open(transaction, table.handle, &cursor), .scan, table.name)
-    defer { mdb_cursor_close(cursor) }
-    var key = MDB_val()
-    var value = MDB_val()
-    let code = mdb_cursor_get(cursor, &key, &value, MDB_LAST)
-    if code == MDB_NOTFOUND { return nil }
-    try check(code, .scan, table.name)
-    return Key(keyBytes: key.bytes)
 }
 
 private func check(

@@ -295,6 +295,7 @@ import Testing
         #expect(status.rejection == Rejection(code: "rude", message: "be nice"))
         #expect(status.info == ["at": "feed/7"])
         #expect(status.once == "k")
+        #expect(status.recordedAt.millisecondsSince1970 == 1_795_209_600_001)
         #expect(try await store.receipt(for: first.number).answer().sequence == 2)
         await store.close()
     }

@@ -61,6 +61,18 @@ import Testing
         #expect(try await answers.next() == nil)
     }
 
+    /// Found in review: readers of the log ran ahead of the view between a commit and its publication.
+    @Test func `F15: nothing is read that is committed and not published yet`() async throws {
+        let storage = TestStorage()
+        let store = try await store(storage)
+        let receipt = try await store.record(.set("a", 1))
+        try storage.commitBehind(.rejected(receipt.number, Rejection(message: "no")), at: 2)
+        #expect(try store.entries(from: 1, countMax: 10).count == 1)
+        #expect(try store.entries(from: 2, countMax: 10).isEmpty)
+        #expect(try store.intent(receipt.number).state == .pending)
+        await store.close()
+    }
+
     @Test(arguments: Engine.allCases)
     func `answers are awaited, by receipt and by cursor, before they come`(
         engine: Engine
@@ -434,6 +446,16 @@ final class TestStorage: LogStorage {
                 leavesOutcomeUnknown: failure)
         }
         plan.withLock { $0.sizes.append(batch.records.count) }
+        try log.write(batch)
+    }
+
+    /// Commits an entry that the store knows nothing of.
+    func commitBehind(_ entry: Entry, at sequence: LogSequence) throws(StorageFailure) {
+        let record = Record(
+            stamp: Stamp(sequence: sequence, time: Timestamp(millisecondsSince1970: 0)),
+            replica: header.replicas.current, info: [:], entry: entry)
+        var batch = WriteBatch()
+        batch.append(record.encoded(predecessor: 0, replicas: header.replicas).bytes, at: sequence)
         try log.write(batch)
     }
 

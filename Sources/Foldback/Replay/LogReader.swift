@@ -29,13 +29,6 @@ public final class LogReader: Sendable {
         try log.decodedRecords(from: start, countMax: countMax, codec: codec).map(LogEntry.init)
     }
 
-    /// The checksum that the last record ends with; nil in an empty log.
-    package func lastChecksum() throws(FoldbackError) -> UInt64? {
-        var fold = LogFold(of: log, folds: [])
-        try fold.replay(log, codec: codec)
-        return fold.state.sequence == 0 ? nil : fold.chain
-    }
-
     /// Counts, from reading the whole log: every record is verified on the way.
     public func status() throws(FoldbackError) -> StoreStatus {
         var fold = LogFold(of: log, folds: [])

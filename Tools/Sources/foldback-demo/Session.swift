@@ -29,7 +29,9 @@ struct Session: AsyncParsableCommand {
         let folder = URL(filePath: directory, directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let log = folder.appending(path: "session.log", directoryHint: .isDirectory)
-        try? FileManager.default.removeItem(at: log)
+        if FileManager.default.fileExists(atPath: log.path) {
+            try FileManager.default.removeItem(at: log)
+        }
         let edits = folder.appending(path: "session.edits")
         try Data(intents.map { $0.json.encoded + [0x0A] }.joined()).write(to: edits)
 
@@ -43,7 +45,12 @@ struct Session: AsyncParsableCommand {
     }
 
     private func trace() throws -> Trace {
-        if let file { return try Trace(file: URL(filePath: file)) }
+        if let file {
+            guard FileManager.default.isReadableFile(atPath: file) else {
+                throw TraceError("there is no readable file \(file); name a session to record")
+            }
+            return try Trace(file: URL(filePath: file))
+        }
         guard let text else { throw ValidationError("name a session, or a text with --text") }
         let url = URL(filePath: text)
         let name = "typing \(url.lastPathComponent)"
