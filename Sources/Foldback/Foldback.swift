@@ -16,39 +16,44 @@ import FoldbackLMDB
 /// ```
 public enum Foldback {
     /// Opens the log in `directory`, and creates both where there are none: the directory for its owner
-    /// only (L10). Folds the whole log; takes one lock, so that one store has it (L8).
+    /// only (L10). Folds what came after the newest checkpoint; takes one lock, so that one store has
+    /// it (L8).
     ///
     /// - Parameters:
     ///   - also: further projections on the same log, see ``Store/projected(_:)``. Recording is refused
     ///     if any of them throws (F9).
     ///   - kind: which source confirms; fixed when the log is created (F2).
     ///   - durability: what returning from `record` promises (L2).
+    ///   - checkpoints: when checkpoints are written, and how many are kept.
     ///   - replica: the name of this replica in a log that is created, and ignored afterwards; nil
     ///     takes a fresh UUID. A log that was copied or restored takes a fresh one by itself (L11).
     /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.damaged`, `.newerFormat`,
     ///   `.unsupportedLibrary`, `.storage`. Nothing stays open, and an existing log is as it was, but
     ///   that a copied one may have its fresh replica id.
-    /// - Complexity: one `apply` for each confirmed event of the log's history and each intent in the
-    ///   overlay; the log is read once from its start.
+    /// - Complexity: reads the newest checkpoint and the entries behind it; one `apply` for each
+    ///   confirmed event of these and each intent in the overlay. The whole log where a projection has
+    ///   no state codec, or another version than it had: see ``Store/start``.
     public static func open<P: Projection>(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
-        confirmedBy kind: LogKind, durability: Durability, replica: ReplicaID? = nil,
+        confirmedBy kind: LogKind, durability: Durability,
+        checkpoints: CheckpointPolicy = .automatic, replica: ReplicaID? = nil,
         sources: LogSources = .system
     ) async throws(FoldbackError) -> Store<P> {
         try await open(
             at: directory, projection, also: also, existingOr: kind, mustBe: kind,
-            durability: durability, replica: replica, sources: sources)
+            durability: durability, checkpoints: checkpoints, replica: replica, sources: sources)
     }
 
     /// Opens an existing log whatever its kind is, or creates one of kind `kind`; otherwise the same.
     /// For tools; an app knows its server.
     public static func open<P: Projection>(
         at directory: URL, _ projection: P.Type, existingOr kind: LogKind,
-        durability: Durability, replica: ReplicaID? = nil, sources: LogSources = .system
+        durability: Durability, checkpoints: CheckpointPolicy = .automatic,
+        replica: ReplicaID? = nil, sources: LogSources = .system
     ) async throws(FoldbackError) -> Store<P> {
         try await open(
             at: directory, projection, also: [], existingOr: kind, mustBe: nil,
-            durability: durability, replica: replica, sources: sources)
+            durability: durability, checkpoints: checkpoints, replica: replica, sources: sources)
     }
 
     /// A store without a file, for previews and app tests: the same semantics, codec and errors, gone
@@ -68,13 +73,14 @@ public enum Foldback {
     private static func open<P: Projection>(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>],
         existingOr newKind: LogKind, mustBe kind: LogKind?, durability: Durability,
-        replica: ReplicaID?, sources: LogSources
+        checkpoints: CheckpointPolicy, replica: ReplicaID?, sources: LogSources
     ) async throws(FoldbackError) -> Store<P> {
         let path = directory.path
         var options = Environment.Options()
         options.relaxed = durability == .relaxed
         let core = try await StoreCore.open(
-            codec: AppCodec(codec: P.codec), folds: folds(projection, also), clock: sources.now
+            codec: AppCodec(codec: P.codec), folds: folds(projection, also), clock: sources.now,
+            policy: checkpoints
         ) { [options] () throws(FoldbackError) in
             try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,

@@ -33,6 +33,7 @@ extension FoldbackError: CustomStringConvertible {
         case .cancelled: "the task was cancelled before anything was recorded"
         case .beyondEnd(let sequence, let last):
             "sequence \(sequence) is not there yet; the log's last is \(last)"
+        case .noCheckpoint(let reason): "no checkpoint was written: \(reason)"
         case .closed(let path): "the store of the log at \(path) is closed; open it again"
         case .usedAfterFork(let path):
             "the store of the log at \(path) belongs to the process that opened it, not to its "

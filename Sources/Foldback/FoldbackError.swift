@@ -39,6 +39,9 @@ public enum FoldbackError: Error, Sendable {
     /// The view at a sequence beyond the log's end was asked for.
     case beyondEnd(LogSequence, last: LogSequence)
 
+    /// No checkpoint can be made, and why. Opening folds from the one before, or from the first entry.
+    case noCheckpoint(reason: String)
+
     // MARK: The store
 
     /// The store is closed.

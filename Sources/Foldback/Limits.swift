@@ -22,6 +22,12 @@ package enum Limits {
     package static let queueCountMax = 4_096
     package static let queueBytesMax = 32 << 20
 
+    /// Bytes of a checkpoint that go into one transaction (L4): with their checksum just under 15 of
+    /// LMDB's pages.
+    package static let checkpointPieceBytes = 61_376
+    /// Rows of superseded checkpoints that one transaction removes.
+    package static let checkpointDropCountMax = 64
+
     /// Records copied out of one read transaction, and their bytes: reads stay short (L8).
     package static let readCountMax = 512
     package static let readBytesMax = 1 << 20

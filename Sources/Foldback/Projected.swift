@@ -24,15 +24,15 @@ public struct Projected<P: Projection>: Sendable {
 
     /// The states as they were after entry `sequence`; 0 is before the first (F11).
     ///
-    /// - Complexity: folds the log from its start up to `sequence`, on the calling task's executor; a
-    ///   bounded piece of the log is in memory at a time.
+    /// - Complexity: folds the log from the nearest checkpoint before `sequence`, on the calling task's
+    ///   executor; a bounded piece of the log is in memory at a time.
     /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func snapshot(at sequence: LogSequence) async throws(FoldbackError) -> Snapshot<P> {
         try core.storage.requireUsable()
         let last = core.writer.published.sequence
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
-        var fold = LogFold(of: core.storage, folds: [Fold<P>()])
-        try fold.replay(core.storage, codec: core.codec, upTo: sequence)
+        var (fold, _) = try LogFold.folded(
+            core.storage, folds: [Fold<P>()], codec: core.codec, upTo: sequence)
         return Snapshot(fold.published(), 0)
     }
 }

@@ -77,7 +77,36 @@ public final class Store<P: Projection>: Sendable {
             pendingCount: published.overlay.count - published.acceptedCount,
             acceptedCount: published.acceptedCount, rejectedCount: published.rejections.count,
             nextIntent: published.nextNumber, bytesOnDisk: core.storage.usedBytes,
-            oldestRead: .nanoseconds(Int64(clamping: core.storage.oldestReadNanoseconds)))
+            oldestRead: .nanoseconds(Int64(clamping: core.storage.oldestReadNanoseconds)),
+            checkpoint: core.checkpointer.newest,
+            checkpointFailure: core.checkpointer.failure.map { "\($0)" })
+    }
+
+    // MARK: Checkpoints
+
+    /// Where folding began when the log was opened, and which checkpoints could not be used.
+    public var start: FoldingStart { core.start }
+
+    /// Writes a checkpoint of the present state, so that the next opening has nothing to fold; for a
+    /// moment before the app goes to sleep. The store goes on meanwhile; checkpoints are also written
+    /// by themselves (``CheckpointPolicy``).
+    ///
+    /// - Throws: `.noCheckpoint`, `.closed`, `.latched`, `.storage`, `.outcomeUnknown`; the log itself is
+    ///   as it was.
+    /// - Complexity: O(n) in confirmed states and overlay; none where nothing has changed.
+    public func checkpoint() async throws(FoldbackError) {
+        try await core.checkpointer.checkpoint()
+    }
+
+    /// Folds the log from its first entry on, and compares: every record, every verdict, every
+    /// checkpoint, and what the store shows. For tests, for support, and after changes of `apply`.
+    ///
+    /// States are compared by `==` where they have one, else by what their state codec writes.
+    /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding.
+    /// - Complexity: O(n) in entries, on a thread of its own; memory O(n) in settled intents.
+    public func verify() async throws(FoldbackError) -> Verification {
+        let folds: [any AnyFold] = [Fold<P>()] + also.map(\.fold)
+        return try await core.verify(folds: folds)
     }
 
     // MARK: Ending
@@ -114,4 +143,9 @@ public struct StoreStatus: Hashable, Sendable {
     /// How long the oldest read of this process has been going on; zero with none. One that goes on
     /// for long keeps the file growing (L8).
     public let oldestRead: Duration
+    /// The newest whole checkpoint; 0 with none.
+    public let checkpoint: LogSequence
+    /// Why the last attempt to write one came to nothing; nil where it did not. The log is none the
+    /// worse, opening takes longer.
+    public let checkpointFailure: String?
 }

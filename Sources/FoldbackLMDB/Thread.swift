@@ -23,6 +23,23 @@ extension Platform {
         let code = pthread_create(&thread, &attributes, threadMain, argument)
         precondition(code == 0, "the system gives no thread: \(message(errno: code))")
     }
+
+    /// The result of `body`, run on a thread of its own: for work that would keep one of the pool's busy.
+    package static func onThread<R: Sendable, E: Error>(
+        _ body: @escaping @Sendable () throws(E) -> R
+    ) async throws(E) -> R {
+        let result = await withUnsafeContinuation {
+            (done: UnsafeContinuation<Result<R, E>, Never>) in
+            startThread {
+                do throws(E) {
+                    done.resume(returning: .success(try body()))
+                } catch {
+                    done.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
 }
 
 private final class ThreadBody: Sendable {

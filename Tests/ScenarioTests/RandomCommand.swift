@@ -10,6 +10,7 @@ enum RandomCommand {
     case dismiss(Int)
     case retry(Int, force: Bool)
     case confirm([ReferenceEvent], through: Int?)
+    case checkpoint
     case reopen
 
     /// A command that is likely to mean something to a log in that state, and sometimes does not.
@@ -33,9 +34,10 @@ enum RandomCommand {
         case 66..<70: return .withdraw(number)
         case 70..<73: return .dismiss(number)
         case 73..<78: return .retry(number, force: random.oneIn(2))
-        case 78..<98:
+        case 78..<95:
             let echo = kind == .downlink && random.oneIn(3)
             return echo ? .echo(of: state, using: &random) : .batch(of: state, using: &random)
+        case 95..<98: return .checkpoint
         default: return .reopen
         }
     }
@@ -115,6 +117,7 @@ extension Store where P == Board {
                 case .confirmed: return .appended
                 case .ignored: return .ignored(nil)
                 }
+            case .checkpoint: try await checkpoint()
             case .reopen: break
             }
             return .appended

@@ -193,7 +193,7 @@ struct ReferenceLog {
                 old.move, force: force, confirmOnly: old.confirmOnly, once: old.once,
                 retries: number, now)
         case .confirm(let events, let through): return confirm(events, through, now)
-        case .reopen: return .appended
+        case .checkpoint, .reopen: return .appended
         }
     }
 

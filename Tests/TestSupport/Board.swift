@@ -2,7 +2,7 @@ import Foldback
 
 /// A small projection whose events depend on order, on each other and on their context, and of which
 /// some throw.
-public struct Board: Projection, Equatable {
+public struct Board: Projection, Equatable, Codable {
     public var cells: [String: Int] = [:]
 
     public init() {}
@@ -32,7 +32,7 @@ public struct Board: Projection, Equatable {
 }
 
 /// Throws after it has changed something, against its contract, and for other reasons than ``Board``.
-public struct SloppyBoard: Projection, Equatable {
+public struct SloppyBoard: Projection, Equatable, Codable {
     public var sum = 0
     public var moves: [String] = []
 

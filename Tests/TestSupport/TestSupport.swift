@@ -44,6 +44,11 @@ extension LogSources {
     }
 }
 
+extension CheckpointPolicy {
+    /// So many that short tests meet all of their cases.
+    public static let eager = CheckpointPolicy(entriesMax: 9, bytesMax: .max, spacing: 23)
+}
+
 /// The two engines that every test of meaning runs over.
 public enum Engine: String, CaseIterable, Sendable {
     case memory
@@ -62,7 +67,8 @@ public enum Engine: String, CaseIterable, Sendable {
         case .lmdb:
             try await Foldback.open(
                 at: directory.log, projection, also: also, confirmedBy: kind,
-                durability: .relaxed, replica: ReplicaID("me"), sources: .counting())
+                durability: .relaxed, checkpoints: .eager, replica: ReplicaID("me"),
+                sources: .counting())
         }
     }
 }

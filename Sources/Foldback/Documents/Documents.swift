@@ -19,6 +19,8 @@ public struct Documents: Projection, Equatable {
 
     public init() {}
 
+    init(byKey: TreeDictionary<ExactString, JSON>) { self.byKey = byKey }
+
     public subscript(key: ExactString) -> JSON? { byKey[key] }
 
     /// All documents as one JSON object.
@@ -29,6 +31,8 @@ public struct Documents: Projection, Equatable {
     }
 
     public static var codec: any EventCodec<DocumentEvent> { DocumentCodec() }
+
+    public static var stateCodec: (any StateCodec<Documents>)? { DocumentsStateCodec() }
 
     public static func keys(touchedBy event: DocumentEvent) -> [ExactString] { event.keys }
 

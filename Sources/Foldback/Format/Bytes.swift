@@ -20,7 +20,9 @@ package struct ByteWriter {
 
     package mutating func variable<N: LogNumber>(_ number: N) { variable(number.value) }
 
-    package mutating func raw(_ value: [UInt8]) { bytes.append(contentsOf: value) }
+    package mutating func raw(_ value: some Collection<UInt8>) {
+        bytes.append(contentsOf: value)
+    }
 
     package mutating func sized(_ value: [UInt8]) {
         variable(UInt64(value.count))
@@ -62,6 +64,12 @@ package struct ByteReader {
         guard UInt64(littleEndian: kept) == found else {
             throw .damaged("its checksum does not fit its bytes")
         }
+    }
+
+    /// Opens bytes that have been verified already.
+    package init(unsealed bytes: [UInt8]) {
+        self.bytes = bytes
+        end = bytes.count
     }
 
     /// The checksum that the value ends with.

@@ -40,6 +40,12 @@ extension Record {
         return (record, reader.checksum)
     }
 
+    /// The checksum that a record's bytes end with, unverified; nil where they are too few.
+    package static func checksum(of bytes: [UInt8]) -> UInt64? {
+        guard bytes.count >= 8 else { return nil }
+        return bytes.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
     private static func readInfo(
         _ reader: inout ByteReader
     ) throws(FormatError) -> [String: String] {

@@ -43,7 +43,8 @@ extension LMDBLog {
                 if let bytes { try transaction.put(bytes, at: LogHeader.key, in: log) }
                 return Tables(
                     entries: try transaction.table(Name.entries),
-                    verdicts: try transaction.table(Name.verdicts))
+                    verdicts: try transaction.table(Name.verdicts),
+                    checkpoints: try transaction.table(Name.checkpoints))
             }
             // Only now do the names of the files survive a power cut, and that of a directory that was
             // made, perhaps by a process that died before it could say so (L10).
@@ -64,7 +65,9 @@ extension LMDBLog {
                 guard let entries: Table<UInt64> = try transaction.table(Name.entries),
                     let verdicts: Table<UInt64> = try transaction.table(Name.verdicts)
                 else { return nil }
-                return Tables(entries: entries, verdicts: verdicts)
+                return Tables(
+                    entries: entries, verdicts: verdicts,
+                    checkpoints: try transaction.table(Name.checkpoints))
             }
         }
         guard let tables else { throw .missing(path: path) }
@@ -74,6 +77,7 @@ extension LMDBLog {
     private enum Name {
         static let entries = "entries"
         static let verdicts = "verdicts"
+        static let checkpoints = "checkpoints"
         static let log = "log"
     }
 

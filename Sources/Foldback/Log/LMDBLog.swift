@@ -1,16 +1,19 @@
 import FoldbackLMDB
 
-/// A log on disk: one LMDB environment with three tables (L1).
+/// A log on disk: one LMDB environment with four tables (L1).
 ///
 /// ```
-/// entries    sequence (8 bytes, big-endian)  ─▶  record
-/// verdicts   intent number (the same)        ─▶  how a settled intent stands
-/// log        "header"                        ─▶  kind, replica ids, identity of the file
+/// entries      sequence (8 bytes, big-endian)  ─▶  record
+/// verdicts     intent number (the same)        ─▶  how a settled intent stands
+/// checkpoints  sequence, section, piece        ─▶  a piece of what is known at the sequence
+/// log          "header"                        ─▶  kind, replica ids, identity of the file
 /// ```
 package final class LMDBLog: LogStorage {
     struct Tables: Sendable {
         let entries: Table<UInt64>
         let verdicts: Table<UInt64>
+        /// Nil in a log that is only read and has none yet.
+        let checkpoints: Table<CheckpointKey>?
     }
 
     package let path: String
@@ -37,7 +40,9 @@ package final class LMDBLog: LogStorage {
     // MARK: Writing
 
     package func write(_ batch: WriteBatch) throws(StorageFailure) {
-        let (entries, verdicts) = (tables.entries, tables.verdicts)
+        let (entries, verdicts, checkpoints) = (
+            tables.entries, tables.verdicts, tables.checkpoints
+        )
         // In order of key: neighbours lie on one page.
         let rows = batch.verdicts.sorted { $0.key < $1.key }
         do throws(LMDBError) {
@@ -48,6 +53,13 @@ package final class LMDBLog: LogStorage {
                 }
                 for (number, row) in rows {
                     try transaction.put(row.encoded(for: number), at: number.value, in: verdicts)
+                }
+                guard let checkpoints else { return }
+                for key in batch.removedCheckpointRows {
+                    _ = try transaction.delete(key, from: checkpoints)
+                }
+                for row in batch.checkpointRows {
+                    try transaction.put(row.bytes, at: row.key, in: checkpoints)
                 }
             }
         } catch {
@@ -65,19 +77,30 @@ package final class LMDBLog: LogStorage {
     package func records(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
+        try rows(of: tables.entries, from: start, countMax: countMax)
+    }
+
+    package func verdicts(
+        from start: IntentNumber
+    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
+        try rows(of: tables.verdicts, from: start, countMax: Limits.readCountMax)
+    }
+
+    private func rows<Number: LogNumber>(
+        of table: Table<UInt64>, from start: Number, countMax: Int
+    ) throws(FoldbackError) -> [(Number, [UInt8])] {
         let countMax = min(countMax, Limits.readCountMax)
         guard countMax > 0 else { return [] }
-        let entries = tables.entries
         do throws(LMDBError) {
             return try environment.read { transaction throws(LMDBError) in
-                var records: [(LogSequence, [UInt8])] = []
+                var rows: [(Number, [UInt8])] = []
                 var bytes = 0
-                try transaction.scan(entries, from: start.value) { key, value in
-                    records.append((LogSequence(key), Array(copying: value)))
+                try transaction.scan(table, from: start.value) { key, value in
+                    rows.append((Number(key), Array(copying: value)))
                     bytes += value.byteCount
-                    return records.count < countMax && bytes < Limits.readBytesMax
+                    return rows.count < countMax && bytes < Limits.readBytesMax
                 }
-                return records
+                return rows
             }
         } catch {
             throw FoldbackError(error, at: path)
@@ -103,6 +126,19 @@ package final class LMDBLog: LogStorage {
         try value(of: number.value, in: tables.verdicts)
     }
 
+    package func scanCheckpoints(
+        from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
+    ) throws(FoldbackError) {
+        guard let checkpoints = tables.checkpoints else { return }
+        do throws(LMDBError) {
+            try environment.read { transaction throws(LMDBError) in
+                try transaction.scan(checkpoints, from: start, body)
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+
     private func value(
         of key: UInt64, in table: Table<UInt64>
     ) throws(FoldbackError) -> [UInt8]? {
@@ -116,8 +152,16 @@ package final class LMDBLog: LogStorage {
     }
 }
 
+extension CheckpointKey: TableKey {
+    package func withKeyBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+        bytes.withUnsafeBytes(body)
+    }
+
+    package init(keyBytes: UnsafeRawBufferPointer) { self.init(bytes: keyBytes) }
+}
+
 extension [UInt8] {
-    init(copying bytes: RawSpan) {
+    package init(copying bytes: RawSpan) {
         self = bytes.withUnsafeBytes { Array($0) }
     }
 }

@@ -27,6 +27,17 @@ package protocol LogStorage: AnyObject, Sendable {
     func recordCount() throws(FoldbackError) -> Int
     func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]?
     func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]?
+
+    /// The rows of table `verdicts` from `start` on, a bounded piece of them, in order.
+    func verdicts(
+        from start: IntentNumber
+    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])]
+
+    /// Calls `body` with each row of table `checkpoints` from `start` on, until it answers false. The
+    /// bytes must not be kept; keep it short (L8).
+    func scanCheckpoints(
+        from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
+    ) throws(FoldbackError)
     func close()
 }
 
@@ -35,11 +46,15 @@ package struct WriteBatch: Sendable {
     package var records: [(sequence: LogSequence, bytes: [UInt8])] = []
     /// The last word for each intent whose verdict changed.
     package var verdicts: [IntentNumber: VerdictRow] = [:]
+    package var checkpointRows: [CheckpointRow] = []
+    package var removedCheckpointRows: [CheckpointKey] = []
     package var bytes = 0
 
     package init() {}
 
-    package var isEmpty: Bool { records.isEmpty }
+    package var isEmpty: Bool {
+        records.isEmpty && checkpointRows.isEmpty && removedCheckpointRows.isEmpty
+    }
 
     /// The record of an entry that is not committed yet.
     package func record(at sequence: LogSequence) -> [UInt8]? {
@@ -51,5 +66,10 @@ package struct WriteBatch: Sendable {
     package mutating func append(_ bytes: [UInt8], at sequence: LogSequence) {
         records.append((sequence, bytes))
         self.bytes += bytes.count + 64
+    }
+
+    package mutating func append(_ row: CheckpointRow) {
+        checkpointRows.append(row)
+        bytes += row.bytes.count + 64
     }
 }

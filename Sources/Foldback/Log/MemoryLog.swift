@@ -6,6 +6,7 @@ package final class MemoryLog: LogStorage {
     private struct Tables {
         var records: [[UInt8]] = []
         var verdicts: [IntentNumber: [UInt8]] = [:]
+        var checkpoints: [CheckpointKey: [UInt8]] = [:]
         var bytes = 0
         var isClosed = false
     }
@@ -35,6 +36,8 @@ package final class MemoryLog: LogStorage {
             for (number, row) in batch.verdicts {
                 tables.verdicts[number] = row.encoded(for: number)
             }
+            for key in batch.removedCheckpointRows { tables.checkpoints[key] = nil }
+            for row in batch.checkpointRows { tables.checkpoints[row.key] = row.bytes }
         }
     }
 
@@ -63,6 +66,25 @@ package final class MemoryLog: LogStorage {
     package func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
         try requireUsable()
         return tables.withLock { $0.verdicts[number] }
+    }
+
+    package func verdicts(
+        from start: IntentNumber
+    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
+        try requireUsable()
+        let rows = tables.withLock { $0.verdicts }
+        return rows.filter { $0.key >= start }.sorted { $0.key < $1.key }
+            .prefix(Limits.readCountMax).map { ($0.key, $0.value) }
+    }
+
+    package func scanCheckpoints(
+        from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
+    ) throws(FoldbackError) {
+        try requireUsable()
+        let rows = tables.withLock { $0.checkpoints }
+        for key in rows.keys.filter({ $0 >= start }).sorted() {
+            guard let bytes = rows[key], body(key, bytes.span.bytes) else { return }
+        }
     }
 
     package func close() { tables.withLock { $0.isClosed = true } }

@@ -67,6 +67,13 @@ package struct Payload: Sendable {
         return event
     }
 
+    package var isUnreadable: Bool {
+        switch content {
+        case .event: false
+        case .unreadable: true
+        }
+    }
+
     /// Whether both would be applied alike: equal events of one codec have equal bytes, or are
     /// refolded, which is slower and as right.
     package func isSame(as other: Payload) -> Bool {

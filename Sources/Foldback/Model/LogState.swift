@@ -48,6 +48,20 @@ package struct LogState: Sendable {
         self.replica = replica
     }
 
+    /// The state as a checkpoint has it, by the numbers that it cannot derive.
+    package init(
+        kind: LogKind, replica: ReplicaID, sequence: LogSequence, nextNumber: IntentNumber,
+        through: Position, overlay: [UnsettledIntent],
+        rejections: NumberMap<IntentNumber, LogSequence>
+    ) {
+        self.init(kind: kind, replica: replica)
+        self.sequence = sequence
+        self.nextNumber = nextNumber
+        self.through = through
+        self.rejections = rejections
+        for intent in overlay { enter(intent) }
+    }
+
     // MARK: What is known
 
     package func wasRecorded(_ number: IntentNumber) -> Bool {

@@ -23,6 +23,12 @@ package struct Fold<P: Projection>: Sendable {
 
     package init() {}
 
+    /// Goes on from a checkpoint; the view is folded when it is asked for.
+    package init(confirmed: P, faults: [Fault]) {
+        confirmedState = GuardedState(confirmed)
+        self.faults = faults
+    }
+
     package var confirmed: P { confirmedState.value }
     /// Up to date only behind ``foldStale(over:)``.
     package var view: P { viewState.value }
@@ -48,7 +54,8 @@ package struct Fold<P: Projection>: Sendable {
         for folded in plan.confirm {
             counts.confirmed += 1
             guard let error = confirmedState.apply(folded) else { continue }
-            faults.append(Fault(sequence: sequence, origin: folded.context.origin, error))
+            faults.append(
+                Fault(sequence: sequence, origin: folded.context.origin, reason: "\(error)"))
         }
         for number in plan.left { conflicted[number] = nil }
         switch plan.view {
@@ -133,20 +140,5 @@ package struct FoldCounts: Equatable, Sendable {
     package init(overlay: Int = 0, confirmed: Int = 0) {
         self.overlay = overlay
         self.confirmed = confirmed
-    }
-}
-
-/// A confirmed event that a projection could not apply; it was skipped and the log went on (F9).
-public struct Fault: Sendable, Hashable {
-    /// The entry that brought it.
-    public let sequence: LogSequence
-    public let origin: EventContext.Origin
-    /// What `apply`, or the codec, said.
-    public let reason: String
-
-    init(sequence: LogSequence, origin: EventContext.Origin, _ error: any Error) {
-        self.sequence = sequence
-        self.origin = origin
-        reason = "\(error)"
     }
 }

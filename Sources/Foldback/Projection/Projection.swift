@@ -39,6 +39,19 @@ public protocol Projection: Sendable {
 
     /// How events become bytes in the log.
     static var codec: any EventCodec<Event> { get }
+
+    /// How states become bytes in checkpoints. JSON where the projection is `Codable`; else nil, and
+    /// opening folds the log from its first entry.
+    static var stateCodec: (any StateCodec<Self>)? { get }
+
+    /// Tells projections apart in checkpoints; the type's full name unless another is given. Under a new
+    /// name the log is folded again from its first entry, once.
+    static var name: String { get }
+
+    /// To be counted up whenever `apply` changes what it makes of the same events, or the state its
+    /// shape: checkpoints of another version are not used. 1 unless another is given;
+    /// ``Store/verify()`` finds where that was forgotten.
+    static var version: UInt32 { get }
 }
 
 extension Projection {

@@ -5,21 +5,56 @@ package struct LogFold: Sendable {
     package var state: LogState
     package var folds: [any AnyFold]
     /// The checksum of the last record, which the next one carries (L5).
-    package var chain: UInt64 = 0
+    package private(set) var chain: UInt64 = 0
+    /// Bytes of the records that were taken in, from wherever this began.
+    package private(set) var recordBytes = 0
+    /// The first entry that confirmed what this code cannot read. No checkpoint is made behind it: newer
+    /// code will read it (L5).
+    package private(set) var firstUnreadable: LogSequence?
 
+    /// Before the first entry.
     package init(of storage: any LogStorage, folds: [any AnyFold]) {
         let header = storage.header
         state = LogState(kind: header.kind, replica: header.replicas.current)
         self.folds = folds
     }
 
+    /// At a checkpoint of the log; the projections' states are still to be restored.
+    init(of storage: any LogStorage, folds: [any AnyFold], at log: LogSection) {
+        let header = storage.header
+        state = LogState(
+            kind: header.kind, replica: header.replicas.current, sequence: log.sequence,
+            nextNumber: log.nextNumber, through: log.through, overlay: log.overlay,
+            rejections: log.rejections)
+        chain = log.chain
+        self.folds = folds
+    }
+
+    /// Appends an entry of which this is the record.
+    package mutating func append(
+        _ entry: Entry, checksum: UInt64, bytes: Int, recalled: RecordedIntent?
+    ) -> Effects {
+        chain = checksum
+        recordBytes += bytes
+        return state.apply(entry, at: state.sequence.next, recalled: recalled)
+    }
+
+    package mutating func perform(_ plan: FoldPlan) {
+        let sequence = state.sequence
+        if firstUnreadable == nil, plan.confirm.contains(where: \.payload.isUnreadable) {
+            firstUnreadable = sequence
+        }
+        for index in folds.indices { folds[index].perform(plan, at: sequence) }
+    }
+
     /// Takes in the records behind the present sequence, up to `last` or to the end.
     ///
-    /// - Complexity: one `apply` for each confirmed event, and one for each intent that is in the
-    ///   overlay somewhere on the way.
+    /// - Parameter taken: called behind each.
+    /// - Complexity: one `apply` for each confirmed event.
     /// - Throws: `.damaged`, `.newerFormat`, naming the sequence; nothing behind it was taken in.
     package mutating func replay(
-        _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence? = nil
+        _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence? = nil,
+        _ taken: (inout LogFold, Effects) throws(FoldbackError) -> Void = { _, _ in }
     ) throws(FoldbackError) {
         let count = try storage.recordCount()
         while last.map({ state.sequence < $0 }) ?? true {
@@ -40,7 +75,7 @@ package struct LogFold: Sendable {
                         path: storage.path, sequence: state.sequence.next,
                         reason: "the record is missing, and \(sequence) comes next")
                 }
-                try take(bytes, at: sequence, storage, codec)
+                try taken(&self, try take(bytes, at: sequence, storage, codec))
             }
         }
     }
@@ -48,10 +83,11 @@ package struct LogFold: Sendable {
     private mutating func take(
         _ bytes: [UInt8], at sequence: LogSequence, _ storage: any LogStorage,
         _ codec: any PayloadCodec
-    ) throws(FoldbackError) {
+    ) throws(FoldbackError) -> Effects {
         let record: Record
+        let checksum: UInt64
         do throws(FormatError) {
-            (record, chain) = try Record.decoded(
+            (record, checksum) = try Record.decoded(
                 bytes, at: sequence, predecessor: chain, replicas: storage.header.replicas,
                 codec: codec)
         } catch {
@@ -64,8 +100,10 @@ package struct LogFold: Sendable {
         if let number = state.recalled(by: record.entry) {
             recalled = try storage.recall(number, codec: codec).recorded
         }
-        let effects = state.apply(record.entry, at: sequence, recalled: recalled)
-        for index in folds.indices { folds[index].perform(effects.fold, at: sequence) }
+        let effects = append(
+            record.entry, checksum: checksum, bytes: bytes.count, recalled: recalled)
+        perform(effects.fold)
+        return effects
     }
 }
 

@@ -29,16 +29,30 @@ public final class LogReader: Sendable {
         try log.decodedRecords(from: start, countMax: countMax, codec: codec).map(LogEntry.init)
     }
 
-    /// Counts, from reading the whole log: every record is verified on the way.
+    /// Checks every record, verdict and checkpoint against a fold from the first entry on.
+    ///
+    /// - Parameter projection: the projection whose checkpointed states are compared as well; of a log
+    ///   whose events it cannot read, nothing is compared.
+    /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding.
+    /// - Complexity: O(n) in entries; memory O(n) in settled intents. Blocks.
+    public func verify<P: Projection>(
+        _ projection: P.Type
+    ) throws(FoldbackError) -> Verification {
+        var verifier = Verifier(log, folds: [Fold<P>()], codec: AppCodec(codec: P.codec))
+        return try verifier.verification()
+    }
+
+    /// Counts, from reading the newest checkpoint and what came after it.
     public func status() throws(FoldbackError) -> StoreStatus {
-        var fold = LogFold(of: log, folds: [])
-        try fold.replay(log, codec: codec)
+        let (fold, _) = try LogFold.folded(log, folds: [], codec: codec)
         let state = fold.state
+        let newest = try log.checkpointSizes().last?.sequence ?? 0
         return StoreStatus(
             path: log.path, replica: log.header.replicas.current, kind: log.header.kind,
             sequence: state.sequence, through: state.through,
             pendingCount: state.overlay.count - state.acceptedCount,
             acceptedCount: state.acceptedCount, rejectedCount: state.rejections.count,
-            nextIntent: state.nextNumber, bytesOnDisk: log.usedBytes, oldestRead: .zero)
+            nextIntent: state.nextNumber, bytesOnDisk: log.usedBytes, oldestRead: .zero,
+            checkpoint: newest, checkpointFailure: nil)
     }
 }

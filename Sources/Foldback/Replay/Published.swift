@@ -7,8 +7,14 @@ package struct Published: Sendable {
     package let acceptedCount: Int
     /// Undismissed, with the entries that rejected them.
     package let rejections: NumberMap<IntentNumber, LogSequence>
-    /// A `FoldedState` for each projection, in the order in which they were registered.
-    package let views: [any Sendable]
+    /// Of the last record.
+    package let chain: UInt64
+    /// Bytes of the records folded since the log was opened.
+    package let recordBytes: Int
+    /// The first entry that confirmed what this code cannot read.
+    package let firstUnreadable: LogSequence?
+    /// In the order in which the projections were registered.
+    package let views: [any AnyFoldedState]
 
     package func folded<P: Projection>(_: P.Type, at index: Int) -> FoldedState<P> {
         guard let folded = views[index] as? FoldedState<P> else {
@@ -21,11 +27,12 @@ package struct Published: Sendable {
 extension LogFold {
     /// The states as they are now, to be shared with readers.
     package mutating func published() -> Published {
-        var views: [any Sendable] = []
+        var views: [any AnyFoldedState] = []
         for index in folds.indices { views.append(folds[index].published(over: state.overlay)) }
         return Published(
             sequence: state.sequence, through: state.through, nextNumber: state.nextNumber,
             overlay: state.overlay, acceptedCount: state.acceptedCount,
-            rejections: state.rejections, views: views)
+            rejections: state.rejections, chain: chain, recordBytes: recordBytes,
+            firstUnreadable: firstUnreadable, views: views)
     }
 }

@@ -77,7 +77,7 @@ package final class LogWriter: Sendable {
         var results = requests.map { carryOut($0.work, in: &working) }
         if !working.batch.isEmpty {
             // Everything is folded before the commit, so that the view follows it at once (F15).
-            let next = working.published()
+            let next = working.batch.records.isEmpty ? nil : working.published()
             do throws(StorageFailure) {
                 try storage.write(working.batch)
             } catch {
@@ -88,8 +88,10 @@ package final class LogWriter: Sendable {
                 latch.withLock { $0 = error }
                 return .failed(results, error)
             }
-            publication.withLock { $0 = next }
-            listeners.published(next)
+            if let next {
+                publication.withLock { $0 = next }
+                listeners.published(next)
+            }
         }
         sync(requests, &results)
         return .done(results, answered: working.answered)
@@ -122,7 +124,7 @@ package final class LogWriter: Sendable {
         switch outcome {
         case .recorded(let id, _), .joined(let id, _):
             return .outcomeUnknown(intent: id.number, failure)
-        case .appended, .ignored, .confirmed, .batchIgnored, .synced:
+        case .appended, .ignored, .confirmed, .batchIgnored, .synced, .checkpointsChanged:
             return .outcomeUnknown(intent: nil, failure)
         }
     }
@@ -135,6 +137,12 @@ package final class LogWriter: Sendable {
         do throws(FoldbackError) {
             switch work {
             case .sync: return .success(.synced)
+            case .keep(let row):
+                working.keep(row)
+                return .success(.checkpointsChanged)
+            case .drop(let keys):
+                working.drop(keys)
+                return .success(.checkpointsChanged)
             case .command(let command, let isForced):
                 return .success(try carryOut(command, isForced: isForced, in: &working))
             }
@@ -209,7 +217,7 @@ extension Request.Work {
     fileprivate var isSync: Bool {
         switch self {
         case .sync: true
-        case .command: false
+        case .command, .keep, .drop: false
         }
     }
 }

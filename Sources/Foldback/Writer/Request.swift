@@ -7,6 +7,10 @@ package final class Request: Sendable {
         case command(Command, isForced: Bool)
         /// Makes everything written so far durable.
         case sync
+        /// Writes a piece of a checkpoint (L4).
+        case keep(CheckpointRow)
+        /// Removes what is left of one that is no longer needed.
+        case drop([CheckpointKey])
     }
 
     private enum State {
@@ -69,4 +73,5 @@ package enum Outcome: Sendable {
     case confirmed(LogSequence, through: Position)
     case batchIgnored(through: Position)
     case synced
+    case checkpointsChanged
 }

@@ -1,3 +1,5 @@
+import FoldbackLMDB
+
 extension StoreCore {
     /// - Throws: `.unknownIntent`, `.damaged`, `.closed`, `.storage`.
     package func status(
@@ -63,6 +65,17 @@ extension StoreCore {
             await writer.listeners.wait(for: .intent(number)) { [writer] in
                 writer.published.overlay[number]?.state == status.state
             }
+        }
+    }
+}
+
+extension StoreCore {
+    package func verify(folds: [any AnyFold]) async throws(FoldbackError) -> Verification {
+        try storage.requireUsable()
+        let (storage, codec, writer) = (storage, codec, writer)
+        return try await Platform.onThread { () throws(FoldbackError) in
+            var verifier = Verifier(storage, folds: folds, codec: codec)
+            return try verifier.verification(against: { writer.published })
         }
     }
 }

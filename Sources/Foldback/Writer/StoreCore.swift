@@ -1,61 +1,72 @@
 import FoldbackLMDB
 import Synchronization
 
-/// A store without the types of its projections: the queue, the writer behind it, and the storage.
+/// A store without the types of its projections: the way in, the checkpoints, and what is read.
 package final class StoreCore: Sendable {
-    package let storage: any LogStorage
     package let codec: any PayloadCodec
-    package let writer: LogWriter
-    private let queue: RequestQueue
-    private let end: StoreEnd
-    /// On disk a thread of the store's own writes; in memory whoever asks does.
-    private let hasThread: Bool
+    /// Where folding began when the log was opened.
+    package let start: FoldingStart
+    package let checkpointer: Checkpointer
+    private let intake: Intake
+
+    package var storage: any LogStorage { intake.storage }
+    package var writer: LogWriter { intake.writer }
 
     private init(
-        _ storage: any LogStorage, _ codec: any PayloadCodec, _ writer: LogWriter,
-        _ queue: RequestQueue, _ end: StoreEnd, hasThread: Bool
-    ) {
-        self.storage = storage
+        _ intake: Intake, codec: any PayloadCodec, start: FoldingStart, policy: CheckpointPolicy
+    ) throws(FoldbackError) {
+        self.intake = intake
         self.codec = codec
-        self.writer = writer
-        self.queue = queue
-        self.end = end
-        self.hasThread = hasThread
+        self.start = start
+        checkpointer = try Checkpointer(intake, policy: policy, usable: start.checkpoint)
     }
 
     /// A store that is dropped without being closed finishes what is queued, then closes.
-    deinit {
-        queue.close()
-        if !hasThread { Self.finish(storage, writer, end) }
-    }
+    deinit { intake.shut() }
 
     // MARK: Opening
 
-    /// Opens on a thread of its own, which stays the writer (L3). Folds the whole log.
+    /// Opens on a thread of its own, which stays the writer (L3). Folds what came after the newest
+    /// checkpoint.
     package static func open(
         codec: any PayloadCodec, folds: [any AnyFold],
-        clock: @escaping @Sendable () -> Timestamp,
+        clock: @escaping @Sendable () -> Timestamp, policy: CheckpointPolicy,
         _ openStorage: @escaping @Sendable () throws(FoldbackError) -> any LogStorage
     ) async throws(FoldbackError) -> StoreCore {
         let opened = await withUnsafeContinuation {
             (opened: UnsafeContinuation<Result<StoreCore, FoldbackError>, Never>) in
             Platform.startThread {
+                let intake: Intake
                 do throws(FoldbackError) {
-                    let storage = try openStorage()
-                    let writer = try folded(storage, codec, folds, clock)
-                    let queue = RequestQueue(path: storage.path)
-                    let end = StoreEnd()
-                    opened.resume(
-                        returning: .success(
-                            StoreCore(storage, codec, writer, queue, end, hasThread: true)))
-                    while let requests = queue.next() { writer.commit(requests) }
-                    finish(storage, writer, end)
+                    intake = try folded(try openStorage(), folds, codec, clock, policy, opened)
                 } catch {
                     opened.resume(returning: .failure(error))
+                    return
                 }
+                intake.run()
             }
         }
         return try opened.get()
+    }
+
+    /// Gives the store to whoever opens it, and keeps none: the thread must not keep alive what would
+    /// end it.
+    private static func folded(
+        _ storage: any LogStorage, _ folds: [any AnyFold], _ codec: any PayloadCodec,
+        _ clock: @escaping @Sendable () -> Timestamp, _ policy: CheckpointPolicy,
+        _ opened: UnsafeContinuation<Result<StoreCore, FoldbackError>, Never>
+    ) throws(FoldbackError) -> Intake {
+        do throws(FoldbackError) {
+            let (fold, start) = try LogFold.folded(storage, folds: folds, codec: codec)
+            let writer = LogWriter(fold, on: storage, codec: codec, clock: clock)
+            let intake = Intake(storage, writer, hasThread: true)
+            let core = try StoreCore(intake, codec: codec, start: start, policy: policy)
+            opened.resume(returning: .success(core))
+            return intake
+        } catch {
+            storage.close()
+            throw error
+        }
     }
 
     package static func inMemory(
@@ -65,118 +76,25 @@ package final class StoreCore: Sendable {
         let storage = MemoryLog(kind: kind, replica: replica)
         let fold = LogFold(of: storage, folds: folds)
         let writer = LogWriter(fold, on: storage, codec: codec, clock: clock)
-        return StoreCore(
-            storage, codec, writer, RequestQueue(path: storage.path), StoreEnd(), hasThread: false)
-    }
-
-    private static func folded(
-        _ storage: any LogStorage, _ codec: any PayloadCodec, _ folds: [any AnyFold],
-        _ clock: @escaping @Sendable () -> Timestamp
-    ) throws(FoldbackError) -> LogWriter {
+        let start = FoldingStart(checkpoint: 0, entriesFolded: 0, refused: [])
         do throws(FoldbackError) {
-            var fold = LogFold(of: storage, folds: folds)
-            try fold.replay(storage, codec: codec)
-            return LogWriter(fold, on: storage, codec: codec, clock: clock)
+            return try StoreCore(
+                Intake(storage, writer, hasThread: false), codec: codec, start: start,
+                policy: .manual)
         } catch {
-            storage.close()
-            throw error
+            preconditionFailure("an empty log in memory cannot be read: \(error)")
         }
-    }
-
-    private static func finish(
-        _ storage: any LogStorage, _ writer: LogWriter, _ end: StoreEnd
-    ) {
-        storage.close()
-        writer.listeners.close()
-        end.reach()
     }
 
     // MARK: Commands
 
-    /// Queues the work, waiting where the queue is full. Order of queueing is order in the log.
-    ///
-    /// Runs on the caller's actor up to its first wait: two tasks of one actor queue in the order in
-    /// which they start.
+    /// See ``Intake/submit(_:bytes:)``.
     package nonisolated(nonsending) func submit(
         _ work: Request.Work, bytes: Int
     ) async throws(FoldbackError) -> Request {
-        try storage.requireUsable()
-        guard !Task.isCancelled else { throw .cancelled }
-        let request = Request(work, bytes: bytes)
-        switch queue.offer(request) {
-        case .queued: break
-        case .closed: throw .closed(path: storage.path)
-        case .full: try await wait(toQueue: request)
-        }
-        if !hasThread { drain() }
-        return request
-    }
-
-    private nonisolated(nonsending) func wait(
-        toQueue request: Request
-    ) async throws(FoldbackError) {
-        let queue = queue
-        let admission = await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                queue.wait(for: request, continuation)
-                // Whoever was writing may have gone before this one waited.
-                if !hasThread { drain() }
-                // Cancelled before it waited: nobody else would take it back.
-                if Task.isCancelled { queue.cancel(request) }
-            }
-        } onCancel: {
-            queue.cancel(request)
-        }
-        try admission.get()
-    }
-
-    /// Writes what is queued unless somebody does, and lets go of the log behind the last of a closed
-    /// queue.
-    private func drain() {
-        var isContinuing = false
-        while true {
-            switch queue.turn(isContinuing: isContinuing) {
-            case .requests(let requests): writer.commit(requests)
-            case .busy, .idle(isClosed: false): return
-            case .idle(isClosed: true):
-                Self.finish(storage, writer, end)
-                return
-            }
-            isContinuing = true
-        }
+        try await intake.submit(work, bytes: bytes)
     }
 
     /// Carries out what is queued, turns everything else away, and closes. Again: waits for the first.
-    /// In the child of a fork it does nothing: the log is the parent's, and its thread is not there.
-    package func close() async {
-        do throws(FoldbackError) { try storage.requireUsable() } catch {
-            if case .usedAfterFork = error { return }
-        }
-        queue.close()
-        if !hasThread { drain() }
-        await end.wait()
-    }
-}
-
-/// The moment when a store has let go of its log.
-final class StoreEnd: Sendable {
-    private let waiting = Mutex<[UnsafeContinuation<Void, Never>]?>([])
-
-    func reach() {
-        let waiting = waiting.withLock { waiting in
-            defer { waiting = nil }
-            return waiting ?? []
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    func wait() async {
-        await withUnsafeContinuation { continuation in
-            let isOver = waiting.withLock { waiting in
-                waiting?.append(continuation)
-                return waiting == nil
-            }
-            if isOver { continuation.resume() }
-        }
-    }
+    package func close() async { await intake.close() }
 }

@@ -51,13 +51,18 @@ package struct WorkingLog: Sendable {
             stamp: Stamp(sequence: sequence, time: time), replica: replicas.current, info: info,
             entry: entry)
         let (bytes, checksum) = record.encoded(predecessor: fold.chain, replicas: replicas)
-        fold.chain = checksum
         batch.append(bytes, at: sequence)
         let recalled = fold.state.recalled(by: entry).flatMap { subjects[$0]?.intent.recorded }
-        let effects = fold.state.apply(entry, at: sequence, recalled: recalled)
+        let effects = fold.append(
+            entry, checksum: checksum, bytes: bytes.count, recalled: recalled)
         note(effects, subjects)
-        perform(effects.fold, at: sequence)
+        perform(effects.fold)
     }
+
+    /// Changes what is kept of checkpoints; the log stays as it is.
+    mutating func keep(_ row: CheckpointRow) { batch.append(row) }
+
+    mutating func drop(_ keys: [CheckpointKey]) { batch.removedCheckpointRows += keys }
 
     private mutating func note(
         _ effects: Effects, _ subjects: [IntentNumber: SettledSubject]
@@ -81,13 +86,13 @@ package struct WorkingLog: Sendable {
         }
     }
 
-    private mutating func perform(_ plan: FoldPlan, at sequence: LogSequence) {
+    private mutating func perform(_ plan: FoldPlan) {
         var plan = plan
         if case .append(let intent) = plan.view, intent.recorded.number == tried {
             plan.view = .none
         }
         tried = nil
-        for index in fold.folds.indices { fold.folds[index].perform(plan, at: sequence) }
+        fold.perform(plan)
     }
 
     /// What readers are to see once the transaction is committed.

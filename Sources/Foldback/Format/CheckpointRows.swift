@@ -1,0 +1,176 @@
+/// A checkpoint as rows of table `checkpoints`: its sections cut into pieces, and a manifest.
+///
+/// ```
+/// (sequence, 0, 0)        manifest: what the sections are, and their sizes
+/// (sequence, 1, 0 …)      the log
+/// (sequence, 2 …, 0 …)    a projection each
+/// ```
+///
+/// The manifest is written last and removed first, so one that is there has all its pieces.
+package struct CheckpointRows: Sendable {
+    package let manifest: CheckpointManifest
+    private let sections: [[UInt8]]
+
+    /// - Complexity: O(n) in the checkpoint's bytes; a copy of them.
+    package init(_ checkpoint: Checkpoint, replicas: ReplicaTable) {
+        let sequence = checkpoint.log.sequence
+        var sections = [checkpoint.log.encoded(replicas: replicas)]
+        var contents = [CheckpointManifest.Section(projection: nil, bytes: sections[0].count)]
+        for projection in checkpoint.projections {
+            let bytes = projection.encoded()
+            sections.append(bytes)
+            contents.append(
+                CheckpointManifest.Section(projection: projection.identity, bytes: bytes.count))
+        }
+        self.sections = sections
+        manifest = CheckpointManifest(sequence: sequence, sections: contents)
+    }
+
+    /// The rows in the order in which they are to be written: bounded pieces, then the manifest.
+    package var rows: some Sequence<CheckpointRow> {
+        let pieces = manifest.pieceKeys.lazy.map { key in
+            CheckpointRow(key: key, bytes: piece(at: key))
+        }
+        let last = CollectionOfOne(
+            CheckpointRow(
+                key: CheckpointKey(manifestAt: manifest.sequence), bytes: manifest.encoded()))
+        return [AnySequence(pieces), AnySequence(last)].joined()
+    }
+
+    private func piece(at key: CheckpointKey) -> [UInt8] {
+        let bytes = sections[Int(key.section) - 1]
+        let start = Int(key.piece) * Limits.checkpointPieceBytes
+        let end = min(start + Limits.checkpointPieceBytes, bytes.count)
+        var writer = ByteWriter(capacity: end - start + 8)
+        writer.raw(bytes[start..<end])
+        _ = writer.seal(seed: key.seed)
+        return writer.bytes
+    }
+}
+
+package struct CheckpointRow: Sendable {
+    package let key: CheckpointKey
+    package let bytes: [UInt8]
+}
+
+/// A row's place: in order of sequence, the manifest before the sections.
+package struct CheckpointKey: Hashable, Comparable, Sendable {
+    package let sequence: LogSequence
+    /// 0: the manifest.
+    package let section: UInt16
+    package let piece: UInt32
+
+    package init(sequence: LogSequence, section: UInt16, piece: UInt32) {
+        self.sequence = sequence
+        self.section = section
+        self.piece = piece
+    }
+
+    package init(manifestAt sequence: LogSequence) {
+        self.init(sequence: sequence, section: 0, piece: 0)
+    }
+
+    package static func < (a: Self, b: Self) -> Bool {
+        (a.sequence, a.section, a.piece) < (b.sequence, b.section, b.piece)
+    }
+
+    /// 14 bytes, big-endian.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 14)
+        writer.fixed(sequence.value.bigEndian)
+        writer.fixed(section.bigEndian)
+        writer.fixed(piece.bigEndian)
+        return writer.bytes
+    }
+
+    /// The key with those bytes; what is not 14 bytes long was not written here, and is no key that
+    /// anything would look for.
+    package init(bytes: UnsafeRawBufferPointer) {
+        func number(_ range: Range<Int>) -> UInt64 {
+            range.reduce(0) { $0 << 8 | UInt64($1 < bytes.count ? bytes[$1] : 0xFF) }
+        }
+        self.init(
+            sequence: LogSequence(number(0..<8)), section: UInt16(number(8..<10)),
+            piece: UInt32(number(10..<14)))
+    }
+
+    /// The row's bytes do not verify in another place.
+    var seed: UInt64 {
+        Checksum.of(bytes.span.bytes, seed: 0)
+    }
+}
+
+/// What a checkpoint consists of.
+package struct CheckpointManifest: Sendable, Equatable {
+    package struct Section: Sendable, Equatable {
+        /// Nil: the log itself.
+        package let projection: ProjectionIdentity?
+        package let bytes: Int
+    }
+
+    package let sequence: LogSequence
+    package let sections: [Section]
+
+    package init(sequence: LogSequence, sections: [Section]) {
+        self.sequence = sequence
+        self.sections = sections
+    }
+
+    /// Of all sections together.
+    package var bytes: Int { sections.reduce(0) { $0 + $1.bytes } }
+
+    package var pieceKeys: [CheckpointKey] {
+        sections.indices.flatMap { pieceKeys(of: $0) }
+    }
+
+    package func pieceKeys(of section: Int) -> [CheckpointKey] {
+        let size = Limits.checkpointPieceBytes
+        return (0..<(sections[section].bytes + size - 1) / size).map { piece in
+            CheckpointKey(
+                sequence: sequence, section: UInt16(section + 1), piece: UInt32(piece))
+        }
+    }
+
+    private static let version: UInt8 = 1
+
+    package func encoded() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.fixed(Self.version)
+        writer.variable(UInt64(sections.count))
+        for section in sections {
+            writer.variable(UInt64(section.bytes))
+            writer.fixed(UInt8(section.projection == nil ? 0 : 1))
+            guard let identity = section.projection else { continue }
+            writer.sized(identity.name.string)
+            writer.fixed(identity.version)
+            writer.fixed(identity.format.codec)
+            writer.fixed(identity.format.version)
+        }
+        _ = writer.seal(seed: CheckpointKey(manifestAt: sequence).seed)
+        return writer.bytes
+    }
+
+    package init(decoding bytes: [UInt8], at sequence: LogSequence) throws(FormatError) {
+        var reader = try ByteReader(
+            sealed: bytes, seed: CheckpointKey(manifestAt: sequence).seed)
+        let version = try reader.fixed(UInt8.self)
+        guard version == Self.version else { throw .newer("checkpoint format \(version)") }
+        var sections: [Section] = []
+        for _ in 0..<(try reader.variable()) {
+            guard let bytes = Int(exactly: try reader.variable()) else {
+                throw .damaged("a section's size is out of range")
+            }
+            var identity: ProjectionIdentity?
+            if try reader.fixed(UInt8.self) != 0 {
+                identity = ProjectionIdentity(
+                    name: ExactString(try reader.sizedString()), version: try reader.fixed(),
+                    format: EventFormat(codec: try reader.fixed(), version: try reader.fixed()))
+            }
+            sections.append(Section(projection: identity, bytes: bytes))
+        }
+        guard reader.isAtEnd, sections.first?.projection == nil, !sections.isEmpty else {
+            throw .damaged("its sections are not those of a checkpoint")
+        }
+        self.init(sequence: sequence, sections: sections)
+    }
+}

@@ -1,0 +1,45 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Turns a projection's state into the bytes of a checkpoint, and back.
+///
+/// Called on a thread of its own while the store goes on. `decode` is the inverse of `encode`. Bytes
+/// that this code cannot read cost time, nothing else: the state is then folded from an earlier
+/// checkpoint or from the first entry.
+public protocol StateCodec<State>: Sendable {
+    associatedtype State
+    func encode(_ state: State) throws -> [UInt8]
+    func decode(_ bytes: RawSpan) throws -> State
+}
+
+/// The default for a state that is `Codable`.
+public struct JSONStateCodec<State: Codable>: StateCodec {
+    public init() {}
+
+    public func encode(_ state: State) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(state))
+    }
+
+    public func decode(_ bytes: RawSpan) throws -> State {
+        try bytes.withUnsafeBytes { try JSONDecoder().decode(State.self, from: Data($0)) }
+    }
+}
+
+extension Projection {
+    public static var name: String { String(reflecting: Self.self) }
+    public static var version: UInt32 { 1 }
+    public static var stateCodec: (any StateCodec<Self>)? { nil }
+
+    package static var identity: ProjectionIdentity {
+        ProjectionIdentity(name: ExactString(name), version: version, format: codec.format)
+    }
+}
+
+extension Projection where Self: Codable {
+    public static var stateCodec: (any StateCodec<Self>)? { JSONStateCodec<Self>() }
+}

@@ -1,0 +1,121 @@
+extension LogFold {
+    /// The log folded up to `last` or to its end, from the newest checkpoint that can be used (F11).
+    ///
+    /// - Returns: the fold, and where it began.
+    /// - Throws: as ``replay(_:codec:upTo:)``. A checkpoint that cannot be used is no error; one beyond
+    ///   the end of the log is `.damaged`, for its entries were there.
+    package static func folded(
+        _ storage: any LogStorage, folds: [any AnyFold], codec: any PayloadCodec,
+        upTo last: LogSequence? = nil
+    ) throws(FoldbackError) -> (fold: LogFold, start: FoldingStart) {
+        var fold = LogFold(of: storage, folds: folds)
+        let refused = try fold.restore(storage, codec: codec, upTo: last)
+        let checkpoint = fold.state.sequence
+        try fold.replay(storage, codec: codec, upTo: last)
+        let start = FoldingStart(
+            checkpoint: checkpoint,
+            entriesFolded: Int(clamping: fold.state.sequence.value - checkpoint.value),
+            refused: refused)
+        return (fold, start)
+    }
+
+    /// Goes on from the newest checkpoint up to `last` that can be used; stays where it is with none.
+    private mutating func restore(
+        _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence?
+    ) throws(FoldbackError) -> [RefusedCheckpoint] {
+        let sequences: [LogSequence]
+        do throws(FoldbackError) {
+            sequences = try storage.checkpointSequences(upTo: last)
+        } catch {
+            guard case .damaged = error else { throw error }
+            return [RefusedCheckpoint(sequence: nil, reason: .damaged("\(error)"))]
+        }
+        var refused: [RefusedCheckpoint] = []
+        for sequence in sequences.reversed() {
+            do throws(CheckpointRefusal) {
+                guard let checkpoint = try checkpoint(at: sequence, in: storage, codec) else {
+                    continue
+                }
+                if try checkpoint.stands(in: storage) {
+                    self = checkpoint
+                    return refused
+                }
+            } catch {
+                refused.append(RefusedCheckpoint(sequence: sequence, reason: error.reason))
+                continue
+            }
+            throw .damaged(
+                path: storage.path, sequence: sequence,
+                reason: "the record is missing, and a checkpoint covers it")
+        }
+        return refused
+    }
+
+    /// This fold as the checkpoint has it; nil where its making was cut off.
+    private func checkpoint(
+        at sequence: LogSequence, in storage: any LogStorage, _ codec: any PayloadCodec
+    ) throws(CheckpointRefusal) -> LogFold? {
+        guard let manifest = try storage.checkpointManifest(at: sequence) else { return nil }
+        let log = try storage.checkpointedLog(of: manifest, codec: codec)
+        var restored = LogFold(of: storage, folds: folds, at: log)
+        for index in folds.indices {
+            let section = try storage.checkpointedProjection(folds[index].identity, of: manifest)
+            do {
+                try restored.folds[index].restore(section)
+            } catch {
+                throw CheckpointRefusal(because: .unreadable("\(error)"))
+            }
+        }
+        return restored
+    }
+
+    /// A checkpoint stands on its record. False where the log has no such record: it has lost its end.
+    private func stands(in storage: any LogStorage) throws(CheckpointRefusal) -> Bool {
+        let record: [UInt8]?
+        do throws(FoldbackError) {
+            record = try storage.record(at: state.sequence)
+        } catch {
+            throw CheckpointRefusal(error)
+        }
+        guard let record else { return false }
+        guard Record.checksum(of: record) == chain else {
+            throw CheckpointRefusal(
+                because: .damaged("it does not belong to the entry at its sequence"))
+        }
+        return true
+    }
+}
+
+extension Published {
+    /// What a checkpoint at this sequence keeps.
+    ///
+    /// - Throws: `.noCheckpoint` where there can be none, and why.
+    /// - Complexity: O(n) in confirmed states and overlay.
+    package func checkpoint() throws(FoldbackError) -> Checkpoint {
+        if let sequence = firstUnreadable {
+            throw .noCheckpoint(
+                reason: "the event at sequence \(sequence) cannot be read by this code")
+        }
+        var sections: [ProjectionSection] = []
+        for view in views {
+            do {
+                guard let section = try view.section() else {
+                    throw FoldbackError.noCheckpoint(
+                        reason: "a projection has no state codec; make it Codable")
+                }
+                sections.append(section)
+            } catch let error as FoldbackError {
+                throw error
+            } catch {
+                throw .noCheckpoint(reason: "a state cannot be encoded: \(error)")
+            }
+        }
+        return Checkpoint(log: logSection, projections: sections)
+    }
+
+    var logSection: LogSection {
+        LogSection(
+            sequence: sequence, through: through, nextNumber: nextNumber, chain: chain,
+            overlay: overlay.values, rejections: rejections)
+    }
+}

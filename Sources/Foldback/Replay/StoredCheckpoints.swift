@@ -1,0 +1,136 @@
+/// Why a checkpoint is not used; what it covers is folded instead.
+struct CheckpointRefusal: Error {
+    let reason: RefusedCheckpoint.Reason
+
+    init(because reason: RefusedCheckpoint.Reason) { self.reason = reason }
+
+    init(_ error: FormatError) {
+        switch error {
+        case .damaged(let what): reason = .damaged(what)
+        case .newer(let found): reason = .newerFormat(found)
+        }
+    }
+
+    init(_ error: FoldbackError) { reason = .damaged("\(error)") }
+}
+
+/// What table `checkpoints` has. Nothing here is needed to know the log, so nothing here that cannot
+/// be read is an error of the log's.
+extension LogStorage {
+    /// The sequences up to `last` that have rows, ascending; whole checkpoints or not.
+    package func checkpointSequences(
+        upTo last: LogSequence? = nil
+    ) throws(FoldbackError) -> [LogSequence] {
+        var sequences: [LogSequence] = []
+        var start = LogSequence(0)
+        while true {
+            var found: LogSequence?
+            try scanCheckpoints(from: CheckpointKey(manifestAt: start)) { key, _ in
+                found = key.sequence
+                return false
+            }
+            guard let found, found <= last ?? found, found >= start else { return sequences }
+            sequences.append(found)
+            guard found.value < .max else { return sequences }
+            start = found.next
+        }
+    }
+
+    /// The keys of a sequence's rows, at most `countMax`, the manifest first.
+    package func checkpointKeys(
+        at sequence: LogSequence, countMax: Int
+    ) throws(FoldbackError) -> [CheckpointKey] {
+        var keys: [CheckpointKey] = []
+        try scanCheckpoints(from: CheckpointKey(manifestAt: sequence)) { key, _ in
+            guard key.sequence == sequence else { return false }
+            keys.append(key)
+            return keys.count < countMax
+        }
+        return keys
+    }
+
+    /// Nil where its making was cut off.
+    func checkpointManifest(
+        at sequence: LogSequence
+    ) throws(CheckpointRefusal) -> CheckpointManifest? {
+        guard let bytes = try checkpointRow(CheckpointKey(manifestAt: sequence)) else { return nil }
+        do throws(FormatError) {
+            return try CheckpointManifest(decoding: bytes, at: sequence)
+        } catch {
+            throw CheckpointRefusal(error)
+        }
+    }
+
+    /// The sequences and sizes of checkpoints that are whole as far as their manifests tell, ascending.
+    package func checkpointSizes()
+        throws(FoldbackError) -> [(sequence: LogSequence, bytes: Int)]
+    {
+        var sizes: [(LogSequence, Int)] = []
+        for sequence in try checkpointSequences() {
+            guard let manifest = try? checkpointManifest(at: sequence) else { continue }
+            sizes.append((sequence, manifest.bytes))
+        }
+        return sizes
+    }
+
+    func checkpointedLog(
+        of manifest: CheckpointManifest, codec: any PayloadCodec
+    ) throws(CheckpointRefusal) -> LogSection {
+        let bytes = try checkpointSection(0, of: manifest)
+        do throws(FormatError) {
+            return try LogSection(
+                decoding: bytes, at: manifest.sequence, replicas: header.replicas, codec: codec)
+        } catch {
+            throw CheckpointRefusal(error)
+        }
+    }
+
+    func checkpointedProjection(
+        _ identity: ProjectionIdentity, of manifest: CheckpointManifest
+    ) throws(CheckpointRefusal) -> ProjectionSection {
+        guard
+            let section = manifest.sections.firstIndex(where: { $0.projection == identity })
+        else { throw CheckpointRefusal(because: .lacks(projection: "\(identity)")) }
+        let bytes = try checkpointSection(section, of: manifest)
+        do throws(FormatError) {
+            return try ProjectionSection(decoding: bytes, of: identity)
+        } catch {
+            throw CheckpointRefusal(error)
+        }
+    }
+
+    private func checkpointSection(
+        _ index: Int, of manifest: CheckpointManifest
+    ) throws(CheckpointRefusal) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for key in manifest.pieceKeys(of: index) {
+            guard let row = try checkpointRow(key) else {
+                throw CheckpointRefusal(
+                    because: .damaged("piece \(key.piece) of section \(index) is missing"))
+            }
+            do throws(FormatError) {
+                var reader = try ByteReader(sealed: row, seed: key.seed)
+                bytes += reader.rest()
+            } catch {
+                throw CheckpointRefusal(error)
+            }
+        }
+        guard bytes.count == manifest.sections[index].bytes else {
+            throw CheckpointRefusal(because: .damaged("section \(index) has \(bytes.count) bytes"))
+        }
+        return bytes
+    }
+
+    private func checkpointRow(_ key: CheckpointKey) throws(CheckpointRefusal) -> [UInt8]? {
+        var row: [UInt8]?
+        do throws(FoldbackError) {
+            try scanCheckpoints(from: key) { found, bytes in
+                if found == key { row = bytes.withUnsafeBytes { Array($0) } }
+                return false
+            }
+        } catch {
+            throw CheckpointRefusal(error)
+        }
+        return row
+    }
+}

@@ -1,0 +1,41 @@
+/// What a check of a whole log found; see ``Store/verify()`` and ``LogReader/verify()``.
+public struct Verification: Sendable, Hashable {
+    /// Entries that were read, checked and folded from the first one on.
+    public let entriesFolded: Int
+    /// Checkpoints that were compared with that fold.
+    public let checkpointsCompared: Int
+    /// What is wrong, in the order in which it was found; at most 100 of them.
+    public let findings: [Finding]
+
+    /// Nothing is wrong.
+    public var isSound: Bool { findings.isEmpty }
+
+    public struct Finding: Sendable, Hashable, CustomStringConvertible {
+        public let place: Place
+        public let what: String
+
+        public var description: String { "\(place): \(what)" }
+    }
+
+    @nonexhaustive
+    public enum Place: Sendable, Hashable, CustomStringConvertible {
+        /// The data file itself: LMDB's pages.
+        case file
+        case entry(LogSequence)
+        /// A row of table verdicts.
+        case verdict(IntentNumber)
+        case checkpoint(LogSequence)
+        /// What an open store shows.
+        case view(projection: String)
+
+        public var description: String {
+            switch self {
+            case .file: "data file"
+            case .entry(let sequence): "entry \(sequence)"
+            case .verdict(let number): "verdict of intent \(number)"
+            case .checkpoint(let sequence): "checkpoint at \(sequence)"
+            case .view(let projection): "view of \(projection)"
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import FoldbackLMDB
+import Synchronization
+
+/// Writes checkpoints while the store goes on: encoded on a thread of its own from a published value,
+/// handed to the writer in bounded pieces that ride in whatever transaction comes next (L4).
+///
+/// ```
+///  published ─▶ due? ─▶ encode ─▶ piece, piece, … manifest ─▶ drop what is superseded
+///              (O(1))  (thread)        (the queue)
+/// ```
+package final class Checkpointer: Sendable {
+    private struct State {
+        /// Whole checkpoints, ascending.
+        var stored: [(sequence: LogSequence, bytes: Int)]
+        /// The newest that this store's projections can use.
+        var usable: LogSequence
+        /// What was published when a checkpoint was begun, or failed, last.
+        var lastSequence: LogSequence
+        var lastRecordBytes: Int
+        var running: Task<Result<Void, FoldbackError>, Never>?
+        var failure: FoldbackError?
+    }
+
+    private let intake: Intake
+    private let policy: CheckpointPolicy
+    private let state: Mutex<State>
+
+    /// - Parameter usable: the checkpoint that opening began at.
+    /// - Throws: where the table of checkpoints cannot be read for other reasons than damage.
+    package init(
+        _ intake: Intake, policy: CheckpointPolicy, usable: LogSequence
+    ) throws(FoldbackError) {
+        self.intake = intake
+        self.policy = policy
+        var stored: [(sequence: LogSequence, bytes: Int)] = []
+        do throws(FoldbackError) { stored = try intake.storage.checkpointSizes() } catch {
+            guard case .damaged = error else { throw error }
+        }
+        state = Mutex(
+            State(
+                stored: stored, usable: usable, lastSequence: usable, lastRecordBytes: 0,
+                running: nil))
+        // The listener holds this object, and goes when the store is closed.
+        _ = intake.writer.listeners.views { published in
+            if let published { self.published(published) }
+        }
+        published(intake.writer.published)
+    }
+
+    /// The newest checkpoint that this store's projections can use; 0 with none.
+    package var newest: LogSequence { state.withLock { $0.usable } }
+
+    /// Why the last attempt came to nothing.
+    package var failure: FoldbackError? { state.withLock { $0.failure } }
+
+    /// Called by the writer behind each commit. O(1).
+    private func published(_ published: Published) {
+        let isDue = state.withLock { state in
+            let entries = published.sequence.value - state.lastSequence.value
+            return state.running == nil && published.firstUnreadable == nil
+                && policy.isDue(
+                    entries: Int(clamping: entries),
+                    bytes: published.recordBytes - state.lastRecordBytes,
+                    lastBytes: state.stored.last?.bytes ?? 0)
+        }
+        if isDue { _ = begin(published) }
+    }
+
+    /// Writes a checkpoint of what is published now, and returns when it is as durable as the store is.
+    package func checkpoint() async throws(FoldbackError) {
+        while true {
+            if let running = state.withLock({ $0.running }) {
+                _ = await running.value
+                continue
+            }
+            let published = intake.writer.published
+            if published.sequence == newest { return }
+            guard let task = begin(published) else { continue }
+            return try await task.value.get()
+        }
+    }
+
+    /// Nil where one is being written already.
+    private func begin(_ published: Published) -> Task<Result<Void, FoldbackError>, Never>? {
+        state.withLock { state in
+            guard state.running == nil else { return nil }
+            state.lastSequence = published.sequence
+            state.lastRecordBytes = published.recordBytes
+            let task = Task.detached(priority: .utility) { [self] in
+                let result = await written(published)
+                self.state.withLock { state in
+                    state.running = nil
+                    if case .failure(let error) = result { state.failure = error }
+                }
+                return result
+            }
+            state.running = task
+            return task
+        }
+    }
+
+    private func written(_ published: Published) async -> Result<Void, FoldbackError> {
+        do throws(FoldbackError) {
+            let rows = try await encoded(published)
+            // One of other projections may be there, and must not lend this one its manifest.
+            try await drop([published.sequence])
+            for row in rows.rows { try await submit(.keep(row), bytes: row.bytes.count) }
+            let superseded = state.withLock { state in
+                state.stored.removeAll { $0.sequence == published.sequence }
+                state.stored.append((published.sequence, rows.manifest.bytes))
+                state.usable = published.sequence
+                state.failure = nil
+                let superseded = policy.superseded(among: state.stored)
+                state.stored.removeAll { superseded.contains($0.sequence) }
+                return superseded
+            }
+            try await drop(superseded + unfinished())
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func encoded(_ published: Published) async throws(FoldbackError) -> CheckpointRows {
+        let replicas = intake.storage.header.replicas
+        return try await Platform.onThread { () throws(FoldbackError) in
+            CheckpointRows(try published.checkpoint(), replicas: replicas)
+        }
+    }
+
+    /// Rows of checkpoints whose making was cut off, by the end of a process or by a failure.
+    private func unfinished() throws(FoldbackError) -> [LogSequence] {
+        let whole = Set(state.withLock { $0.stored.map(\.sequence) })
+        return try intake.storage.checkpointSequences().filter { !whole.contains($0) }
+    }
+
+    private func drop(_ sequences: [LogSequence]) async throws(FoldbackError) {
+        for sequence in sequences {
+            while true {
+                let keys = try intake.storage.checkpointKeys(
+                    at: sequence, countMax: Limits.checkpointDropCountMax)
+                guard !keys.isEmpty else { break }
+                try await submit(.drop(keys), bytes: 0)
+            }
+        }
+    }
+
+    private func submit(_ work: Request.Work, bytes: Int) async throws(FoldbackError) {
+        _ = try await intake.submit(work, bytes: bytes).outcome()
+    }
+}

@@ -1,0 +1,414 @@
+import Foldback
+import FoldbackLMDB
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Born from the question what a checkpoint may change: nothing but the time that opening takes.
+@Suite struct CheckpointTests {
+    private let directory = TemporaryDirectory()
+
+    private func open<P: Projection>(
+        _ projection: P.Type = Board.self, _ policy: CheckpointPolicy = .manual
+    ) async throws(FoldbackError) -> Store<P> {
+        try await Foldback.open(
+            at: directory.log, projection, confirmedBy: .downlink, durability: .relaxed,
+            checkpoints: policy, replica: ReplicaID("me"))
+    }
+
+    /// Entries 1 to 9: every state that an intent can be in, a fault, and something conflicted.
+    private func fill(_ store: Store<Board>) async throws {
+        for key in ["a", "b", "c", "d", "e"] {
+            _ = try await store.record(.set(key, 1), once: key, info: ["screen": key])
+        }
+        try await store.acknowledge(2, position: 5, replacement: .set("b", 20))
+        try await store.reject(3, code: "no", message: "not yours")
+        _ = try await store.record(.add("nothing", 1), force: true)
+        try await store.confirm(
+            [
+                ConfirmedEvent(position: 1, event: .add("faulty", 1)),
+                ConfirmedEvent(
+                    position: 2, event: .set("a", 10),
+                    origin: IntentID(replica: ReplicaID("me")!, number: 1)),
+            ])
+    }
+
+    private func change(
+        _ key: CheckpointKey, to bytes: [UInt8]?
+    ) throws {
+        let environment = try Environment.open(directory.log.path)
+        defer { environment.close() }
+        try environment.write { transaction throws(LMDBError) in
+            let table: Table<CheckpointKey> = try transaction.table("checkpoints")
+            guard let bytes else {
+                _ = try transaction.delete(key, from: table)
+                return
+            }
+            try transaction.put(bytes, at: key, in: table)
+        }
+    }
+
+    private func rows() throws -> [(CheckpointKey, [UInt8])] {
+        let log = try LMDBLog.openReadOnly(directory.log.path)
+        defer { log.close() }
+        var rows: [(CheckpointKey, [UInt8])] = []
+        try log.scanCheckpoints(from: CheckpointKey(manifestAt: 0)) { key, bytes in
+            rows.append((key, bytes.withUnsafeBytes { Array($0) }))
+            return true
+        }
+        return rows
+    }
+
+    @Test func `opening goes on from the newest checkpoint, and shows the same`() async throws {
+        var store = try await open()
+        try await fill(store)
+        try await store.checkpoint()
+        #expect(store.status.checkpoint == 9)
+        _ = try await store.record(.set("f", 2))
+        let (snapshot, faults) = (store.snapshot, store.faults)
+        await store.close()
+        store = try await open()
+        #expect(store.start == FoldingStart(checkpoint: 9, entriesFolded: 1, refused: []))
+        #expect(store.projected.folded.counts.confirmed == 0)
+        #expect(store.view == snapshot.view)
+        #expect(store.confirmed == snapshot.confirmed)
+        #expect(store.snapshot.pending == snapshot.pending)
+        #expect(store.snapshot.accepted == [2])
+        #expect(store.snapshot.conflicted == [6])
+        #expect(store.rejections == [3])
+        #expect(store.faults == faults)
+        #expect(try store.intent(2).answer?.sequence == 6)
+        #expect(try await store.record(.set("d", 3), once: "d").isJoined)
+        #expect(store.overlay.map(\.info) == snapshot.overlay.map(\.info))
+        #expect(try await store.verify().isSound)
+        // What waits for its position, and what was rejected, goes on as if nothing had been.
+        try await store.confirm([], through: 5)
+        #expect(try store.intent(2).state == .confirmed)
+        try await store.acknowledge(3)
+        #expect(try store.intent(3).state == .accepted)
+        await store.close()
+    }
+
+    @Test func `F11: a past view goes on from the nearest checkpoint before it`() async throws {
+        let policy = CheckpointPolicy(entriesMax: .max, bytesMax: .max, spacing: 10)
+        let store = try await open(Board.self, policy)
+        for position in 1...40 as ClosedRange<UInt64> {
+            let event = ConfirmedEvent(
+                position: Position(position), event: Move.set("k", Int(position)))
+            try await store.confirm([event])
+            if position % 10 == 0 { try await store.checkpoint() }
+        }
+        for (sequence, start) in [(0, 0), (9, 0), (10, 10), (19, 10), (35, 30), (40, 40)] {
+            let sequence = LogSequence(UInt64(sequence))
+            let (fold, found) = try LogFold.folded(
+                store.core.storage, folds: [Fold<Board>()], codec: store.core.codec,
+                upTo: sequence)
+            #expect(found.checkpoint.value == UInt64(start))
+            #expect(fold.state.sequence == sequence)
+            let view = try await store.snapshot(at: sequence).view
+            #expect(view.cells["k"] ?? 0 == Int(sequence.value))
+        }
+        await store.close()
+    }
+
+    @Test func `a checkpoint that is damaged in any byte is not used, and the one before is`()
+        async throws
+    {
+        var store = try await open()
+        try await fill(store)
+        try await store.checkpoint()
+        _ = try await store.record(.set("f", 2))
+        try await store.checkpoint()
+        let view = store.view
+        await store.close()
+        for (key, bytes) in try rows() where key.sequence == 10 {
+            for place in bytes.indices {
+                var flipped = bytes
+                flipped[place] ^= 1 << (place % 8)
+                try change(key, to: flipped)
+                store = try await open()
+                #expect(store.start.checkpoint == 9, "\(key), byte \(place)")
+                #expect(store.start.warnings.count == 1)
+                #expect(store.view == view)
+                await store.close()
+            }
+            try change(key, to: bytes)
+        }
+        store = try await open()
+        #expect(store.start == FoldingStart(checkpoint: 10, entriesFolded: 0, refused: []))
+        await store.close()
+    }
+
+    @Test func `a checkpoint that lost a piece is not used, one without manifest is no checkpoint`()
+        async throws
+    {
+        var store = try await open()
+        try await fill(store)
+        try await store.checkpoint()
+        await store.close()
+        let piece = CheckpointKey(sequence: 9, section: 2, piece: 0)
+        try change(piece, to: nil)
+        store = try await open()
+        #expect(store.start.checkpoint == 0)
+        #expect(
+            store.start.warnings.first?.description
+                == "the checkpoint at 9 is damaged and was not used: piece 0 of section 1 is missing"
+        )
+        #expect(try await store.verify().findings.map(\.place) == [.checkpoint(9)])
+        await store.close()
+        try change(CheckpointKey(manifestAt: 9), to: nil)
+        store = try await open()
+        #expect(store.start == FoldingStart(checkpoint: 0, entriesFolded: 9, refused: []))
+        // What is left of it goes with the next one.
+        _ = try await store.record(.set("f", 2))
+        try await store.checkpoint()
+        await store.close()
+        #expect(Set(try rows().map(\.0.sequence)) == [10])
+    }
+
+    @Test func `a checkpoint of entries that are gone is damage of the log`() async throws {
+        let store = try await open()
+        try await fill(store)
+        try await store.checkpoint()
+        await store.close()
+        let environment = try Environment.open(directory.log.path)
+        try environment.write { transaction throws(LMDBError) in
+            let entries: Table<UInt64> = try transaction.table("entries")
+            _ = try transaction.delete(9, from: entries)
+        }
+        environment.close()
+        let damaged = await error { () throws(FoldbackError) in try await open() }
+        guard case .damaged(_, sequence: 9, _) = damaged else {
+            Issue.record("\(String(describing: damaged))")
+            return
+        }
+    }
+
+    @Test func `another version of a projection folds the log again`() async throws {
+        let first = try await open()
+        try await fill(first)
+        try await first.checkpoint()
+        await first.close()
+        let second = try await open(NegativeBoard.self)
+        #expect(second.start.checkpoint == 0)
+        #expect(second.start.warnings == [])
+        #expect(second.start.refused.count == 1)
+        #expect(second.confirmed.board.cells == ["a": -10])
+        try await second.checkpoint()
+        await second.close()
+        let third = try await open(NegativeBoard.self)
+        #expect(third.start.checkpoint == 9)
+        await third.close()
+    }
+
+    @Test func `verify finds a changed apply that kept its version`() async throws {
+        let first = try await open()
+        try await fill(first)
+        try await first.checkpoint()
+        #expect(try await first.verify().checkpointsCompared == 1)
+        await first.close()
+        let second = try await open(ForgetfulBoard.self)
+        #expect(second.start.checkpoint == 9)
+        let places = try await second.verify().findings.map(\.place)
+        #expect(places == [.checkpoint(9), .view(projection: ForgetfulBoard.name)])
+        await second.close()
+    }
+
+    @Test func `verify finds what is wrong with records and verdicts, and where`() async throws {
+        let store = try await open()
+        try await fill(store)
+        await store.close()
+        let environment = try Environment.open(directory.log.path)
+        try environment.write { transaction throws(LMDBError) in
+            let verdicts: Table<UInt64> = try transaction.table("verdicts")
+            let row = VerdictRow(verdict: .withdrawn, intentSequence: 3, verdictSequence: 7)
+            try transaction.put(row.encoded(for: 3), at: 3, in: verdicts)
+            _ = try transaction.delete(1, from: verdicts)
+        }
+        environment.close()
+        var reader = try LogReader(at: directory.log)
+        let verdicts = try reader.verify(Board.self).findings
+        #expect(verdicts.map(\.place) == [.verdict(1), .verdict(3)])
+        reader.close()
+        let again = try Environment.open(directory.log.path)
+        try again.write { transaction throws(LMDBError) in
+            let entries: Table<UInt64> = try transaction.table("entries")
+            for sequence in [4, 8] as [UInt64] {
+                try transaction.put([1, 2, 3, 4, 5, 6, 7, 8, 9], at: sequence, in: entries)
+            }
+        }
+        again.close()
+        reader = try LogReader(at: directory.log)
+        #expect(
+            try reader.verify(Board.self).findings.map(\.place) == [.entry(4), .entry(8)])
+        reader.close()
+    }
+
+    @Test func `L5: no checkpoint passes an event that this code cannot read`() async throws {
+        let store = try await open()
+        try await fill(store)
+        await store.close()
+        let older = try await open(ShortSightedBoard.self)
+        #expect(older.faults.contains { $0.sequence == 9 })
+        let failure = await error { () throws(FoldbackError) in try await older.checkpoint() }
+        guard case .noCheckpoint = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(older.status.checkpointFailure?.contains("sequence 9") == true)
+        await older.close()
+    }
+
+    @Test func `checkpoints are written by themselves, and old ones thinned out`() async throws {
+        let policy = CheckpointPolicy(entriesMax: 10, bytesMax: .max, spacing: 50)
+        let store = try await open(Board.self, policy)
+        func confirm(_ positions: ClosedRange<UInt64>) async throws {
+            for position in positions {
+                let event = ConfirmedEvent(
+                    position: Position(position), event: Move.set("k", Int(position)))
+                try await store.confirm([event])
+                if position % 10 == 0 { try await store.checkpoint() }
+            }
+        }
+        try await confirm(1...400)
+        let sizes = try store.core.storage.checkpointSizes().map(\.sequence.value)
+        #expect(sizes == [50, 100, 150, 200, 250, 300, 350, 390, 400])
+        // Nobody asks for the next one.
+        try await confirm(401...409)
+        try await store.confirm([ConfirmedEvent(position: 410, event: .set("k", 0))])
+        while store.status.checkpoint == 400 { await Task.yield() }
+        #expect(store.status.checkpoint == 410)
+        await store.close()
+    }
+
+    @Test func `a policy keeps the newest two, and of the rest what is far enough apart`() {
+        let policy = CheckpointPolicy(entriesMax: 10, bytesMax: 1_000, spacing: 100)
+        #expect(!policy.isDue(entries: 9, bytes: 999, lastBytes: 0))
+        #expect(policy.isDue(entries: 10, bytes: 1, lastBytes: 0))
+        #expect(policy.isDue(entries: 1, bytes: 1_000, lastBytes: 1_000))
+        #expect(!policy.isDue(entries: 500, bytes: 1_000, lastBytes: 1_001))
+        func superseded(_ stored: [(UInt64, Int)]) -> [UInt64] {
+            policy.superseded(among: stored.map { (LogSequence($0.0), $0.1) }).map(\.value)
+        }
+        #expect(superseded([(10, 1), (20, 1)]) == [])
+        #expect(superseded([(10, 1), (20, 1), (30, 1)]) == [10])
+        #expect(superseded([(100, 1), (199, 1), (200, 1), (210, 1), (220, 1)]) == [199])
+        // 3,200 bytes stand for at least 200 entries.
+        #expect(superseded([(100, 3_200), (200, 3_200), (210, 1), (220, 1)]) == [100])
+    }
+
+    @Test func `L4: recording goes on while a checkpoint is being written`() async throws {
+        let store = try await open(SlowBoard.self)
+        _ = try await store.record(.set("a", 1))
+        SlowBoard.gate.withLock { $0 = .shut }
+        async let checkpoint: Void = store.checkpoint()
+        while SlowBoard.gate.withLock({ $0 != .reached }) { await Task.yield() }
+        for number in 1...20 { _ = try await store.record(.set("b", number)) }
+        #expect(store.status.checkpoint == 0)
+        SlowBoard.gate.withLock { $0 = .open }
+        SlowBoard.gate.wakeAll()
+        try await checkpoint
+        #expect(store.status.checkpoint == 1)
+        await store.close()
+        let again = try await open(SlowBoard.self)
+        #expect(again.start == FoldingStart(checkpoint: 1, entriesFolded: 20, refused: []))
+        #expect(again.view.board.cells == ["a": 1, "b": 20])
+        await again.close()
+    }
+
+    @Test func `a large state is written in pieces, and read back`() async throws {
+        let store = try await Foldback.open(
+            at: directory.log, Documents.self, confirmedBy: .acknowledgement,
+            durability: .relaxed, checkpoints: .manual)
+        for number in 1...30 {
+            let text = JSON.string(String(repeating: "x\(number)", count: 3_000))
+            try await store.acknowledge(
+                try await store.record(.set("\(number)", text)).number)
+        }
+        try await store.checkpoint()
+        let documents = store.view
+        await store.close()
+        #expect(try rows().count > 4)
+        let again = try await Foldback.open(
+            at: directory.log, Documents.self, confirmedBy: .acknowledgement,
+            durability: .relaxed, checkpoints: .manual)
+        #expect(again.start.entriesFolded == 0)
+        #expect(again.view == documents)
+        await again.close()
+    }
+}
+
+/// A board that says something else about the same events, under the same name.
+private struct NegativeBoard: Projection, Codable {
+    var board = Board()
+    static var name: String { Board.name }
+    static var version: UInt32 { 2 }
+    static var codec: any EventCodec<Move> { MoveCodec() }
+
+    mutating func apply(_ move: Move, _ context: EventContext) throws {
+        if case .set(let key, let value) = move {
+            try board.apply(.set(key, -value), context)
+        } else {
+            try board.apply(move, context)
+        }
+    }
+}
+
+/// The same without another version.
+private struct ForgetfulBoard: Projection, Codable {
+    var cells: [String: Int] = [:]
+    static var name: String { Board.name }
+    static var codec: any EventCodec<Move> { MoveCodec() }
+
+    mutating func apply(_ move: Move, _ context: EventContext) throws {
+        if case .set(let key, let value) = move { cells[key] = -value }
+    }
+}
+
+/// Cannot read moves of two digits.
+private struct ShortSightedBoard: Projection, Codable {
+    var board = Board()
+    static var codec: any EventCodec<Move> { ShortSightedCodec() }
+
+    struct ShortSightedCodec: EventCodec {
+        let format = MoveCodec().format
+        func encode(_ move: Move) throws -> [UInt8] { try MoveCodec().encode(move) }
+        func decode(_ bytes: RawSpan, format: EventFormat) throws -> Move {
+            let move = try MoveCodec().decode(bytes, format: format)
+            if case .set(_, let value) = move, value > 9 { throw CocoaError(.coderReadCorrupt) }
+            return move
+        }
+    }
+
+    mutating func apply(_ move: Move, _ context: EventContext) throws {
+        try board.apply(move, context)
+    }
+}
+
+/// Its state is written when the gate is opened.
+private struct SlowBoard: Projection {
+    enum Gate { case open, shut, reached }
+    static let gate = Monitor(Gate.open)
+    var board = Board()
+    static var codec: any EventCodec<Move> { MoveCodec() }
+    static var stateCodec: (any StateCodec<SlowBoard>)? { SlowCodec() }
+
+    struct SlowCodec: StateCodec {
+        func encode(_ state: SlowBoard) throws -> [UInt8] {
+            gate.withLock { if $0 == .shut { $0 = .reached } }
+            _ = gate.wait { $0 == .open ? () : nil }
+            return try JSONStateCodec().encode(state.board)
+        }
+        func decode(_ bytes: RawSpan) throws -> SlowBoard {
+            SlowBoard(board: try JSONStateCodec().decode(bytes))
+        }
+    }
+
+    init() {}
+    init(board: Board) { self.board = board }
+
+    mutating func apply(_ move: Move, _ context: EventContext) throws {
+        try board.apply(move, context)
+    }
+}
