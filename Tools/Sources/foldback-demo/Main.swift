@@ -29,3 +29,19 @@ struct Main {
         }
     }
 }
+
+/// What the demo shows is otherwise than it says.
+struct DemoFailure: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// The path of a log to be made: its directory is there, a log of an earlier run is gone.
+func freshLog(_ name: String, in directory: String) throws -> URL {
+    let folder = URL(filePath: directory, directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let log = folder.appending(path: name, directoryHint: .isDirectory)
+    if FileManager.default.fileExists(atPath: log.path) {
+        try FileManager.default.removeItem(at: log)
+    }
+    return log
+}
