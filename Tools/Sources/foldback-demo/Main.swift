@@ -5,7 +5,7 @@ import Foundation
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "foldback-demo", abstract: "Shows Foldback at work on real input.",
-        subcommands: [Session.self, Record.self])
+        subcommands: [Session.self, Story.self, Record.self])
 }
 
 @main
