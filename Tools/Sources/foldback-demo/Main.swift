@@ -5,7 +5,7 @@ import Foundation
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "foldback-demo", abstract: "Shows Foldback at work on real input.",
-        subcommands: [Session.self, Record.self])
+        subcommands: [Session.self, Story.self, Record.self])
 }
 
 @main
@@ -28,4 +28,20 @@ struct Main {
             exit(error is DemoFailure ? 1 : 2)
         }
     }
+}
+
+/// What the demo shows is otherwise than it says.
+struct DemoFailure: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// The path of a log to be made: its directory is there, a log of an earlier run is gone.
+func freshLog(_ name: String, in directory: String) throws -> URL {
+    let folder = URL(filePath: directory, directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let log = folder.appending(path: name, directoryHint: .isDirectory)
+    if FileManager.default.fileExists(atPath: log.path) {
+        try FileManager.default.removeItem(at: log)
+    }
+    return log
 }

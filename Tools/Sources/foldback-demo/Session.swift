@@ -26,13 +26,8 @@ struct Session: AsyncParsableCommand {
     func run() async throws {
         let trace = try trace()
         let intents = trace.intents
-        let folder = URL(filePath: directory, directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let log = folder.appending(path: "session.log", directoryHint: .isDirectory)
-        if FileManager.default.fileExists(atPath: log.path) {
-            try FileManager.default.removeItem(at: log)
-        }
-        let edits = folder.appending(path: "session.edits")
+        let log = try freshLog("session.log", in: directory)
+        let edits = log.deletingLastPathComponent().appending(path: "session.edits")
         try Data(intents.map { $0.json.encoded + [0x0A] }.joined()).write(to: edits)
 
         write("\(trace.name): \(intents.count) intents, each durable before its answer counts\n")
@@ -82,10 +77,6 @@ struct Session: AsyncParsableCommand {
         }
         write("view and confirmed text equal the session's last text, code point by code point\n\n")
     }
-}
-
-struct DemoFailure: Error, CustomStringConvertible {
-    let description: String
 }
 
 extension String {

@@ -167,4 +167,20 @@ import Testing
         #expect(wrong.status == 1)
         #expect(wrong.errors.contains("the view is not the session's last text"), "\(wrong)")
     }
+
+    @Test func `the feed's story is as it says at every moment, and the same every time`() throws {
+        let demo = ShellProcess.executable("foldback-demo").path
+        let story = [demo, "feed", "--directory", directory.url.path]
+        let first = try run(story)
+        #expect(first.errors.isEmpty, "\(first.errors)")
+        #expect(first.status == 0)
+        #expect(first.output.contains("[8 pending, conflicted: bo.2.0 is gone]"), "\(first.output)")
+        let wide = first.output.split(separator: "\n").filter {
+            $0.count > 100 && !$0.hasSuffix("feed.log")
+        }
+        #expect(wide.isEmpty)
+        let second = try run(story)
+        #expect(second.output == first.output)
+        #expect(second.status == 0)
+    }
 }

@@ -1,0 +1,69 @@
+import Foldback
+
+/// What Mia sees: a rendering of a snapshot and the list of rejections, and of nothing else.
+struct Screen: Equatable {
+    /// By the name of the post, the person or the rejected intent that the row is about.
+    let rows: [String: String]
+
+    init(_ snapshot: Snapshot<Feed>, rejections: [IntentNumber: Rejection]) {
+        var rows = snapshot.view.posts.mapValues(\.line)
+        for (name, followers) in snapshot.view.followers {
+            rows[name] = "followed by " + followers.sorted().joined(separator: ", ")
+        }
+        let marked = Dictionary(grouping: snapshot.overlay, by: Self.row(of:))
+        for (name, intents) in marked {
+            let marks = intents.map { "\($0.number) \(Mark($0, in: snapshot))" }
+            rows[name, default: ""] += "  [\(marks.joined(separator: "; "))]"
+        }
+        for (number, rejection) in rejections {
+            let code = rejection.code.map { " (\($0))" } ?? ""
+            rows["intent \(number)"] = "rejected: \(rejection.message)\(code)"
+        }
+        self.rows = rows
+    }
+
+    /// The row that an intent is about. What it makes has an id that is known before anybody has
+    /// confirmed it (F12).
+    private static func row(of intent: OverlayIntent<FeedEvent>) -> String {
+        switch intent.event?.did {
+        case .posted: EventContext(.intent(intent.id)).id()
+        case .deleted(let id), .restored(let id), .liked(let id), .commented(let id, _),
+            .boosted(let id, _):
+            id
+        case .followed(let name), .blocked(let name), .unblocked(let name): name
+        case nil: "intent \(intent.number)"
+        }
+    }
+}
+
+extension Screen {
+    /// Moments one below the other, with those rows that are not the same in all of them.
+    static func lines(of moments: [(caption: String, screen: Screen)]) -> [String] {
+        let names = Set(moments.flatMap(\.screen.rows.keys)).filter { name in
+            Set(moments.map { $0.screen.rows[name] }).count > 1
+        }.sorted()
+        return moments.flatMap { caption, screen in
+            let rows = names.compactMap { name in
+                screen.rows[name].map { "\(padded(name, 9))\($0)" }
+            }
+            return (rows.isEmpty ? ["-"] : rows).enumerated().map { index, row in
+                padded(index == 0 ? caption : "", 18) + row
+            }
+        }
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - text.count))
+    }
+}
+
+extension Post {
+    fileprivate var line: String {
+        var parts = ["\"\(text)\""]
+        if isDeleted { parts[0] += " (deleted)" }
+        if !likes.isEmpty { parts.append("\(likes.count) like\(likes.count == 1 ? "" : "s")") }
+        if reach > 0 { parts.append("shown to \(reach)") }
+        let comments = comments.map { " | \($0.by): \"\($0.text)\"" }
+        return parts.joined(separator: "  ") + comments.joined()
+    }
+}
