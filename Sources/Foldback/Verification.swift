@@ -7,6 +7,22 @@ public struct Verification: Sendable, Hashable {
     /// What is wrong, in the order in which it was found; at most 100 of them.
     public let findings: [Finding]
 
+    package init(entriesFolded: Int, checkpointsCompared: Int, findings: [Finding]) {
+        self.entriesFolded = entriesFolded
+        self.checkpointsCompared = checkpointsCompared
+        self.findings = findings
+    }
+
+    /// A log that could not even be opened to be checked, because it is damaged; nil where the error
+    /// says something else.
+    public init?(_ error: FoldbackError) {
+        guard case .damaged(_, let sequence, let reason) = error else { return nil }
+        let place: Place = sequence.map { .entry($0) } ?? .file
+        self.init(
+            entriesFolded: 0, checkpointsCompared: 0,
+            findings: [Finding(place: place, what: reason)])
+    }
+
     /// Nothing is wrong.
     public var isSound: Bool { findings.isEmpty }
 

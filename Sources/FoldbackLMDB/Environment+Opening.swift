@@ -20,10 +20,14 @@ extension Environment {
             var flags = UInt32(MDB_NOTLS)
             if options.relaxed { flags |= UInt32(MDB_NOMETASYNC) }
             let handle = try opened(directory, flags: flags, options: options)
-            let environment = Environment(
+            let environment = try Environment(
                 handle: handle, directory: directory, isReadOnly: false, options: options,
                 claim: claim, lock: lock)
             environment.freeDeadReaders()
+            do throws(LMDBError) { try environment.requireSoundStructure() } catch {
+                environment.abandon()
+                throw error
+            }
             return environment
         }
     }
@@ -47,7 +51,7 @@ extension Environment {
             let lockFlag = share == nil ? 0 : UInt32(MDB_NOLOCK)
             let handle = try opened(
                 directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY) | lockFlag, options: options)
-            return Environment(
+            return try Environment(
                 handle: handle, directory: directory, isReadOnly: true, options: options,
                 claim: claim, lock: share)
         }
@@ -77,6 +81,7 @@ extension Environment {
     private static func opened(
         _ directory: String, flags: UInt32, options: Options
     ) throws(LMDBError) -> OpaquePointer {
+        try requireSoundMetas("\(directory)/data.mdb")
         var created: OpaquePointer?
         var code = mdb_env_create(&created)
         guard code == 0, let handle = created else {
@@ -93,27 +98,18 @@ extension Environment {
             mdb_env_close(handle)
             throw LMDBError(.openEnvironment, code: code)
         }
-        do throws(LMDBError) {
-            try requireWhole(handle, "\(directory)/data.mdb")
-        } catch {
-            mdb_env_close(handle)
-            throw error
-        }
         return handle
     }
 
-    /// Reading beyond the end of a file that was cut off, like a backup copied by half, would end the
-    /// process. LMDB writes every page up to the last one that its meta page names, but for pages freed in
-    /// the transaction that made them (mdb.c 0.9.24, mdb_page_loose), and no transaction here does that.
-    private static func requireWhole(_ handle: OpaquePointer, _ file: String) throws(LMDBError) {
-        var info = MDB_envinfo()
-        var stat = MDB_stat()
-        mdb_env_info(handle, &info)
-        mdb_env_stat(handle, &stat)
-        let wanted = UInt64(info.me_last_pgno + 1) * UInt64(stat.ms_psize)
-        let found = try Platform.fileSize(file) ?? 0
-        guard found >= wanted else {
-            throw LMDBError(.openEnvironment, .cutOff(bytes: found, wanted: wanted))
+    /// LMDB picks a meta page and follows it, whatever it says. Read twice where it looks wrong: a process
+    /// that writes may have changed one after the other was read.
+    private static func requireSoundMetas(_ file: String) throws(LMDBError) {
+        guard var metas = try Metas(file) else { return }
+        while true {
+            do throws(LMDBError) { return try metas.requireSound() } catch {
+                guard let again = try Metas(file), !again.isSame(as: metas) else { throw error }
+                metas = again
+            }
         }
     }
 

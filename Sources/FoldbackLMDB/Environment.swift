@@ -21,6 +21,9 @@ package final class Environment: @unchecked Sendable {
     private let processID = Platform.processID
     private let held: Monitor<Held>
     private let sizes = Mutex(Sizes())
+    private let pages: Mutex<PageMap>
+    /// Used inside a write transaction only, of which there is one at a time, on one thread.
+    private let writeGuard: WriteGuard
 
     /// As the writer saw them last. LMDB's own figures lie in the map, which may be moving or gone.
     private struct Sizes {
@@ -49,17 +52,34 @@ package final class Environment: @unchecked Sendable {
     init(
         handle: OpaquePointer, directory: String, isReadOnly: Bool, options: Options,
         claim: OpenDirectories.Key, lock: WriterLock?
-    ) {
+    ) throws(LMDBError) {
         self.handle = handle
         self.directory = directory
         self.isReadOnly = isReadOnly
         self.options = options
         self.claim = claim
         self.held = Monitor(Held(lock: lock))
+        do throws(LMDBError) {
+            let map = try PageMap("\(directory)/data.mdb", bytesMin: options.mapSizeBytes)
+            guard let snapshot = try Snapshot.newest(in: map) else {
+                throw LMDBError(.openEnvironment, .corrupted)
+            }
+            pages = Mutex(map)
+            writeGuard = WriteGuard(snapshot)
+        } catch {
+            mdb_env_close(handle)
+            throw error
+        }
         noteSizes()
     }
 
     deinit { close() }
+
+    /// Gives LMDB's environment back; the directory stays claimed by whoever opens.
+    func abandon() {
+        held.withLock { $0.isOpen = false }
+        mdb_env_close(handle)
+    }
 
     /// Waits for reads that are going on, then closes; again: does nothing. In a forked child it does
     /// nothing at all, for the environment is the parent's.
@@ -91,23 +111,75 @@ package final class Environment: @unchecked Sendable {
         try requireSameProcess(.beginRead)
         while true {
             try gate.enter()
-            let transaction: ReadTransaction
-            do {
-                transaction = try ReadTransaction(begunIn: handle)
+            let outcome: Result<R?, LMDBError>
+            do throws(LMDBError) {
+                outcome = .success(try readOnce(body))
             } catch {
-                gate.leave()
-                guard error.cause == .mapResized else { throw classified(error) }
-                // Another process made the file larger than our map (lmdb.h, mdb_txn_begin).
-                try resizeMap(to: 0)
-                continue
+                outcome = .failure(error)
             }
-            let outcome: Result<R, LMDBError>
-            do { outcome = .success(try body(transaction)) } catch { outcome = .failure(error) }
-            // The transaction must have ended when its thread leaves the gate.
-            transaction.end()
+            // The transaction has ended before its thread leaves the gate.
             gate.leave()
-            do { return try outcome.get() } catch { throw classified(error) }
+            switch outcome {
+            case .success(let result?): return result
+            case .success(nil): continue
+            // Another process made the file larger than our map (lmdb.h, mdb_txn_begin).
+            case .failure(let error) where error.cause == .mapResized: try resizeMap(to: 0)
+            case .failure(let error): throw classified(error)
+            }
         }
+    }
+
+    /// Nil where commits went by so fast that the snapshot's meta page was written over before it was
+    /// looked at: to be tried again.
+    private func readOnce<R>(
+        _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
+    ) throws(LMDBError) -> R? {
+        let transaction = try begun(UInt32(MDB_RDONLY), .beginRead)
+        guard let snapshot = try snapshot(of: UInt64(mdb_txn_id(transaction))) else {
+            mdb_txn_abort(transaction)
+            return nil
+        }
+        return try body(ReadTransaction(transaction, snapshot))
+    }
+
+    private func begun(
+        _ flags: UInt32, _ operation: LMDBError.Operation
+    ) throws(LMDBError) -> OpaquePointer {
+        var transaction: OpaquePointer?
+        try check(mdb_txn_begin(handle, nil, flags, &transaction), operation, nil)
+        guard let transaction else { throw LMDBError(operation, .unknown(0)) }
+        return transaction
+    }
+
+    /// The commit of that number; nil where its meta page has been written over.
+    private func snapshot(of number: UInt64) throws(LMDBError) -> Snapshot? {
+        var map = pages.withLock { $0 }
+        guard let snapshot = try Snapshot(of: number, in: map) else { return nil }
+        let end = (Int(clamping: snapshot.meta.lastPage) + 1) * snapshot.pageSize
+        guard !map.reaches(end) else { return snapshot }
+        map = try PageMap("\(directory)/data.mdb", bytesMin: end)
+        pages.withLock { $0 = map }
+        return Snapshot(map: map, pageSize: snapshot.pageSize, meta: snapshot.meta)
+    }
+
+    // MARK: Damage
+
+    /// How many leaves opening looks into; of larger files the others are looked into when they are read
+    /// or written. 1,024 take about a millisecond.
+    private static let openingLeavesMax = 1_024
+
+    /// Before anything is written: pages that are said to be free are in no use.
+    func requireSoundStructure() throws(LMDBError) {
+        let findings = try read { $0.structureCheck(leavesMax: Self.openingLeavesMax).findings }
+        if let first = findings.first { throw LMDBError(.openEnvironment, first) }
+    }
+
+    /// What is wrong with the file's pages; at most 100 findings.
+    ///
+    /// - Complexity: O(n) in pages.
+    package func damagedPages() throws(LMDBError) -> [(page: UInt64, what: String)] {
+        let check = try read { $0.structureCheck(leavesMax: .max) }
+        return (check.findings + check.blemishes).map { ($0.page, $0.what) }
     }
 
     // MARK: Writing
@@ -127,7 +199,7 @@ package final class Environment: @unchecked Sendable {
         growAhead(of: reserveBytes)
         while true {
             do {
-                let transaction = try WriteTransaction(begunIn: handle)
+                let transaction = try begunWriting()
                 let result = try body(transaction)
                 try transaction.commit()
                 noteSizes()
@@ -138,6 +210,22 @@ package final class Environment: @unchecked Sendable {
                 try resizeMap(to: mapSizeBytes * 2)
             }
         }
+    }
+
+    private func begunWriting() throws(LMDBError) -> WriteTransaction {
+        let transaction = try begun(0, .beginWrite)
+        do throws(LMDBError) {
+            // Nobody else writes: the commit before is the newest.
+            let last = UInt64(mdb_txn_id(transaction)) - 1
+            guard let snapshot = try snapshot(of: last) else {
+                throw LMDBError(.beginWrite, .damagedPage(last % 2, "commit \(last) is gone"))
+            }
+            writeGuard.begin(snapshot)
+        } catch {
+            mdb_txn_abort(transaction)
+            throw error
+        }
+        return WriteTransaction(transaction, writeGuard)
     }
 
     /// Flushes what `.relaxed` commits may have left to the system (L2). Blocks.

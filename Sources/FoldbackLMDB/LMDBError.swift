@@ -30,8 +30,8 @@ package struct LMDBError: Error, Sendable, Equatable {
         // What this layer itself refuses.
         case unsupportedLibrary(version: String)
         case notADirectory
-        /// The file is shorter than its own pages.
-        case cutOff(bytes: UInt64, wanted: UInt64)
+        /// A page of the file is not what it should be, and how.
+        case damagedPage(UInt64, String)
         case missing
         case openInThisProcess
         case openInProcess(pid: Int32?)
@@ -131,8 +131,7 @@ extension LMDBError.Cause: CustomStringConvertible {
         case .unsupportedLibrary(let version):
             "liblmdb \(version) is not supported: 0.9.24, 0.9.25 and 0.9.32 or later of 0.9 are"
         case .notADirectory: "it is a file, not a directory"
-        case .cutOff(let bytes, let wanted):
-            "the file is cut off: it has \(bytes) of \(wanted) bytes"
+        case .damagedPage(let page, let what): "page \(page) of data.mdb is damaged: \(what)"
         case .missing: "there is no log"
         case .openInThisProcess: "it is open in this process already"
         case .openInProcess(let pid): "process \(pid.map(String.init) ?? "unknown") has it open"

@@ -1,47 +1,44 @@
 import CLMDB
 
 /// A snapshot of the last commit, for as long as it lives; ends when it goes out of scope.
+///
+/// LMDB's transaction keeps the snapshot's pages from being used again; they are read by ``TreePath``,
+/// which believes nothing (``PageMap``).
 package struct ReadTransaction: ~Copyable {
-    fileprivate let handle: OpaquePointer
+    private let handle: OpaquePointer
+    private let snapshot: Snapshot
 
-    init(begunIn environment: OpaquePointer) throws(LMDBError) {
-        handle = try begun(in: environment, flags: UInt32(MDB_RDONLY), as: .beginRead)
+    init(_ handle: OpaquePointer, _ snapshot: Snapshot) {
+        self.handle = handle
+        self.snapshot = snapshot
     }
 
     deinit { mdb_txn_abort(handle) }
 
-    /// Ends it as LMDB wants the first use of a table ended: aborted instead, the table's handle would
-    /// be closed again (lmdb.h, mdb_dbi_open).
-    consuming func end() {
-        let handle = self.handle
-        discard self
-        mdb_txn_commit(handle)
-    }
-
     /// Whether nothing was ever put into the environment.
-    package borrowing func isEmptyEnvironment() throws(LMDBError) -> Bool {
-        var main = MDB_dbi()
-        var stat = MDB_stat()
-        try check(mdb_dbi_open(handle, nil, 0, &main), .openTable, nil)
-        try check(mdb_stat(handle, main, &stat), .inspect, nil)
-        return stat.ms_entries == 0
-    }
+    package borrowing func isEmptyEnvironment() -> Bool { snapshot.main.root == nil }
 
-    /// The table, or nil if there is none of that name yet.
+    /// The table, or nil if there is none of that name yet. It can only be read.
     package borrowing func table<Key>(
         _ name: String, of: Key.Type = Key.self
     ) throws(LMDBError) -> Table<Key>? {
-        do { return try openTable(name, flags: 0, in: handle) } catch {
-            guard error.cause == .notFound else { throw error }
-            return nil
-        }
+        try tree(name, .openTable).map { _ in Table(name: name, handle: nil) }
     }
 
     /// Calls `body` with the value's bytes, which it must not keep; nil if the key is not there.
     package borrowing func get<Key, R>(
         _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
     ) throws(LMDBError) -> R? {
-        try value(of: key, in: table, handle, body)
+        guard let tree = try tree(table.name, .get) else { return nil }
+        do throws(PageDamage) {
+            return try key.withKeyBytes { key throws(PageDamage) -> R? in
+                var path = try TreePath(in: snapshot, of: tree, to: key)
+                guard let node = try path.node(at: key) else { return nil }
+                return body(try path.value(of: node).bytes)
+            }
+        } catch {
+            throw LMDBError(.get, table: table.name, error)
+        }
     }
 
     /// Calls `body` with each pair from `start` on, in order of key, until it answers false. The
@@ -49,23 +46,54 @@ package struct ReadTransaction: ~Copyable {
     package borrowing func scan<Key>(
         _ table: Table<Key>, from start: Key? = nil, _ body: (Key, RawSpan) -> Bool
     ) throws(LMDBError) {
-        try walk(table, from: start, handle, body)
+        guard let tree = try tree(table.name, .scan) else { return }
+        do throws(PageDamage) {
+            var path: TreePath
+            if let start {
+                path = try start.withKeyBytes { start throws(PageDamage) in
+                    try TreePath(in: snapshot, of: tree, to: start)
+                }
+            } else {
+                path = try TreePath(in: snapshot, of: tree, to: nil)
+            }
+            while let node = try path.node() {
+                guard body(Key(keyBytes: node.key), try path.value(of: node).bytes) else { return }
+                try path.advance()
+            }
+        } catch {
+            throw LMDBError(.scan, table: table.name, error)
+        }
     }
 
     package borrowing func count<Key>(of table: Table<Key>) throws(LMDBError) -> Int {
-        var stat = MDB_stat()
-        try check(mdb_stat(handle, table.handle, &stat), .inspect, table.name)
-        return stat.ms_entries
+        Int(clamping: try tree(table.name, .inspect)?.entries ?? 0)
+    }
+
+    /// What is wrong with the file's pages, as far as `leavesMax` leaves are looked into.
+    borrowing func structureCheck(leavesMax: Int) -> StructureCheck {
+        StructureCheck(snapshot, leavesMax: leavesMax)
+    }
+
+    private borrowing func tree(
+        _ name: String, _ operation: LMDBError.Operation
+    ) throws(LMDBError) -> Tree? {
+        do throws(PageDamage) { return try snapshot.tree(named: name) } catch {
+            throw LMDBError(operation, table: name, error)
+        }
     }
 }
 
 /// The one transaction that may write; aborted unless it is committed. It belongs to the thread that
 /// began it (lmdb.h, mdb_txn_begin).
 package struct WriteTransaction: ~Copyable {
-    fileprivate let handle: OpaquePointer
+    private let handle: OpaquePointer
+    /// Every page that LMDB is about to read has been looked at. The environment's, which outlives its
+    /// transactions; a counted reference could not be discarded.
+    private let pages: Unmanaged<WriteGuard>
 
-    init(begunIn environment: OpaquePointer) throws(LMDBError) {
-        handle = try begun(in: environment, flags: 0, as: .beginWrite)
+    init(_ handle: OpaquePointer, _ pages: WriteGuard) {
+        self.handle = handle
+        self.pages = Unmanaged.passUnretained(pages)
     }
 
     deinit { mdb_txn_abort(handle) }
@@ -84,12 +112,17 @@ package struct WriteTransaction: ~Copyable {
     package borrowing func table<Key>(
         _ name: String, of: Key.Type = Key.self
     ) throws(LMDBError) -> Table<Key> {
-        try openTable(name, flags: UInt32(MDB_CREATE), in: handle)
+        var table = MDB_dbi()
+        try check(mdb_dbi_open(handle, name, UInt32(MDB_CREATE), &table), .openTable, name)
+        return Table(name: name, handle: table)
     }
 
     package borrowing func put<Key>(
         _ value: [UInt8], at key: Key, in table: Table<Key>
     ) throws(LMDBError) {
+        try looking(.put, table, key) { pages, key throws(PageDamage) in
+            try pages.requirePath(to: key, in: table.name)
+        }
         try store(value, key, table, flags: 0)
     }
 
@@ -98,6 +131,9 @@ package struct WriteTransaction: ~Copyable {
     package borrowing func append<Key>(
         _ value: [UInt8], at key: Key, to table: Table<Key>
     ) throws(LMDBError) {
+        try looking(.put, table, key) { pages, _ throws(PageDamage) in
+            try pages.requireEdge(of: table.name)
+        }
         try store(value, key, table, flags: UInt32(MDB_APPEND))
     }
 
@@ -105,9 +141,12 @@ package struct WriteTransaction: ~Copyable {
     package borrowing func delete<Key>(
         _ key: Key, from table: Table<Key>
     ) throws(LMDBError) -> Bool {
+        try looking(.delete, table, key) { pages, key throws(PageDamage) in
+            try pages.requireNeighbours(of: key, in: table.name)
+        }
         let code = key.withKeyBytes { bytes in
             var key = MDB_val(reading: bytes)
-            return mdb_del(handle, table.handle, &key, nil)
+            return mdb_del(handle, table.writable, &key, nil)
         }
         if code == MDB_NOTFOUND { return false }
         try check(code, .delete, table.name)
@@ -121,71 +160,35 @@ package struct WriteTransaction: ~Copyable {
             value.withUnsafeBytes { value in
                 var key = MDB_val(reading: bytes)
                 var value = MDB_val(reading: value)
-                return mdb_put(handle, table.handle, &key, &value, flags)
+                return mdb_put(handle, table.writable, &key, &value, flags)
             }
         }
         try check(code, .put, table.name)
     }
-}
 
-// MARK: What both kinds of transaction do
-
-private func begun(
-    in environment: OpaquePointer, flags: UInt32, as operation: LMDBError.Operation
-) throws(LMDBError) -> OpaquePointer {
-    var handle: OpaquePointer?
-    try check(mdb_txn_begin(environment, nil, flags, &handle), operation, nil)
-    guard let handle else { throw LMDBError(operation, .unknown(0)) }
-    return handle
-}
-
-private func openTable<Key>(
-    _ name: String, flags: UInt32, in transaction: OpaquePointer
-) throws(LMDBError) -> Table<Key> {
-    var handle = MDB_dbi()
-    try check(mdb_dbi_open(transaction, name, flags, &handle), .openTable, name)
-    return Table(name: name, handle: handle)
-}
-
-private func value<Key, R>(
-    of key: Key, in table: Table<Key>, _ transaction: OpaquePointer, _ body: (RawSpan) -> R
-) throws(LMDBError) -> R? {
-    var value = MDB_val()
-    let code = key.withKeyBytes { bytes in
-        var key = MDB_val(reading: bytes)
-        return mdb_get(transaction, table.handle, &key, &value)
+    private borrowing func looking<Key>(
+        _ operation: LMDBError.Operation, _ table: Table<Key>, _ key: Key,
+        _ body: (WriteGuard, UnsafeRawBufferPointer) throws(PageDamage) -> Void
+    ) throws(LMDBError) {
+        let pages = pages.takeUnretainedValue()
+        do throws(PageDamage) {
+            try key.withKeyBytes { key throws(PageDamage) in try body(pages, key) }
+        } catch {
+            throw LMDBError(operation, table: table.name, error)
+        }
     }
-    if code == MDB_NOTFOUND { return nil }
-    try check(code, .get, table.name)
-    return body(value.bytes.bytes)
 }
 
-private func walk<Key>(
-    _ table: Table<Key>, from start: Key?, _ transaction: OpaquePointer,
-    _ body: (Key, RawSpan) -> Bool
-) throws(LMDBError) {
-    var cursor: OpaquePointer?
-    try check(mdb_cursor_open(transaction, table.handle, &cursor), .scan, table.name)
-    defer { mdb_cursor_close(cursor) }
-    var key = MDB_val()
-    var value = MDB_val()
-    // LMDB reads the start key before it overwrites `key` with the place in the map.
-    var code =
-        start?.withKeyBytes { bytes in
-            key = MDB_val(reading: bytes)
-            return mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
-        } ?? mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
-    while code == MDB_SUCCESS {
-        guard body(Key(keyBytes: key.bytes), value.bytes.bytes) else { return }
-        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
-    }
-    guard code == MDB_NOTFOUND else { throw LMDBError(.scan, table: table.name, code: code) }
-}
-
-private func check(
+func check(
     _ code: Int32, _ operation: LMDBError.Operation, _ table: String?
 ) throws(LMDBError) {
     guard code == MDB_SUCCESS else { throw LMDBError(operation, table: table, code: code) }
+}
+
+extension LMDBError {
+    init(_ operation: Operation, table: String? = nil, _ damage: PageDamage) {
+        self.init(operation, table: table, .damagedPage(damage.page, damage.what))
+    }
 }
 
 extension MDB_val {
@@ -193,9 +196,5 @@ extension MDB_val {
     fileprivate init(reading bytes: UnsafeRawBufferPointer) {
         self.init(
             mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-    }
-
-    fileprivate var bytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: mv_data, count: mv_size)
     }
 }

@@ -89,5 +89,6 @@ final class TestStorage: LogStorage {
     ) throws(FoldbackError) {
         try log.scanCheckpoints(from: start, body)
     }
+    func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] { [] }
     func close() { log.close() }
 }

@@ -81,28 +81,50 @@ extension LMDBLog {
         static let log = "log"
     }
 
+    private enum Found {
+        case nothing, foreign
+        /// Our tables, but for what is named.
+        case lacking(String)
+        case header([UInt8])
+    }
+
     /// Nil where nothing was ever written: a new log, or one whose making was cut off.
     private static func header(in environment: Environment) throws(FoldbackError) -> LogHeader? {
         let path = environment.directory
         let found = try translating(path) { () throws(LMDBError) in
-            try environment.read { transaction throws(LMDBError) -> (isEmpty: Bool, [UInt8]?) in
-                if try transaction.isEmptyEnvironment() { return (true, nil) }
-                guard let log: Table<String> = try transaction.table(Name.log) else {
-                    return (false, nil)
-                }
-                return (false, try transaction.get(log, LogHeader.key) { Array(copying: $0) })
+            try environment.read { transaction throws(LMDBError) -> Found in
+                try self.found(in: transaction)
             }
         }
         switch found {
-        case (true, _): return nil
-        case (false, nil):
-            throw .notALog(path: path, reason: "its LMDB file is another program's")
-        case (false, let bytes?):
+        case .nothing: return nil
+        case .foreign: throw .notALog(path: path, reason: "its LMDB file is another program's")
+        case .lacking(let what):
+            throw .damaged(path: path, sequence: nil, reason: "\(what) is missing")
+        case .header(let bytes):
             do throws(FormatError) {
                 return try LogHeader(decoding: bytes)
             } catch {
-                throw FoldbackError(error, at: path, sequence: nil)
+                throw FoldbackError(error, at: "\(path), the header", sequence: nil)
             }
+        }
+    }
+
+    private static func found(
+        in transaction: borrowing ReadTransaction
+    ) throws(LMDBError) -> Found {
+        if transaction.isEmptyEnvironment() { return .nothing }
+        let log: Table<String>? = try transaction.table(Name.log)
+        let entries: Table<UInt64>? = try transaction.table(Name.entries)
+        let verdicts: Table<UInt64>? = try transaction.table(Name.verdicts)
+        switch (log, entries, verdicts) {
+        case (nil, nil, nil): return .foreign
+        case (nil, _, _): return .lacking("table \(Name.log)")
+        case (_, nil, _): return .lacking("table \(Name.entries)")
+        case (_, _, nil): return .lacking("table \(Name.verdicts)")
+        case (let log?, _, _):
+            let bytes = try transaction.get(log, LogHeader.key) { Array(copying: $0) }
+            return bytes.map { .header($0) } ?? .lacking("the header")
         }
     }
 

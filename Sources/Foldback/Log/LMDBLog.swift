@@ -139,6 +139,12 @@ package final class LMDBLog: LogStorage {
         }
     }
 
+    package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] {
+        do throws(LMDBError) { return try environment.damagedPages() } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+
     private func value(
         of key: UInt64, in table: Table<UInt64>
     ) throws(FoldbackError) -> [UInt8]? {
@@ -153,8 +159,10 @@ package final class LMDBLog: LogStorage {
 }
 
 extension CheckpointKey: TableKey {
-    package func withKeyBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
-        bytes.withUnsafeBytes(body)
+    package func withKeyBytes<R, E: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        try withBytes(of: bytes, body)
     }
 
     package init(keyBytes: UnsafeRawBufferPointer) { self.init(bytes: keyBytes) }
@@ -172,7 +180,7 @@ extension StorageFailure {
             switch error.cause {
             case .diskFull(let free): .diskFull(freeBytes: free)
             case .system(let code): .system(errno: code)
-            case .pageNotFound, .corrupted, .cursorFull: .damagedFile
+            case .pageNotFound, .corrupted, .cursorFull, .damagedPage: .damagedFile
             case .readersFull: .tooManyReaders
 
             default: .other
@@ -197,7 +205,7 @@ extension FoldbackError {
             case .unsupportedLibrary(let version): .unsupportedLibrary(version: version)
             case .usedAfterFork: .usedAfterFork(path: path)
             case .closed: .closed(path: path)
-            case .corrupted, .pageNotFound, .cursorFull, .cutOff:
+            case .corrupted, .pageNotFound, .cursorFull, .damagedPage:
                 .damaged(path: path, sequence: nil, reason: "\(error)")
             default: .storage(StorageFailure(error, at: path))
             }

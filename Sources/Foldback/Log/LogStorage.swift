@@ -38,6 +38,9 @@ package protocol LogStorage: AnyObject, Sendable {
     func scanCheckpoints(
         from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
     ) throws(FoldbackError)
+    /// What is wrong with the file beneath, page by page; none where there is no file.
+    func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)]
+
     func close()
 }
 

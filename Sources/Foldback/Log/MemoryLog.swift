@@ -87,5 +87,7 @@ package final class MemoryLog: LogStorage {
         }
     }
 
+    package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] { [] }
+
     package func close() { tables.withLock { $0.isClosed = true } }
 }

@@ -26,7 +26,11 @@ public final class LogReader: Sendable {
     public func entries(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [LogEntry<[UInt8]>] {
-        try log.decodedRecords(from: start, countMax: countMax, codec: codec).map(LogEntry.init)
+        let records = try log.decodedRecords(from: start, countMax: countMax, codec: codec)
+        if records.isEmpty, countMax > 0, try start.value <= log.recordCount() {
+            throw log.missing(max(start, 1))
+        }
+        return records.map(LogEntry.init)
     }
 
     /// Checks every record, verdict and checkpoint against a fold from the first entry on.

@@ -7,6 +7,8 @@ struct Verifier {
     private var findings: [Verification.Finding] = []
     private var verdicts: [IntentNumber: VerdictRow] = [:]
     private var checkpointsCompared = 0
+    /// Every entry could be folded.
+    private var isWhole = true
 
     private static let findingsMax = 100
 
@@ -23,6 +25,11 @@ struct Verifier {
         against published: (() -> Published)? = nil
     ) throws(FoldbackError) -> Verification {
         let end = published?()
+        try noting { verifier throws(FoldbackError) in
+            for (page, what) in try verifier.storage.damagedPages() {
+                verifier.find(.file, "page \(page): \(what)")
+            }
+        }
         try noting { verifier throws(FoldbackError) in
             try verifier.foldAll(upTo: end?.sequence)
             try verifier.compareVerdicts(now: published)
@@ -61,6 +68,7 @@ struct Verifier {
             sequences = try verifier.storage.checkpointSequences(upTo: last)
         }
         var checkpoints = sequences[...]
+        isWhole = false
         var fold = fold
         defer { self.fold = fold }
         try noting { verifier throws(FoldbackError) in
@@ -71,11 +79,12 @@ struct Verifier {
                 checkpoints.removeFirst()
                 verifier.compareCheckpoint(&fold)
             }
+            for sequence in checkpoints {
+                verifier.find(.checkpoint(sequence), "it lies beyond the last entry")
+            }
+            verifier.isWhole = true
         }
-        for sequence in checkpoints where findings.isEmpty {
-            find(.checkpoint(sequence), "it lies beyond the last entry")
-        }
-        if !findings.isEmpty { try checkRecords(behind: fold.state.sequence.next, upTo: last) }
+        if !isWhole { try checkRecords(behind: fold.state.sequence.next, upTo: last) }
     }
 
     /// Behind an entry that cannot be folded, records can still be looked at one by one.
@@ -155,7 +164,8 @@ struct Verifier {
     }
 
     private mutating func compareVerdicts(now published: (() -> Published)?) throws(FoldbackError) {
-        guard findings.isEmpty else { return }
+        // What was not folded says nothing of verdicts.
+        guard isWhole else { return }
         var wrong = try wrongVerdicts()
         // An open store may have gone on meanwhile: fold what came, and look at those again.
         while !wrong.isEmpty, let last = published?().sequence, last > fold.state.sequence {

@@ -50,8 +50,10 @@ extension StoreCore {
         try storage.requireUsable()
         guard start <= end else { return [] }
         let left = Int(clamping: end.value - start.value).addingReportingOverflow(1).partialValue
-        return try storage.decodedRecords(
+        let records = try storage.decodedRecords(
             from: start, countMax: min(countMax, max(left, 1)), codec: codec)
+        if records.isEmpty, countMax > 0 { throw storage.missing(start) }
+        return records
     }
 
     package func answer(
@@ -85,7 +87,10 @@ extension LogStorage {
         from start: LogSequence, countMax: Int, codec: any PayloadCodec
     ) throws(FoldbackError) -> [Record] {
         var decoded: [Record] = []
+        var expected = max(start, 1)
         for (sequence, bytes) in try records(from: start, countMax: countMax) {
+            guard sequence == expected else { throw missing(expected) }
+            expected = sequence.next
             do throws(FormatError) {
                 decoded.append(
                     try Record.decoded(
@@ -97,6 +102,10 @@ extension LogStorage {
             }
         }
         return decoded
+    }
+
+    func missing(_ sequence: LogSequence) -> FoldbackError {
+        .damaged(path: path, sequence: sequence, reason: "the record is missing")
     }
 }
 

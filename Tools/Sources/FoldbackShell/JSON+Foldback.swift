@@ -88,7 +88,7 @@ extension StoreStatus {
             "sequence": .number(sequence), "through": .number(through),
             "pending": .integer(Int64(pendingCount)), "accepted": .integer(Int64(acceptedCount)),
             "rejected": .integer(Int64(rejectedCount)), "nextIntent": .number(nextIntent),
-            "bytes": .integer(Int64(bytesOnDisk)),
+            "bytes": .integer(Int64(bytesOnDisk)), "checkpoint": .number(checkpoint),
         ]
     }
 }

@@ -29,7 +29,7 @@ struct Log: ParsableCommand {
 
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints what a log is and holds; verifies every record, changes nothing.",
+        abstract: "Prints what a log is and holds; changes nothing.",
         discussion: "Example: foldback status a.log --json")
 
     @OptionGroup var log: LogArgument
@@ -49,7 +49,7 @@ struct Status: ParsableCommand {
             ("entries", "\(status.sequence)"), ("through", "\(status.through)"),
             ("pending", "\(status.pendingCount)"), ("accepted", "\(status.acceptedCount)"),
             ("rejected", "\(status.rejectedCount)"), ("next intent", "\(status.nextIntent)"),
-            ("bytes", "\(status.bytesOnDisk)"),
+            ("bytes", "\(status.bytesOnDisk)"), ("checkpoint", "\(status.checkpoint)"),
         ]
         try Output.write(rows.map { $0.padded(to: 12) + $1.visible + "\n" }.joined())
     }

@@ -13,7 +13,7 @@ struct FoldbackCommand: AsyncParsableCommand {
 
             Example: foldback log ~/Library/feed.log
             """,
-        subcommands: [Shell.self, Log.self, Status.self])
+        subcommands: [Shell.self, Log.self, Status.self, Verify.self])
 }
 
 @main

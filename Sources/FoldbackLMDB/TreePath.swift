@@ -1,0 +1,127 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#endif
+
+/// The way from a tree's root to a place in one of its leaves, and on from there in order of key.
+struct TreePath {
+    private static let depthMax = 32
+
+    private let snapshot: Snapshot
+    /// From the root down; the index of the child, or in the leaf of the node.
+    private(set) var steps: [(page: Page, index: Int)] = []
+
+    typealias Key = UnsafeRawBufferPointer
+
+    /// To the first key that is not before `key`; nil: to the first of all.
+    init(in snapshot: Snapshot, of tree: Tree, to key: Key?) throws(PageDamage) {
+        self.snapshot = snapshot
+        guard let root = tree.root else { return }
+        guard 1...Self.depthMax ~= tree.depth else {
+            throw PageDamage(page: root, what: "its tree is said to be \(tree.depth) levels deep")
+        }
+        steps.reserveCapacity(tree.depth)
+        var number = root
+        for level in 1...tree.depth {
+            let page = try snapshot.page(number, level == tree.depth ? .leaf : .branch)
+            let index = try key.map { key throws(PageDamage) in try Self.place(of: key, in: page) }
+            steps.append((page, index ?? 0))
+            if level < tree.depth { number = try child() }
+        }
+        if steps[steps.count - 1].index == steps[steps.count - 1].page.count { try advanceLeaf() }
+    }
+
+    /// To the last leaf of all.
+    init(in snapshot: Snapshot, toLastOf tree: Tree) throws(PageDamage) {
+        self.snapshot = snapshot
+        guard let root = tree.root else { return }
+        guard 1...Self.depthMax ~= tree.depth else {
+            throw PageDamage(page: root, what: "its tree is said to be \(tree.depth) levels deep")
+        }
+        var number = root
+        for level in 1...tree.depth {
+            let page = try snapshot.page(number, level == tree.depth ? .leaf : .branch)
+            steps.append((page, page.count - 1))
+            if level < tree.depth { number = try child() }
+        }
+    }
+
+    /// The node that the path leads to; nil behind the last.
+    func node() throws(PageDamage) -> Page.Node? {
+        guard let leaf = steps.last else { return nil }
+        return try leaf.page.node(leaf.index)
+    }
+
+    /// The same, if it has that key.
+    mutating func node(at key: Key) throws(PageDamage) -> Page.Node? {
+        guard let node = try node(), Self.compare(node.key, key) == 0 else { return nil }
+        return node
+    }
+
+    /// The node's value; bytes of the file.
+    func value(of node: Page.Node) throws(PageDamage) -> UnsafeRawBufferPointer {
+        switch node.content {
+        case .value(let bytes), .table(let bytes): return bytes
+        case .overflow(let page, let bytes): return try snapshot.overflow(page, bytes: bytes)
+        case .child(let page): throw PageDamage(page: page, what: "it is a leaf's child")
+        }
+    }
+
+    /// On to the next node; keys have to rise, so this comes to an end.
+    mutating func advance() throws(PageDamage) {
+        guard let last = try node()?.key else { return }
+        steps[steps.count - 1].index += 1
+        let leaf = steps[steps.count - 1]
+        if leaf.index == leaf.page.count { try advanceLeaf() }
+        guard let next = try node() else { return }
+        guard Self.compare(last, next.key) < 0 else {
+            throw steps[steps.count - 1].page.damage("its keys do not rise")
+        }
+    }
+
+    /// To the first node of the next leaf, or behind the last.
+    private mutating func advanceLeaf() throws(PageDamage) {
+        let depth = steps.count
+        steps.removeLast()
+        while let step = steps.last, step.index + 1 == step.page.count { steps.removeLast() }
+        guard !steps.isEmpty else { return }
+        steps[steps.count - 1].index += 1
+        while steps.count < depth {
+            let kind: Page.Kind = steps.count == depth - 1 ? .leaf : .branch
+            steps.append((try snapshot.page(try child(), kind), 0))
+        }
+    }
+
+    private func child() throws(PageDamage) -> UInt64 {
+        let (page, index) = steps[steps.count - 1]
+        guard case .child(let number) = try page.node(index).content else {
+            throw page.damage("it has no children")
+        }
+        return number
+    }
+
+    /// In a leaf: the first node not before `key`. In a branch: the last child whose keys begin at or
+    /// before it; the first has no key of its own.
+    private static func place(of key: Key, in page: Page) throws(PageDamage) -> Int {
+        var low = page.kind == .branch ? 1 : 0
+        var high = page.count
+        while low < high {
+            let middle = (low + high) / 2
+            let order = compare(try page.node(middle).key, key)
+            let isBefore = page.kind == .branch ? order <= 0 : order < 0
+            if isBefore { low = middle + 1 } else { high = middle }
+        }
+        return page.kind == .branch ? low - 1 : low
+    }
+
+    /// LMDB's default order: by bytes, a prefix before what it begins.
+    static func compare(_ a: Key, _ b: Key) -> Int {
+        let count = min(a.count, b.count)
+        if count > 0, let a = a.baseAddress, let b = b.baseAddress {
+            let order = memcmp(a, b, count)
+            if order != 0 { return Int(order) }
+        }
+        return a.count - b.count
+    }
+}

@@ -1,0 +1,70 @@
+/// Looks at every page of the last commit that LMDB will read while it changes a table, before it does.
+///
+/// Only for the writer's thread. Pages that have been found sound are remembered: whatever is written
+/// over them later is LMDB's own, from memory.
+final class WriteGuard {
+    private var snapshot: Snapshot
+    private var trees: [(name: String, tree: Tree?)] = []
+    private var soundPages: Set<UInt64> = []
+
+    private static let soundPagesMax = 1 << 16
+
+    init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+
+    func begin(_ snapshot: Snapshot) {
+        self.snapshot = snapshot
+        trees.removeAll(keepingCapacity: true)
+        if soundPages.count > Self.soundPagesMax { soundPages.removeAll() }
+    }
+
+    /// For a row that is put, or appended behind the last.
+    func requirePath(to key: UnsafeRawBufferPointer, in table: String) throws(PageDamage) {
+        guard let tree = try tree(table) else { return }
+        var path = try TreePath(in: snapshot, of: tree, to: key)
+        guard !path.steps.isEmpty else { return try requireEdge(of: tree) }
+        for step in path.steps { try requireSound(step.page) }
+        try requireValue(try path.node(at: key))
+    }
+
+    func requireEdge(of table: String) throws(PageDamage) {
+        guard let tree = try tree(table) else { return }
+        try requireEdge(of: tree)
+    }
+
+    /// For a row that is deleted: its page may be merged with the one before or after it.
+    func requireNeighbours(of key: UnsafeRawBufferPointer, in table: String) throws(PageDamage) {
+        try requirePath(to: key, in: table)
+        guard let tree = try tree(table) else { return }
+        let path = try TreePath(in: snapshot, of: tree, to: key)
+        for (level, step) in path.steps.enumerated().dropLast() {
+            let kind = path.steps[level + 1].page.kind
+            for index in [step.index - 1, step.index + 1] where 0..<step.page.count ~= index {
+                guard case .child(let number) = try step.page.node(index).content else { continue }
+                try requireSound(try snapshot.page(number, kind))
+            }
+        }
+    }
+
+    private func requireEdge(of tree: Tree) throws(PageDamage) {
+        let path = try TreePath(in: snapshot, toLastOf: tree)
+        for step in path.steps { try requireSound(step.page) }
+    }
+
+    private func requireValue(_ node: Page.Node?) throws(PageDamage) {
+        guard case .overflow(let page, let bytes)? = node?.content else { return }
+        _ = try snapshot.overflowPages(page, bytes: bytes)
+    }
+
+    private func requireSound(_ page: Page) throws(PageDamage) {
+        guard !soundPages.contains(page.number) else { return }
+        try page.requireSound { TreePath.compare($0, $1) < 0 }
+        soundPages.insert(page.number)
+    }
+
+    private func tree(_ name: String) throws(PageDamage) -> Tree? {
+        if let known = trees.first(where: { $0.name == name }) { return known.tree }
+        let tree = try snapshot.tree(named: name)
+        trees.append((name, tree))
+        return tree
+    }
+}

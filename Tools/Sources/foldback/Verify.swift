@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foldback
+import FoldbackShell
+import Foundation
+
+struct Verify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Checks a whole log: pages, entries, verdicts and checkpoints; changes nothing.",
+        discussion: """
+            Every entry is folded from the first one on, and checkpoints are compared with that; \
+            states of projections only where they are Documents. One line says each thing that is \
+            wrong, and where. Exit code 1 if there is one.
+
+            Example: foldback verify a.log
+            """)
+
+    @OptionGroup var log: LogArgument
+
+    @Flag(help: "One JSON object for each thing that is wrong, then one for the whole.")
+    var json = false
+
+    func run() throws {
+        let verification = try verification()
+        try Output.write(json ? verification.json : verification.text)
+        if !verification.isSound { Foundation.exit(1) }
+    }
+
+    /// A log that is too damaged to be looked at is a finding as well.
+    private func verification() throws -> Verification {
+        do throws(FoldbackError) {
+            let reader = try LogReader(at: log.directory)
+            defer { reader.close() }
+            return try reader.verify(Documents.self)
+        } catch {
+            guard let verification = Verification(error) else { throw error }
+            return verification
+        }
+    }
+}
+
+extension Verification {
+    fileprivate var text: String {
+        let end =
+            isSound
+            ? "sound: \(entriesFolded) entries folded, \(checkpointsCompared) checkpoints compared"
+            : "not sound: \(findings.count) \(findings.count == 1 ? "thing is" : "things are") wrong"
+        return (findings.map { "\($0)".visible } + [end]).joined(separator: "\n") + "\n"
+    }
+
+    fileprivate var json: String {
+        let end: JSON = [
+            "sound": .bool(isSound), "entries": .integer(Int64(entriesFolded)),
+            "checkpoints": .integer(Int64(checkpointsCompared)),
+        ]
+        let findings = findings.map { finding -> JSON in
+            ["place": .string("\(finding.place)"), "what": .string(finding.what)]
+        }
+        return (findings + [end]).map { "\($0)\n" }.joined()
+    }
+}

@@ -1,0 +1,118 @@
+import Foldback
+import Foundation
+import Testing
+
+/// Born from the question what a byte that the disk got wrong can do: LMDB follows every number in its
+/// file, so it could do anything.
+///
+/// Property: with any byte of a log flipped, or any page of it zeroed, opening, reading, checking and
+/// writing end in a typed error or in the right answer; never in another answer, and never in the end of
+/// the process (L5).
+@Suite struct DamageTests {
+    /// A bit of each so many-th byte is flipped, at other places in each run; 1 takes hours.
+    private static let step =
+        Int(ProcessInfo.processInfo.environment["DAMAGE_STEP"] ?? "") ?? 797
+
+    @Test func `any flipped bit is an error or does no harm`() async throws {
+        let directory = DiskDirectory()
+        let bytes = try await Self.makeLog(directory.log)
+        let start = Int.random(in: 0..<Self.step)
+        print("damage: \(bytes) bytes, each \(Self.step)th flipped from \(start) on")
+        let found = try Self.probe(directory, "flip", start..<bytes, step: Self.step)
+        // Most of a file is values, each under a checksum.
+        #expect(found.errors > found.right / 4, "\(found)")
+    }
+
+    @Test func `any zeroed page is an error or does no harm`() async throws {
+        let directory = DiskDirectory()
+        let bytes = try await Self.makeLog(directory.log)
+        let found = try Self.probe(directory, "zero", 0..<bytes / 4_096, step: 1)
+        #expect(found.errors > 0)
+    }
+
+    // MARK: A log with something of everything
+
+    /// - Returns: the size of its data file.
+    private static func makeLog(_ directory: URL) async throws -> Int {
+        let store = try await Foldback.open(
+            at: directory, Documents.self, confirmedBy: .downlink, durability: .relaxed,
+            checkpoints: CheckpointPolicy(entriesMax: 20, bytesMax: .max, spacing: 30),
+            replica: ReplicaID("me"))
+        for number in 1...60 as ClosedRange<UInt64> {
+            let receipt = try await store.record(
+                .increment("k\(number % 7)", field: "n", by: 1), force: true,
+                once: number % 5 == 0 ? "once \(number)" : nil, info: ["screen": "\(number)"])
+            switch number % 6 {
+            case 0: try await store.reject(receipt.number, code: "no", message: "not \(number)")
+            case 1:
+                try await store.acknowledge(
+                    receipt.number, position: Position(number),
+                    replacement: .set("k\(number % 7)", ["n": .integer(Int64(number))]))
+            case 2:
+                try await store.confirm([
+                    ConfirmedEvent(
+                        position: Position(number), event: .set("k\(number % 7)", ["n": 7]),
+                        origin: receipt.id)
+                ])
+            case 3: try await store.withdraw(receipt.number)
+            default: break
+            }
+            if number % 20 == 0 { try await store.checkpoint() }
+        }
+        for number in 1...3 {
+            let long = JSON.string(String(repeating: "long \(number)", count: 900))
+            _ = try await store.record(.set("long", long))
+        }
+        try await store.acknowledge(6)
+        try await store.dismiss(12)
+        await store.close()
+        return try Data(contentsOf: directory.appending(path: "data.mdb")).count
+    }
+
+    // MARK: The probe
+
+    struct Found: CustomStringConvertible {
+        var errors = 0
+        var right = 0
+        var description: String { "\(errors) errors, \(right) right" }
+    }
+
+    /// Runs the probe over all places, and again behind one at which it died.
+    private static func probe(
+        _ directory: DiskDirectory, _ kind: String, _ places: Range<Int>, step: Int
+    ) throws -> Found {
+        var found = Found()
+        var first = places.lowerBound
+        while first < places.upperBound {
+            // In memory where there is such a file system: what matters here is the bytes.
+            let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
+            let base =
+                FileManager.default.isWritableFile(atPath: memory.path)
+                ? memory : FileManager.default.temporaryDirectory
+            let scratch = base.appending(path: "foldback-damage-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: scratch) }
+            let result = try run([
+                ShellProcess.executable("damage-probe").path, directory.log.path, scratch.path,
+                kind, "\(first)", "\(places.upperBound - 1)", "\(step)",
+            ])
+            let lines = result.output.split(separator: "\n", omittingEmptySubsequences: true)
+            for line in lines {
+                let words = line.split(separator: " ", maxSplits: 2)
+                switch words.dropFirst().first {
+                case "error": found.errors += 1
+                case "right": found.right += 1
+                default:
+                    Issue.record(
+                        "\(kind) \(line), exit \(result.status): \(result.errors.suffix(300))")
+                }
+            }
+            guard result.status != 0 else { break }
+            guard let last = lines.last?.split(separator: " ").first.flatMap({ Int($0) }) else {
+                Issue.record("the probe said nothing: \(result.errors)")
+                break
+            }
+            first = last + step
+        }
+        return found
+    }
+}

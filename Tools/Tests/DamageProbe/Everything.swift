@@ -1,0 +1,48 @@
+import Foldback
+
+/// All that a store says of the entries up to a sequence, as text to compare.
+struct Everything {
+    private(set) var lines: [String] = []
+
+    init(
+        _ store: Store<Documents>, upTo sequence: LogSequence
+    ) async throws(FoldbackError) {
+        let now = try await store.snapshot(at: sequence)
+        lines.append("view \(now.view.json)")
+        lines.append("confirmed \(now.confirmed.json)")
+        lines.append("\(now.pending) \(now.accepted) \(now.conflicted) \(now.through)")
+        lines.append("\(store.status.kind)")
+        var next: LogSequence = 1
+        while next <= sequence {
+            let entries = try store.entries(from: next, countMax: 100)
+            for entry in entries where entry.sequence <= sequence {
+                lines.append(
+                    "\(entry.sequence) \(entry.time) \(entry.replica) \(entry.info) \(entry.content)"
+                )
+            }
+            guard let last = entries.last else { break }
+            next = LogSequence(last.sequence.value + 1)
+        }
+        try addIntents(of: store, upTo: sequence)
+        for past in stride(from: UInt64(0), to: sequence.value, by: 25) {
+            let snapshot = try await store.snapshot(at: LogSequence(past))
+            lines.append("at \(past) \(snapshot.view.json) \(snapshot.pending)")
+        }
+        lines.append("\(store.faults)")
+    }
+
+    private mutating func addIntents(
+        of store: Store<Documents>, upTo sequence: LogSequence
+    ) throws(FoldbackError) {
+        var number: UInt64 = 1
+        while number < store.status.nextIntent.value {
+            let intent = try store.intent(IntentNumber(number))
+            guard intent.sequence <= sequence else { return }
+            lines.append(
+                "intent \(number) \(intent.id) \(intent.state) \(intent.isDismissed) "
+                    + "\(String(describing: intent.event)) \(String(describing: intent.rejection)) "
+                    + "\(String(describing: intent.answer))")
+            number += 1
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Foldback
+import Foundation
+
+/// `damage-probe LOG SCRATCH KIND FIRST LAST STEP`: damages a copy of LOG's data file in one place
+/// after the other, opens it, looks at everything in it, writes to it, and says for each place what came
+/// of that, in one line: `PLACE error …`, `PLACE right` or `PLACE WRONG …`. The line is begun before
+/// the log is touched: a process that ends in the middle has said where.
+///
+/// KIND is `flip` (one bit of the byte at PLACE) or `zero` (all of page PLACE).
+@main
+struct Main {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 7, let first = Int(arguments[4]), let last = Int(arguments[5]),
+            let step = Int(arguments[6])
+        else {
+            FileHandle.standardError.write(
+                Data("usage: damage-probe LOG SCRATCH flip|zero FIRST LAST STEP\n".utf8))
+            exit(2)
+        }
+        let whole = try Data(
+            contentsOf: URL(filePath: arguments[1]).appending(path: "data.mdb"))
+        let scratch = URL(filePath: arguments[2], directoryHint: .isDirectory)
+        let expected = try await Self.expected(whole, in: scratch)
+        for place in stride(from: first, through: last, by: step) {
+            var bytes = whole
+            if arguments[3] == "flip" {
+                bytes[place] ^= 1 << (place % 7)
+            } else {
+                let page = place * 4_096..<min((place + 1) * 4_096, bytes.count)
+                bytes.replaceSubrange(page, with: repeatElement(0, count: page.count))
+            }
+            say("\(place) ")
+            say(try await outcome(of: bytes, in: scratch, expected) + "\n")
+        }
+    }
+
+    private static func say(_ text: String) {
+        FileHandle.standardOutput.write(Data(text.utf8))
+    }
+
+    private static func log(_ bytes: Data, in scratch: URL) throws -> URL {
+        let log = scratch.appending(path: "log", directoryHint: .isDirectory)
+        try? FileManager.default.removeItem(at: log)
+        try FileManager.default.createDirectory(at: log, withIntermediateDirectories: true)
+        try bytes.write(to: log.appending(path: "data.mdb"))
+        return log
+    }
+
+    private static func open(_ log: URL) async throws(FoldbackError) -> Store<Documents> {
+        try await Foldback.open(
+            at: log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
+    }
+
+    private static func expected(_ whole: Data, in scratch: URL) async throws -> [String] {
+        let store = try await open(try log(whole, in: scratch))
+        let lines = try await Everything(store, upTo: store.status.sequence).lines
+        await store.close()
+        return lines
+    }
+
+    private static func outcome(
+        of bytes: Data, in scratch: URL, _ expected: [String]
+    ) async throws -> String {
+        let log = try log(bytes, in: scratch)
+        var findings: Int?
+        do throws(FoldbackError) {
+            let reader = try LogReader(at: log)
+            findings = try reader.verify(Documents.self).findings.count
+            reader.close()
+        } catch {
+            guard error.isDamage else { return "WRONG verify: \(error)" }
+        }
+        do throws(FoldbackError) {
+            if let wrong = try await wrong(in: log, expected) { return "WRONG \(wrong)" }
+            return "right \(findings.map(String.init) ?? "unreadable")"
+        } catch {
+            guard error.isDamage else { return "WRONG error: \(error)" }
+            if findings == 0 { return "WRONG verify found nothing: \(error)" }
+            return "error \(error)"
+        }
+    }
+
+    /// What a store shows otherwise than it should; nil for nothing.
+    private static func wrong(
+        in log: URL, _ expected: [String]
+    ) async throws(FoldbackError) -> String? {
+        var store = try await open(log)
+        let sequence = store.status.sequence
+        do throws(FoldbackError) {
+            if let wrong = try await difference(store, sequence, expected) { return wrong }
+            // Writing must not spoil what is there: much is written, so that free pages are used.
+            for number in 1...40 {
+                let receipt = try await store.record(
+                    .set("new \(number)", .string(String(repeating: "x", count: 700))))
+                try await store.reject(receipt.number, message: "no")
+            }
+            try await store.checkpoint()
+        } catch {
+            await store.close()
+            throw error
+        }
+        await store.close()
+        store = try await open(log)
+        do throws(FoldbackError) {
+            let wrong = try await difference(store, sequence, expected)
+            await store.close()
+            return wrong
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    private static func difference(
+        _ store: Store<Documents>, _ sequence: LogSequence, _ expected: [String]
+    ) async throws(FoldbackError) -> String? {
+        let lines = try await Everything(store, upTo: sequence).lines
+        guard lines != expected else { return nil }
+        let (found, wanted) =
+            zip(lines, expected).first { $0 != $1 }
+            ?? ("\(lines.count) lines", "\(expected.count) lines")
+        return "\(found.prefix(200)), not \(wanted.prefix(200))"
+    }
+}
+
+extension FoldbackError {
+    fileprivate var isDamage: Bool {
+        switch self {
+        case .damaged, .newerFormat, .notALog: true
+        // A write that met damage before anything could be on disk.
+        case .storage(let failure): failure.reason == .damagedFile
+        default: false
+        }
+    }
+}
