@@ -105,6 +105,23 @@ package enum Platform {
         guard fsync(descriptor) == 0 else { throw LMDBError(.sync, .system(errno: errno)) }
     }
 
+    /// Makes an empty file of its own, whatever was there.
+    package static func createEmpty(_ path: String) throws(LMDBError) {
+        unlink(path)
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw LMDBError(.createDirectory, .system(errno: errno)) }
+        close(file)
+    }
+
+    /// False where that cannot be done; nothing is changed then.
+    package static func rename(_ path: String, to target: String) -> Bool {
+        #if canImport(Darwin)
+            Darwin.rename(path, target) == 0
+        #else
+            Glibc.rename(path, target) == 0
+        #endif
+    }
+
     enum Kind { case directory, other, absent }
 
     static func kind(of path: String) throws(LMDBError) -> (Kind, device: UInt64, inode: UInt64) {

@@ -239,8 +239,9 @@ import Testing
     @Test func `L9: looking at a log leaves every byte and creates nothing`() async throws {
         try await fill()
         let manager = FileManager.default
-        try manager.removeItem(at: directory.log.appending(path: "lock.mdb"))
-        try manager.removeItem(at: directory.log.appending(path: "writer.pid"))
+        for name in ["lock.mdb", "writer.pid", "mark"] {
+            try manager.removeItem(at: directory.log.appending(path: name))
+        }
         let before = try Data(contentsOf: dataFile)
         let reader = try LogReader(at: directory.log)
         let status = try reader.status()
@@ -289,6 +290,62 @@ import Testing
         try await store.confirm([ConfirmedEvent(position: 1, event: .set("e", 1), origin: mine)])
         #expect(try store.intent(4).state == .pending, "another replica's number 4 is foreign")
         await store.close()
+    }
+
+    @Test func `L11: whatever way a backup is restored, the log takes a fresh replica id`()
+        async throws
+    {
+        try await fill()
+        let backup = directory.url.appending(path: "backup", directoryHint: .isDirectory)
+        try FileManager.default.copyItem(at: directory.log, to: backup)
+        // The log goes on, so that numbers are given that the backup does not know.
+        var store = try await open()
+        _ = try await store.record(.set("later", 1))
+        await store.close()
+        let ways: [(String, [String])] = [
+            ("the data file alone, overwritten in place", ["cp", "data.mdb"]),
+            ("everything, overwritten in place", ["cp", "data.mdb", "lock.mdb", "mark"]),
+            ("the data file alone, put in its place", ["mv", "data.mdb"]),
+        ]
+        var seen: Set<ReplicaID> = [try await replica()]
+        #expect(seen == [ReplicaID("me")!])
+        for (way, words) in ways {
+            for name in words.dropFirst() {
+                let bytes = try Data(contentsOf: backup.appending(path: name))
+                try bytes.write(
+                    to: directory.log.appending(path: name),
+                    options: words[0] == "mv" ? .atomic : [])
+            }
+            store = try await open()
+            let fresh = store.status.replica
+            #expect(seen.insert(fresh).inserted, "\(way)")
+            #expect(try await store.record(.set("again", 1)).id.replica == fresh)
+            await store.close()
+            #expect(try await replica() == fresh, "it keeps what it has taken: \(way)")
+        }
+    }
+
+    @Test func `L11: a process that ends between commit and mark keeps its replica id`()
+        async throws
+    {
+        try await fill()
+        let mark = directory.log.appending(path: "mark")
+        let store = try await open()
+        // A link keeps the file that was there while the store puts its own in place.
+        let link = directory.url.appending(path: "link")
+        try FileManager.default.linkItem(at: mark, to: link)
+        _ = try await store.record(.set("later", 1))
+        await store.close()
+        try FileManager.default.removeItem(at: mark)
+        try FileManager.default.moveItem(at: link, to: mark)
+        #expect(try await replica() == ReplicaID("me"))
+    }
+
+    private func replica() async throws -> ReplicaID {
+        let store = try await open()
+        let replica = store.status.replica
+        await store.close()
+        return replica
     }
 
     @Test func `L4: an entry and the verdict that it changes are in one transaction`() async throws

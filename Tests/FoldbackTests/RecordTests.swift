@@ -139,7 +139,9 @@ import Testing
             #expect(try VerdictRow(decoding: bytes, for: 3) == row)
             #expect(throws: FormatError.self) { try VerdictRow(decoding: bytes, for: 4) }
         }
-        let header = LogHeader(kind: .downlink, replicas: replicas, inode: 1, birth: 2)
+        let header = LogHeader(
+            kind: .downlink, replicas: replicas, file: FileMark(inode: 1, birth: 2),
+            marks: [FileMark(inode: 3, birth: 4), .none])
         #expect(try LogHeader(decoding: header.encoded()) == header)
         var flipped = header.encoded()
         flipped[4] ^= 1

@@ -59,16 +59,19 @@ package struct LogHeader: Equatable, Sendable {
 
     package let kind: LogKind
     package var replicas: ReplicaTable
-    /// Of the data file, when a store opened it last: a copy has another (L11). Inode, and birth in
-    /// nanoseconds since 1970.
-    package var inode: UInt64
-    package var birth: UInt64
+    /// The data file, when a store opened it last: a copy is another file (L11).
+    package var file: FileMark
+    /// The file beside it that the last store made which wrote to the log, and the one before: so that
+    /// a data file that was overwritten by an older one is noticed, though it is the same file.
+    package var marks: [FileMark]
 
-    package init(kind: LogKind, replicas: ReplicaTable, inode: UInt64, birth: UInt64) {
+    package init(
+        kind: LogKind, replicas: ReplicaTable, file: FileMark, marks: [FileMark] = [.none]
+    ) {
         self.kind = kind
         self.replicas = replicas
-        self.inode = inode
-        self.birth = birth
+        self.file = file
+        self.marks = marks
     }
 
     package func encoded() -> [UInt8] {
@@ -80,10 +83,10 @@ package struct LogHeader: Equatable, Sendable {
             case .acknowledgement: 2
             }
         writer.fixed(code)
-        writer.fixed(inode)
-        writer.fixed(birth)
+        writer.write(file)
         writer.variable(UInt64(replicas.names.count))
         for replica in replicas.names { writer.sized(replica.name.string) }
+        for mark in marks { writer.write(mark) }
         _ = writer.seal(seed: 0)
         return writer.bytes
     }
@@ -97,8 +100,7 @@ package struct LogHeader: Equatable, Sendable {
         case 2: kind = .acknowledgement
         case let code: throw .newer("kind of log \(code)")
         }
-        inode = try reader.fixed()
-        birth = try reader.fixed()
+        file = try reader.mark()
         var names: [ReplicaID] = []
         for _ in 0..<(try reader.variable()) {
             guard let name = ReplicaID(try reader.sizedString()) else {
@@ -108,5 +110,36 @@ package struct LogHeader: Equatable, Sendable {
         }
         guard !names.isEmpty else { throw .damaged("it names no replica") }
         replicas = ReplicaTable(names)
+        var marks: [FileMark] = []
+        while !reader.isAtEnd { marks.append(try reader.mark()) }
+        self.marks = marks.isEmpty ? [.none] : marks
+    }
+}
+
+/// What tells a file from its copies: inode, and birth in nanoseconds since 1970, 0 where the file
+/// system keeps none.
+package struct FileMark: Equatable, Sendable {
+    package let inode: UInt64
+    package let birth: UInt64
+
+    package init(inode: UInt64, birth: UInt64) {
+        self.inode = inode
+        self.birth = birth
+    }
+
+    /// There is no such file.
+    package static let none = FileMark(inode: 0, birth: 0)
+}
+
+extension ByteWriter {
+    fileprivate mutating func write(_ mark: FileMark) {
+        fixed(mark.inode)
+        fixed(mark.birth)
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func mark() throws(FormatError) -> FileMark {
+        FileMark(inode: try fixed(), birth: try fixed())
     }
 }

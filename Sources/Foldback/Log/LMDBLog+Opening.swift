@@ -19,21 +19,22 @@ extension LMDBLog {
         let environment = try translating(path) { () throws(LMDBError) in
             try Environment.open(path, options: options)
         }
-        let file = try translating(path) { () throws(LMDBError) in
-            try Platform.identity(ofFile: "\(path)/data.mdb")
+        let beside = Beside(path)
+        let (file, mark) = try translating(path) { () throws(LMDBError) in
+            (try Platform.mark(ofFile: "\(path)/data.mdb") ?? .none, try beside.mark())
         }
         let existing = try header(in: environment)
         var header =
             existing
             ?? LogHeader(
-                kind: newKind, replicas: ReplicaTable([replica ?? freshReplica()]),
-                inode: file.inode, birth: file.birthNanoseconds)
+                kind: newKind, replicas: ReplicaTable([replica ?? freshReplica()]), file: file,
+                marks: [mark])
         if let kind, kind != header.kind {
             throw .kindDiffers(path: path, existing: header.kind, asked: kind)
         }
-        if (header.inode, header.birth) != (file.inode, file.birthNanoseconds) {
-            header.inode = file.inode
-            header.birth = file.birthNanoseconds
+        if header.file != file || !header.marks.contains(mark) {
+            header.file = file
+            header.marks = [mark]
             header.replicas = ReplicaTable(header.replicas.names + [freshReplica()])
         }
         let bytes = header == existing ? nil : header.encoded()
@@ -42,7 +43,7 @@ extension LMDBLog {
                 let log: Table<String> = try transaction.table(Name.log)
                 if let bytes { try transaction.put(bytes, at: LogHeader.key, in: log) }
                 return Tables(
-                    entries: try transaction.table(Name.entries),
+                    log: log, entries: try transaction.table(Name.entries),
                     verdicts: try transaction.table(Name.verdicts),
                     checkpoints: try transaction.table(Name.checkpoints))
             }
@@ -50,7 +51,8 @@ extension LMDBLog {
             // made, perhaps by a process that died before it could say so (L10).
             try Platform.syncDirectory(path)
             if existing == nil { try Platform.syncParent(of: path) }
-            return LMDBLog(environment: environment, header: header, tables: tables)
+            return LMDBLog(
+                environment: environment, header: header, tables: tables, beside: beside)
         }
     }
 
@@ -62,16 +64,17 @@ extension LMDBLog {
         guard let header = try header(in: environment) else { throw .missing(path: path) }
         let tables = try translating(path) { () throws(LMDBError) in
             try environment.read { transaction throws(LMDBError) -> Tables? in
-                guard let entries: Table<UInt64> = try transaction.table(Name.entries),
+                guard let log: Table<String> = try transaction.table(Name.log),
+                    let entries: Table<UInt64> = try transaction.table(Name.entries),
                     let verdicts: Table<UInt64> = try transaction.table(Name.verdicts)
                 else { return nil }
                 return Tables(
-                    entries: entries, verdicts: verdicts,
+                    log: log, entries: entries, verdicts: verdicts,
                     checkpoints: try transaction.table(Name.checkpoints))
             }
         }
         guard let tables else { throw .missing(path: path) }
-        return LMDBLog(environment: environment, header: header, tables: tables)
+        return LMDBLog(environment: environment, header: header, tables: tables, beside: nil)
     }
 
     private enum Name {

@@ -10,6 +10,7 @@ import FoldbackLMDB
 /// ```
 package final class LMDBLog: LogStorage {
     struct Tables: Sendable {
+        let log: Table<String>
         let entries: Table<UInt64>
         let verdicts: Table<UInt64>
         /// Nil in a log that is only read and has none yet.
@@ -20,8 +21,11 @@ package final class LMDBLog: LogStorage {
     package let header: LogHeader
     private let environment: Environment
     private let tables: Tables
+    /// Nil where the log is only read.
+    private let beside: Beside?
 
-    init(environment: Environment, header: LogHeader, tables: Tables) {
+    init(environment: Environment, header: LogHeader, tables: Tables, beside: Beside?) {
+        self.beside = beside
         path = environment.directory
         self.environment = environment
         self.header = header
@@ -45,9 +49,11 @@ package final class LMDBLog: LogStorage {
         )
         // In order of key: neighbours lie on one page.
         let rows = batch.verdicts.sorted { $0.key < $1.key }
+        let mark = beside?.nextMark()
         do throws(LMDBError) {
             try environment.write(reserveBytes: batch.bytes + rows.count * 64) {
                 transaction throws(LMDBError) in
+                if let mark { try put(mark, transaction) }
                 for (sequence, bytes) in batch.records {
                     try transaction.append(bytes, at: sequence.value, to: entries)
                 }
@@ -66,6 +72,17 @@ package final class LMDBLog: LogStorage {
             precondition(error.cause != .keyExists, "L1: the sequence counter is broken: \(error)")
             throw StorageFailure(error, at: path)
         }
+        if mark != nil { beside?.adopt() }
+    }
+
+    /// The header as it is from this store's first write on (L11).
+    private func put(
+        _ mark: FileMark, _ transaction: borrowing WriteTransaction
+    ) throws(LMDBError) {
+        var marked = header
+        // Either may be there when the next store opens: this process can end before it is put in place.
+        marked.marks = [mark, header.marks[0]]
+        try transaction.put(marked.encoded(), at: LogHeader.key, in: tables.log)
     }
 
     package func sync() throws(StorageFailure) {

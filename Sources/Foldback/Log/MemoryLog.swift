@@ -16,7 +16,7 @@ package final class MemoryLog: LogStorage {
     private let tables = Mutex(Tables())
 
     package init(kind: LogKind, replica: ReplicaID) {
-        header = LogHeader(kind: kind, replicas: ReplicaTable([replica]), inode: 0, birth: 0)
+        header = LogHeader(kind: kind, replicas: ReplicaTable([replica]), file: .none)
     }
 
     package var usedBytes: Int { tables.withLock { $0.bytes } }
