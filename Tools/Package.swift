@@ -30,16 +30,16 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        // What a damaged log does to a process can only be seen from outside of it.
+        // What damage and failing disks do to a process can only be seen from outside of it.
         .executableTarget(
-            name: "damage-probe", dependencies: [.product(name: "Foldback", package: "Foldback")],
-            path: "Tests/DamageProbe", swiftSettings: strict),
+            name: "foldback-probe", dependencies: [.product(name: "Foldback", package: "Foldback")],
+            path: "Tests/Probe", swiftSettings: strict),
         .testTarget(
             name: "ShellTests", dependencies: ["FoldbackShell"],
             resources: [.copy("Histories")], swiftSettings: strict),
         .testTarget(
             name: "CrashTests",
-            dependencies: ["FoldbackShell", "foldback", "foldback-demo", "damage-probe"],
+            dependencies: ["FoldbackShell", "foldback", "foldback-demo", "foldback-probe"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

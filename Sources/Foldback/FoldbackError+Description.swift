@@ -69,6 +69,7 @@ extension StorageFailure: CustomStringConvertible {
         let advice =
             switch reason {
             case .diskFull(let free): " (\(free) bytes free: free some space)"
+            case .fileSizeLimit: " (raise its limit, ulimit -f)"
             case .system, .damagedFile, .tooManyReaders, .other: ""
             }
         return "the log at \(path) could not be read or written: \(detail)\(advice)"

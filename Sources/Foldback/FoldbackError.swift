@@ -74,6 +74,8 @@ public struct StorageFailure: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         /// Free space, close the store and open it again: writing goes on.
         case diskFull(freeBytes: UInt64)
+        /// The file has reached what this process may write (setrlimit(2), `ulimit -f`).
+        case fileSizeLimit(bytes: UInt64)
         /// The system's error number.
         case system(errno: Int32)
         /// A page of the file is not what it should be.

@@ -309,11 +309,13 @@ package final class Environment: @unchecked Sendable {
 }
 
 extension LMDBError {
-    /// The same error, with a full disk told apart (L6).
+    /// The same error, with a full disk and a process's limit told apart (L6).
     func classified(at path: String) -> LMDBError {
-        guard case .system(let code) = cause,
-            let free = Platform.freeBytesIfFull(errno: code, at: path)
-        else { return self }
+        guard case .system(let code) = cause else { return self }
+        if let limit = Platform.fileSizeLimit(errno: code, file: "\(path)/data.mdb") {
+            return LMDBError(operation, table: table, .fileSizeLimit(bytes: limit))
+        }
+        guard let free = Platform.freeBytesIfFull(errno: code, at: path) else { return self }
         return LMDBError(operation, table: table, .diskFull(freeBytes: free))
     }
 }

@@ -26,6 +26,8 @@ package struct LMDBError: Error, Sendable, Equatable {
         case system(errno: Int32)
         /// `EIO` or `ENOSPC`, and statvfs says that nothing is left (L6).
         case diskFull(freeBytes: UInt64)
+        /// `EIO` or `EFBIG`, and the file has reached what this process may write.
+        case fileSizeLimit(bytes: UInt64)
 
         // What this layer itself refuses.
         case unsupportedLibrary(version: String)
@@ -60,7 +62,7 @@ package struct LMDBError: Error, Sendable, Equatable {
     package var leavesOutcomeUnknown: Bool {
         guard operation == .commit || operation == .sync else { return false }
         switch cause {
-        case .system, .diskFull, .panic, .unknown: return true
+        case .system, .diskFull, .fileSizeLimit, .panic, .unknown: return true
         default: return false
         }
     }
@@ -128,6 +130,7 @@ extension LMDBError.Cause: CustomStringConvertible {
         case .unknown(let code): "LMDB code \(code)"
         case .system(let code): "\(Platform.message(errno: code)) (errno \(code))"
         case .diskFull(let free): "the disk is full (\(free) bytes free)"
+        case .fileSizeLimit(let bytes): "this process may write files of at most \(bytes) bytes"
         case .unsupportedLibrary(let version):
             "liblmdb \(version) is not supported: 0.9.24, 0.9.25 and 0.9.32 or later of 0.9 are"
         case .notADirectory: "it is a file, not a directory"

@@ -78,6 +78,23 @@ package enum Platform {
         return code != EIO || free < 1 << 16 ? free : nil
     }
 
+    /// The most bytes that this process may write to a file, if `code` means that a file has reached
+    /// it: `EFBIG`, or `EIO` from LMDB after a write that was cut short there.
+    static func fileSizeLimit(errno code: Int32, file: String) -> UInt64? {
+        guard [EFBIG, EIO].contains(code) else { return nil }
+        var limit = rlimit()
+        #if canImport(Darwin)
+            let resource = RLIMIT_FSIZE
+        #else
+            let resource = __rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue))
+        #endif
+        var info = stat()
+        guard getrlimit(resource, &limit) == 0, stat(file, &info) == 0 else { return nil }
+        let bytes = UInt64(limit.rlim_cur)
+        // A write of several pages stops at the limit, or did not begin a page before it.
+        return bytes < .max / 2 && UInt64(info.st_size) + (8 << 20) > bytes ? bytes : nil
+    }
+
     /// Nil where there is no such file.
     package static func fileSize(_ path: String) throws(LMDBError) -> UInt64? {
         var info = stat()

@@ -43,8 +43,18 @@ extension Platform {
 }
 
 private final class ThreadBody: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    private let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    /// A write beyond the process's limit for files (setrlimit(2)) sends its thread a signal that would
+    /// end the process; blocked, the write fails and says so.
+    func run() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGXFSZ)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        body()
+    }
 }
 
 #if canImport(Darwin)

@@ -196,6 +196,7 @@ extension StorageFailure {
         let reason: Reason =
             switch error.cause {
             case .diskFull(let free): .diskFull(freeBytes: free)
+            case .fileSizeLimit(let bytes): .fileSizeLimit(bytes: bytes)
             case .system(let code): .system(errno: code)
             case .pageNotFound, .corrupted, .cursorFull, .damagedPage: .damagedFile
             case .readersFull: .tooManyReaders

@@ -92,8 +92,8 @@ import Testing
             let scratch = base.appending(path: "foldback-damage-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: scratch) }
             let result = try run([
-                ShellProcess.executable("damage-probe").path, directory.log.path, scratch.path,
-                kind, "\(first)", "\(places.upperBound - 1)", "\(step)",
+                ShellProcess.executable("foldback-probe").path, "damage", directory.log.path,
+                scratch.path, kind, "\(first)", "\(places.upperBound - 1)", "\(step)",
             ])
             let lines = result.output.split(separator: "\n", omittingEmptySubsequences: true)
             for line in lines {

@@ -1,30 +1,25 @@
 import Foldback
 import Foundation
 
-/// `damage-probe LOG SCRATCH KIND FIRST LAST STEP`: damages a copy of LOG's data file in one place
+/// `foldback-probe damage LOG SCRATCH KIND FIRST LAST STEP`: damages a copy of LOG's data file in one place
 /// after the other, opens it, looks at everything in it, writes to it, and says for each place what came
 /// of that, in one line: `PLACE error …`, `PLACE right` or `PLACE WRONG …`. The line is begun before
 /// the log is touched: a process that ends in the middle has said where.
 ///
 /// KIND is `flip` (one bit of the byte at PLACE) or `zero` (all of page PLACE).
-@main
-struct Main {
-    static func main() async throws {
-        let arguments = CommandLine.arguments
-        guard arguments.count == 7, let first = Int(arguments[4]), let last = Int(arguments[5]),
-            let step = Int(arguments[6])
-        else {
-            FileHandle.standardError.write(
-                Data("usage: damage-probe LOG SCRATCH flip|zero FIRST LAST STEP\n".utf8))
-            exit(2)
-        }
+enum DamageProbe {
+    static func run(_ arguments: ArraySlice<String>) async throws {
+        let arguments = Array(arguments)
+        guard arguments.count == 6, let first = Int(arguments[3]), let last = Int(arguments[4]),
+            let step = Int(arguments[5])
+        else { throw WrongUse() }
         let whole = try Data(
-            contentsOf: URL(filePath: arguments[1]).appending(path: "data.mdb"))
-        let scratch = URL(filePath: arguments[2], directoryHint: .isDirectory)
+            contentsOf: URL(filePath: arguments[0]).appending(path: "data.mdb"))
+        let scratch = URL(filePath: arguments[1], directoryHint: .isDirectory)
         let expected = try await Self.expected(whole, in: scratch)
         for place in stride(from: first, through: last, by: step) {
             var bytes = whole
-            if arguments[3] == "flip" {
+            if arguments[2] == "flip" {
                 bytes[place] ^= 1 << (place % 7)
             } else {
                 let page = place * 4_096..<min((place + 1) * 4_096, bytes.count)
@@ -33,10 +28,6 @@ struct Main {
             say("\(place) ")
             say(try await outcome(of: bytes, in: scratch, expected) + "\n")
         }
-    }
-
-    private static func say(_ text: String) {
-        FileHandle.standardOutput.write(Data(text.utf8))
     }
 
     private static func log(_ bytes: Data, in scratch: URL) throws -> URL {

@@ -1,0 +1,55 @@
+import Foldback
+import Foundation
+
+/// `foldback-probe faults LOG ROUNDS BYTES`: records, several at once, and says what each caller heard.
+///
+/// Each round is six intents at once, each setting a key of its own to a text of BYTES, an answer, and
+/// a checkpoint every third round. The lines are `KEY recorded NUMBER`, `KEY unknown NUMBER` (L6), or
+/// `KEY refused ERROR`, where nothing was recorded; at the end `view KEYS`, all that can be seen.
+enum FaultProbe {
+    static let perRound = 6
+
+    static func run(_ arguments: ArraySlice<String>) async throws {
+        let arguments = Array(arguments)
+        guard arguments.count == 3, let rounds = Int(arguments[1]), let bytes = Int(arguments[2])
+        else { throw WrongUse() }
+        let store: Store<Documents>
+        do throws(FoldbackError) {
+            store = try await Foldback.open(
+                at: URL(filePath: arguments[0]), Documents.self, confirmedBy: .acknowledgement,
+                durability: .durable, checkpoints: .manual)
+        } catch {
+            say("closed \(error)\n")
+            return
+        }
+        let first = Int(store.status.nextIntent.value)
+        for round in 0..<rounds {
+            await withTaskGroup(of: String.self) { group in
+                for task in 0..<perRound {
+                    let key = "k\(first + round * perRound + task)"
+                    group.addTask { await record(key, bytes, in: store) }
+                }
+                for await line in group { say(line + "\n") }
+            }
+            _ = try? await store.acknowledge(1)
+            if round % 3 == 1 { try? await store.checkpoint() }
+        }
+        say("view \(store.view.byKey.keys.map(\.string).sorted().joined(separator: " "))\n")
+        await store.close()
+    }
+
+    private static func record(
+        _ key: String, _ bytes: Int, in store: Store<Documents>
+    ) async -> String {
+        do throws(FoldbackError) {
+            let text = JSON.string(String(repeating: "x", count: bytes))
+            let receipt = try await store.record(.set(ExactString(key), text))
+            return "\(key) recorded \(receipt.number)"
+        } catch {
+            guard case .outcomeUnknown(let number?, let failure) = error else {
+                return "\(key) refused \(error)"
+            }
+            return "\(key) unknown \(number) \(failure)"
+        }
+    }
+}
