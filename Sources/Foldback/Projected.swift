@@ -12,9 +12,7 @@ public struct Projected<P: Projection>: Sendable {
     package var folded: FoldedState<P> { core.writer.published.folded(P.self, at: index) }
 
     public func overlay(touching key: P.Key) -> [OverlayIntent<P.Event>] {
-        snapshot.overlay.filter { intent in
-            intent.event.map { P.keys(touchedBy: $0).contains(key) } ?? false
-        }
+        snapshot.overlay(touching: key)
     }
 
     /// Snapshots as they are published: the present one, then one for each commit while somebody takes
@@ -57,6 +55,15 @@ public struct Snapshot<P: Projection>: Sendable {
     public var overlay: [OverlayIntent<P.Event>] {
         published.overlay.values.map(OverlayIntent.init)
     }
+    /// Those that touch `key`, as the projection declares it. O(n) in the overlay.
+    public func overlay(touching key: P.Key) -> [OverlayIntent<P.Event>] {
+        overlay.filter { intent in
+            let context = EventContext(.intent(intent.id))
+            return intent.event.map { P.keys(touchedBy: $0, context).contains(key) } ?? false
+        }
+    }
+    /// Rejected intents that are neither dismissed nor retried; ``Store/intent(_:)`` says why.
+    public var rejections: [IntentNumber] { published.rejections.keys }
     /// Their numbers, by state; ascending, as all lists of numbers here.
     public var pending: [IntentNumber] { numbers(in: .pending) }
     public var accepted: [IntentNumber] { numbers(in: .accepted) }
@@ -75,7 +82,7 @@ public struct Snapshot<P: Projection>: Sendable {
 public struct OverlayIntent<Event: Sendable>: Sendable {
     public let id: IntentID
     /// What the overlay folds: the intent's own event, or the server's words where it has sent some
-    /// (F3). Nil where this code cannot read it (L5).
+    /// (F3). Nil where this code cannot read it (L5). For the view; what is sent is ``recordedEvent``.
     public let event: Event?
     /// `.pending` or `.accepted`.
     public let state: IntentState
@@ -84,8 +91,18 @@ public struct OverlayIntent<Event: Sendable>: Sendable {
     /// Listed, and folded only once it is confirmed (F13).
     public let isConfirmOnly: Bool
     public let info: [String: String]
+    /// While it is in the overlay, recording with this key joins it (F14).
+    public let once: String?
+    /// The rejected intent that this one retries.
+    public let retries: IntentNumber?
+    /// The event as it was recorded: what is sent to the server, again under the same id if need be (A1).
+    /// Nil where this code cannot read it.
+    public let recordedEvent: Event?
 
     init(_ intent: UnsettledIntent) {
+        once = intent.recorded.once?.string
+        retries = intent.recorded.retries
+        recordedEvent = intent.recorded.payload.event()
         id = intent.recorded.id
         event = intent.payload.event()
         state = intent.state

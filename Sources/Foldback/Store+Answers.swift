@@ -201,6 +201,11 @@ public struct ConfirmedEvent<Event: Sendable>: Sendable {
         self.event = event
         self.origin = origin
     }
+
+    /// What projections get with the event (F12): for servers that fold with the same code.
+    public var context: EventContext {
+        EventContext(origin.map(EventContext.Origin.intent) ?? .position(position))
+    }
 }
 
 /// What became of an acknowledgement or a rejection.

@@ -23,7 +23,7 @@ public struct Board: Projection, Equatable, Codable {
         }
     }
 
-    public static func keys(touchedBy move: Move) -> [String] {
+    public static func keys(touchedBy move: Move, _ context: EventContext) -> [String] {
         switch move {
         case .set(let key, _), .add(let key, _), .claim(let key), .remove(let key): [key]
         case .replaceAll(let all): Array(all.keys)

@@ -34,7 +34,11 @@ public struct Documents: Projection, Equatable {
 
     public static var stateCodec: (any StateCodec<Documents>)? { DocumentsStateCodec() }
 
-    public static func keys(touchedBy event: DocumentEvent) -> [ExactString] { event.keys }
+    public static func keys(
+        touchedBy event: DocumentEvent, _ context: EventContext
+    ) -> [ExactString] {
+        event.keys
+    }
 
     /// - Throws: ``DocumentConflict``, with nothing changed.
     public mutating func apply(_ event: DocumentEvent, _ context: EventContext) throws {

@@ -22,7 +22,7 @@
 /// plain arrays and dictionaries each commit copies what it changes once.
 public protocol Projection: Sendable {
     associatedtype Event: Sendable
-    /// What ``keys(touchedBy:)`` names; `Never` where it is not implemented.
+    /// What ``keys(touchedBy:_:)`` names; `Never` where it is not implemented.
     associatedtype Key: Hashable & Sendable = Never
 
     /// The state before the first event.
@@ -34,8 +34,9 @@ public protocol Projection: Sendable {
     ///   recording, the caller gets the error (F9).
     mutating func apply(_ event: Event, _ context: EventContext) throws
 
-    /// The keys of the state that the event reads or writes, for ``Store/overlay(touching:)``.
-    static func keys(touchedBy event: Event) -> [Key]
+    /// The keys of the state that the event reads or writes, those included that it makes of its
+    /// context; for ``Store/overlay(touching:)``.
+    static func keys(touchedBy event: Event, _ context: EventContext) -> [Key]
 
     /// How events become bytes in the log.
     static var codec: any EventCodec<Event> { get }
@@ -55,7 +56,7 @@ public protocol Projection: Sendable {
 }
 
 extension Projection {
-    public static func keys(touchedBy event: Event) -> [Key] { [] }
+    public static func keys(touchedBy event: Event, _ context: EventContext) -> [Key] { [] }
 }
 
 extension Projection where Event: Codable {

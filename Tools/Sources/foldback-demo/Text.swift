@@ -23,6 +23,18 @@ struct Text: Projection {
     private(set) var count = 0
 
     static var codec: any EventCodec<Edit> { EditCodec() }
+    static var stateCodec: (any StateCodec<Text>)? { TextCodec() }
+
+    init() {}
+
+    init(_ string: String) {
+        let scalars = Array(string.unicodeScalars)
+        count = scalars.count
+        let size = Self.pieceCountMax / 2
+        pieces = stride(from: 0, to: scalars.count, by: size).map {
+            ContiguousArray(scalars[$0..<min($0 + size, scalars.count)])
+        }
+    }
 
     var string: String {
         var scalars = String.UnicodeScalarView()
@@ -130,5 +142,14 @@ extension Edit {
             }
             return Patch(position: position, deletedCount: deleted, inserted: inserted)
         }
+    }
+}
+
+/// The text in checkpoints: its UTF-8.
+struct TextCodec: StateCodec {
+    func encode(_ state: Text) throws -> [UInt8] { Array(state.string.utf8) }
+
+    func decode(_ bytes: RawSpan) throws -> Text {
+        Text(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
     }
 }

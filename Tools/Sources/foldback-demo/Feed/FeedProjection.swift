@@ -42,6 +42,18 @@ struct Feed: Projection, Codable, Hashable {
 
     init() {}
 
+    /// The post or the person that an event is about. What it makes has an id that is known before
+    /// anybody has confirmed it (F12).
+    static func keys(touchedBy event: FeedEvent, _ context: EventContext) -> [String] {
+        switch event.did {
+        case .posted: [context.id()]
+        case .deleted(let id), .restored(let id), .liked(let id), .commented(let id, _),
+            .boosted(let id, _):
+            [id]
+        case .followed(let name), .blocked(let name), .unblocked(let name): [name]
+        }
+    }
+
     mutating func apply(_ event: FeedEvent, _ context: EventContext) throws(FeedError) {
         switch event.did {
         case .posted(let text): posts[context.id()] = Post(by: event.by, text: text)

@@ -71,8 +71,7 @@ struct FeedServer {
     /// The authority's own fold of what `reader` may see up to a position.
     func feed(for reader: String, through end: Position) throws -> Feed {
         try news(for: reader, after: 0).filter { $0.position <= end }.reduce(into: Feed()) {
-            let origin = $1.origin.map(EventContext.Origin.intent) ?? .position($1.position)
-            try $0.apply($1.event, EventContext(origin))
+            try $0.apply($1.event, $1.context)
         }
     }
 }

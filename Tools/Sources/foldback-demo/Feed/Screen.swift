@@ -22,17 +22,10 @@ struct Screen: Equatable {
         self.rows = rows
     }
 
-    /// The row that an intent is about. What it makes has an id that is known before anybody has
-    /// confirmed it (F12).
+    /// The row that an intent is about.
     private static func row(of intent: OverlayIntent<FeedEvent>) -> String {
-        switch intent.event?.did {
-        case .posted: EventContext(.intent(intent.id)).id()
-        case .deleted(let id), .restored(let id), .liked(let id), .commented(let id, _),
-            .boosted(let id, _):
-            id
-        case .followed(let name), .blocked(let name), .unblocked(let name): name
-        case nil: "intent \(intent.number)"
-        }
+        let keys = intent.event.map { Feed.keys(touchedBy: $0, EventContext(.intent(intent.id))) }
+        return keys?.first ?? "intent \(intent.number)"
     }
 }
 
