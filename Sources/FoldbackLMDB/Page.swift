@@ -102,17 +102,37 @@ struct Page {
         }
     }
 
+    /// Which keys may be below a page, as the branches above it say: from the first on, before the
+    /// second. A row put where it does not belong would be lost.
+    struct Bounds {
+        var low: UnsafeRawBufferPointer?
+        var high: UnsafeRawBufferPointer?
+    }
+
     /// Everything in it, as far as it can be known without its neighbours.
-    func requireSound(order: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool)
-        throws(PageDamage)
-    {
+    func requireSound(
+        in bounds: Bounds, order: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
+    ) throws(PageDamage) {
         var last: UnsafeRawBufferPointer?
         for index in 0..<count {
             let key = try node(index).key
             // The first key of a branch is not used and may be empty.
             if kind == .branch, index == 0 { continue }
             if let last, !order(last, key) { throw damage("key \(index) is out of order") }
+            if last == nil, let low = bounds.low, order(key, low) {
+                throw damage("key \(index) belongs before it")
+            }
             last = key
         }
+        if let last, let high = bounds.high, !order(last, high) {
+            throw damage("its last key belongs behind it")
+        }
+    }
+
+    /// What its child of that index may have.
+    func bounds(of index: Int, in bounds: Bounds) throws(PageDamage) -> Bounds {
+        Bounds(
+            low: index > 0 ? try node(index).key : bounds.low,
+            high: index + 1 < count ? try node(index + 1).key : bounds.high)
     }
 }

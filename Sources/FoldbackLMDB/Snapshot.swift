@@ -71,12 +71,14 @@ struct Snapshot {
             rebasing: all[Page.headerBytes..<Page.headerBytes + count])
     }
 
+    /// How many pages it has.
     func overflowPages(_ number: UInt64, bytes count: Int) throws(PageDamage) -> Int {
         let first = try bytes(ofPage: number)
         let found = first.loadUnaligned(as: UInt64.self)
         let flags = first.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
         let pages = Int(first.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
-        guard found == number, flags == 4, pages == (Page.headerBytes + count - 1) / pageSize + 1
+        // A shorter value put in a longer one's place keeps its pages (mdb.c 0.9.24, mdb_cursor_put).
+        guard found == number, flags == 4, pages >= (Page.headerBytes + count - 1) / pageSize + 1
         else { throw PageDamage(page: number, what: "it does not begin a value of \(count) bytes") }
         return pages
     }
@@ -84,7 +86,7 @@ struct Snapshot {
     /// The table of that name; nil if there is none.
     func tree(named name: String) throws(PageDamage) -> Tree? {
         let found = try name.withKeyBytes { key throws(PageDamage) -> Page.Node? in
-            var path = try TreePath(in: self, of: main, to: key)
+            let path = try TreePath(in: self, of: main, to: key)
             return try path.node(at: key)
         }
         guard let found else { return nil }

@@ -93,7 +93,7 @@ struct StructureCheck {
                 throw PageDamage(
                     page: root, what: "its tree is said to be \(tree.depth) levels deep")
             }
-            try check.walk(root, depth: tree.depth, byBytes, each)
+            try check.walk(root, Page.Bounds(), depth: tree.depth, byBytes, each)
         }
         guard findings.isEmpty else { return }
         let said = Counted(
@@ -109,7 +109,7 @@ struct StructureCheck {
     }
 
     private mutating func walk(
-        _ number: UInt64, depth: Int, _ byBytes: Bool,
+        _ number: UInt64, _ bounds: Page.Bounds, depth: Int, _ byBytes: Bool,
         _ each: (inout StructureCheck, Page.Node) throws(PageDamage) -> Void
     ) throws(PageDamage) {
         try use(number, 1)
@@ -121,24 +121,27 @@ struct StructureCheck {
                 return
             }
             leavesLeft -= 1
-            return try walkLeaf(try snapshot.page(number, .leaf), byBytes, each)
+            return try walkLeaf(try snapshot.page(number, .leaf), bounds, byBytes, each)
         }
         counted.branches += 1
         let page = try snapshot.page(number, .branch)
-        try page.requireSound(order: byBytes ? Self.isBeforeByBytes : Self.isBeforeByNumber)
+        try page.requireSound(
+            in: bounds, order: byBytes ? Self.isBeforeByBytes : Self.isBeforeByNumber)
         for index in 0..<page.count {
             guard case .child(let child) = try page.node(index).content else { continue }
             noting { check throws(PageDamage) in
-                try check.walk(child, depth: depth - 1, byBytes, each)
+                try check.walk(
+                    child, try page.bounds(of: index, in: bounds), depth: depth - 1, byBytes, each)
             }
         }
     }
 
     private mutating func walkLeaf(
-        _ page: Page, _ byBytes: Bool,
+        _ page: Page, _ bounds: Page.Bounds, _ byBytes: Bool,
         _ each: (inout StructureCheck, Page.Node) throws(PageDamage) -> Void
     ) throws(PageDamage) {
-        try page.requireSound(order: byBytes ? Self.isBeforeByBytes : Self.isBeforeByNumber)
+        try page.requireSound(
+            in: bounds, order: byBytes ? Self.isBeforeByBytes : Self.isBeforeByNumber)
         for index in 0..<page.count {
             let node = try page.node(index)
             counted.entries += 1

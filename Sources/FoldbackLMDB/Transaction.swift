@@ -32,7 +32,7 @@ package struct ReadTransaction: ~Copyable {
         guard let tree = try tree(table.name, .get) else { return nil }
         do throws(PageDamage) {
             return try key.withKeyBytes { key throws(PageDamage) -> R? in
-                var path = try TreePath(in: snapshot, of: tree, to: key)
+                let path = try TreePath(in: snapshot, of: tree, to: key)
                 guard let node = try path.node(at: key) else { return nil }
                 return body(try path.value(of: node).bytes)
             }
@@ -56,6 +56,7 @@ package struct ReadTransaction: ~Copyable {
             } else {
                 path = try TreePath(in: snapshot, of: tree, to: nil)
             }
+            try path.leaveLeaf()
             while let node = try path.node() {
                 guard body(Key(keyBytes: node.key), try path.value(of: node).bytes) else { return }
                 try path.advance()

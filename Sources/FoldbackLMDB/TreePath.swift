@@ -14,7 +14,8 @@ struct TreePath {
 
     typealias Key = UnsafeRawBufferPointer
 
-    /// To the first key that is not before `key`; nil: to the first of all.
+    /// To the leaf where `key` is or would be put, and in it to the first key that is not before `key`;
+    /// nil: to the first of all.
     init(in snapshot: Snapshot, of tree: Tree, to key: Key?) throws(PageDamage) {
         self.snapshot = snapshot
         guard let root = tree.root else { return }
@@ -29,7 +30,6 @@ struct TreePath {
             steps.append((page, index ?? 0))
             if level < tree.depth { number = try child() }
         }
-        if steps[steps.count - 1].index == steps[steps.count - 1].page.count { try advanceLeaf() }
     }
 
     /// To the last leaf of all.
@@ -47,14 +47,20 @@ struct TreePath {
         }
     }
 
-    /// The node that the path leads to; nil behind the last.
+    /// The node that the path leads to; nil behind the last of its leaf.
     func node() throws(PageDamage) -> Page.Node? {
-        guard let leaf = steps.last else { return nil }
+        guard let leaf = steps.last, leaf.index < leaf.page.count else { return nil }
         return try leaf.page.node(leaf.index)
     }
 
+    /// From behind a leaf's last node to the first of the next.
+    mutating func leaveLeaf() throws(PageDamage) {
+        guard let leaf = steps.last, leaf.index == leaf.page.count else { return }
+        try advanceLeaf()
+    }
+
     /// The same, if it has that key.
-    mutating func node(at key: Key) throws(PageDamage) -> Page.Node? {
+    func node(at key: Key) throws(PageDamage) -> Page.Node? {
         guard let node = try node(), Self.compare(node.key, key) == 0 else { return nil }
         return node
     }
@@ -72,8 +78,7 @@ struct TreePath {
     mutating func advance() throws(PageDamage) {
         guard let last = try node()?.key else { return }
         steps[steps.count - 1].index += 1
-        let leaf = steps[steps.count - 1]
-        if leaf.index == leaf.page.count { try advanceLeaf() }
+        try leaveLeaf()
         guard let next = try node() else { return }
         guard Self.compare(last, next.key) < 0 else {
             throw steps[steps.count - 1].page.damage("its keys do not rise")

@@ -20,9 +20,8 @@ final class WriteGuard {
     /// For a row that is put, or appended behind the last.
     func requirePath(to key: UnsafeRawBufferPointer, in table: String) throws(PageDamage) {
         guard let tree = try tree(table) else { return }
-        var path = try TreePath(in: snapshot, of: tree, to: key)
-        guard !path.steps.isEmpty else { return try requireEdge(of: tree) }
-        for step in path.steps { try requireSound(step.page) }
+        let path = try TreePath(in: snapshot, of: tree, to: key)
+        try requireSound(path)
         try requireValue(try path.node(at: key))
     }
 
@@ -36,18 +35,30 @@ final class WriteGuard {
         try requirePath(to: key, in: table)
         guard let tree = try tree(table) else { return }
         let path = try TreePath(in: snapshot, of: tree, to: key)
+        var bounds = Page.Bounds()
         for (level, step) in path.steps.enumerated().dropLast() {
             let kind = path.steps[level + 1].page.kind
             for index in [step.index - 1, step.index + 1] where 0..<step.page.count ~= index {
                 guard case .child(let number) = try step.page.node(index).content else { continue }
-                try requireSound(try snapshot.page(number, kind))
+                try requireSound(
+                    try snapshot.page(number, kind), try step.page.bounds(of: index, in: bounds))
             }
+            bounds = try step.page.bounds(of: step.index, in: bounds)
         }
     }
 
     private func requireEdge(of tree: Tree) throws(PageDamage) {
-        let path = try TreePath(in: snapshot, toLastOf: tree)
-        for step in path.steps { try requireSound(step.page) }
+        try requireSound(try TreePath(in: snapshot, toLastOf: tree))
+    }
+
+    private func requireSound(_ path: TreePath) throws(PageDamage) {
+        var bounds = Page.Bounds()
+        for step in path.steps {
+            try requireSound(step.page, bounds)
+            if step.page.kind == .branch {
+                bounds = try step.page.bounds(of: step.index, in: bounds)
+            }
+        }
     }
 
     private func requireValue(_ node: Page.Node?) throws(PageDamage) {
@@ -55,9 +66,9 @@ final class WriteGuard {
         _ = try snapshot.overflowPages(page, bytes: bytes)
     }
 
-    private func requireSound(_ page: Page) throws(PageDamage) {
+    private func requireSound(_ page: Page, _ bounds: Page.Bounds) throws(PageDamage) {
         guard !soundPages.contains(page.number) else { return }
-        try page.requireSound { TreePath.compare($0, $1) < 0 }
+        try page.requireSound(in: bounds) { TreePath.compare($0, $1) < 0 }
         soundPages.insert(page.number)
     }
 
