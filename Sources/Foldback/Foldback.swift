@@ -20,6 +20,8 @@ public enum Foldback {
     /// it (L8).
     ///
     /// - Parameters:
+    ///   - directory: of this log alone.
+    ///   - projection: whose view the store shows.
     ///   - also: further projections on the same log, see ``Store/projected(_:)``. Recording is refused
     ///     if any of them throws (F9).
     ///   - kind: which source confirms; fixed when the log is created (F2).
@@ -27,6 +29,7 @@ public enum Foldback {
     ///   - checkpoints: when checkpoints are written, and how many are kept.
     ///   - replica: the name of this replica in a log that is created, and ignored afterwards; nil
     ///     takes a fresh UUID. A log that was copied or restored takes a fresh one by itself (L11).
+    ///   - sources: where time and fresh names come from.
     /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.damaged`, `.newerFormat`,
     ///   `.unsupportedLibrary`, `.storage`. Nothing stays open, and an existing log is as it was, but
     ///   that a copied one may have its fresh replica id.

@@ -7,6 +7,7 @@ extension Store {
     /// overrides (F7).
     ///
     /// - Parameters:
+    ///   - number: the intent's.
     ///   - position: the authority's position of the effect, from 1 up; nil where it has none (F3).
     ///     An error in an acknowledgement log.
     ///   - replacement: the authority's own words for the event (F3, F4).

@@ -7,6 +7,7 @@ extension Store {
     /// order in which they start.
     ///
     /// - Parameters:
+    ///   - event: what the user intends.
     ///   - force: record even if a projection throws; the intent is then conflicted (F9).
     ///   - confirmOnly: send and list it, and fold it only once it is confirmed (F13).
     ///   - once: while an intent with this key is in the overlay, that intent is returned and nothing

@@ -35,7 +35,7 @@ public enum DocumentEvent: Sendable, Hashable {
         .change(key, .delete, require)
     }
 
-    /// - Parameter amount: a JSON number.
+    /// Adds `amount`, a JSON number, to a top-level field.
     public static func increment(
         _ key: ExactString, field: ExactString, by amount: JSON, require: Require? = nil
     ) -> DocumentEvent {

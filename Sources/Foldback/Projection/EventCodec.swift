@@ -14,7 +14,8 @@ public protocol EventCodec<Event>: Sendable {
     /// What `encode` writes.
     var format: EventFormat { get }
     func encode(_ event: Event) throws -> [UInt8]
-    /// - Parameter format: what the bytes were written in; older ones may be in the log.
+    /// The event of bytes that were written in `format`; older formats may be in the log.
+    ///
     /// - Throws: where the bytes cannot be read. The event is then a fault or a conflict (L5, F9).
     func decode(_ bytes: RawSpan, format: EventFormat) throws -> Event
 }
