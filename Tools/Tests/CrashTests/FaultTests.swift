@@ -28,12 +28,10 @@ import Testing
             try FileManager.default.createDirectory(at: log, withIntermediateDirectories: true)
             try Data(count: 4_096).write(to: log.appending(path: "data.mdb"))
             let trace = directory.url.appending(path: "trace")
-            let files = ["", "/data.mdb", "/lock.mdb", "/mark", "/mark.new", "/writer.pid"]
-            let paths = files.flatMap { ["-P", log.path + $0] }
-            let result = try run(
-                ["strace", "-f", "-qq", "-o", trace.path] + paths
-                    + ["-e", "inject=\(call):error=\(error):when=\(time)"]
-                    + [Self.probe, "faults", log.path, "4", "900"])
+            let names = ["", "/data.mdb", "/lock.mdb", "/mark", "/mark.new", "/writer.pid"]
+            let strace = Strace.failing(
+                call, time, with: error, on: names.map { log.path + $0 }, to: trace)
+            let result = try run(strace + [Self.probe, "faults", log.path, "4", "900"])
             #expect(result.status == 0, "\(call) \(time): \(result)")
             let text = try String(contentsOf: trace, encoding: .utf8)
             guard text.contains("(INJECTED)") else { break }

@@ -132,23 +132,3 @@ import Testing
         #expect(kills < Self.callCountMax)
     }
 }
-
-/// strace(1), to hit or to see exact system calls. LeakSanitizer, where there is one, does not work under
-/// it.
-enum Strace {
-    static var isThere: Bool { (try? run(["strace", "-V"]).status == 0) ?? false }
-
-    static func killing(at call: String, _ nth: Int) -> [String] {
-        [
-            "strace", "-f", "-qq", "-o", "/dev/null", "-E", "LSAN_OPTIONS=detect_leaks=0", "-e",
-            "trace=\(call)", "-e", "inject=\(call):signal=KILL:when=\(nth)",
-        ]
-    }
-
-    static func tracing(_ calls: String, to file: URL) -> [String] {
-        [
-            "strace", "-f", "-qq", "-o", file.path, "-E", "LSAN_OPTIONS=detect_leaks=0", "-e",
-            "trace=\(calls)",
-        ]
-    }
-}
