@@ -22,7 +22,8 @@ package protocol TableKey: Sendable {
     func withKeyBytes<R, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R
-    init(keyBytes: UnsafeRawBufferPointer)
+    /// Nil where no key of this type has these bytes.
+    init?(keyBytes: UnsafeRawBufferPointer)
 }
 
 /// 8 bytes, big-endian: LMDB's default comparison then has the numbers' order, and the file reads the
@@ -34,7 +35,8 @@ extension UInt64: TableKey {
         try withUnsafeBytes(of: bigEndian, body)
     }
 
-    package init(keyBytes: UnsafeRawBufferPointer) {
+    package init?(keyBytes: UnsafeRawBufferPointer) {
+        guard keyBytes.count == 8 else { return nil }
         self = keyBytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
@@ -46,8 +48,8 @@ extension String: TableKey {
         try withBytes(of: Array(utf8), body)
     }
 
-    package init(keyBytes: UnsafeRawBufferPointer) {
-        self.init(decoding: keyBytes, as: UTF8.self)
+    package init?(keyBytes: UnsafeRawBufferPointer) {
+        self.init(validating: keyBytes, as: UTF8.self)
     }
 }
 

@@ -58,7 +58,10 @@ package struct ReadTransaction: ~Copyable {
             }
             try path.leaveLeaf()
             while let node = try path.node() {
-                guard body(Key(keyBytes: node.key), try path.value(of: node).bytes) else { return }
+                guard let key = Key(keyBytes: node.key) else {
+                    throw path.damage("a key of \(node.key.count) bytes is none of the table's")
+                }
+                guard body(key, try path.value(of: node).bytes) else { return }
                 try path.advance()
             }
         } catch {

@@ -65,6 +65,11 @@ struct TreePath {
         return node
     }
 
+    /// Of the leaf that the path leads to.
+    func damage(_ what: String) -> PageDamage {
+        PageDamage(page: steps.last?.page.number ?? 0, what: what)
+    }
+
     /// The node's value; bytes of the file.
     func value(of node: Page.Node) throws(PageDamage) -> UnsafeRawBufferPointer {
         switch node.content {

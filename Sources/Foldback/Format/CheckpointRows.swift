@@ -83,11 +83,11 @@ package struct CheckpointKey: Hashable, Comparable, Sendable {
         return writer.bytes
     }
 
-    /// The key with those bytes; what is not 14 bytes long was not written here, and is no key that
-    /// anything would look for.
-    package init(bytes: UnsafeRawBufferPointer) {
+    /// The key with those bytes; nil if they are not 14.
+    package init?(bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 14 else { return nil }
         func number(_ range: Range<Int>) -> UInt64 {
-            range.reduce(0) { $0 << 8 | UInt64($1 < bytes.count ? bytes[$1] : 0xFF) }
+            range.reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
         }
         self.init(
             sequence: LogSequence(number(0..<8)), section: UInt16(number(8..<10)),

@@ -182,7 +182,7 @@ extension CheckpointKey: TableKey {
         try withBytes(of: bytes, body)
     }
 
-    package init(keyBytes: UnsafeRawBufferPointer) { self.init(bytes: keyBytes) }
+    package init?(keyBytes: UnsafeRawBufferPointer) { self.init(bytes: keyBytes) }
 }
 
 extension [UInt8] {

@@ -136,10 +136,17 @@ package final class Checkpointer: Sendable {
 
     private func drop(_ sequences: [LogSequence]) async throws(FoldbackError) {
         for sequence in sequences {
+            var last: [CheckpointKey] = []
             while true {
                 let keys = try intake.storage.checkpointKeys(
                     at: sequence, countMax: Limits.checkpointDropCountMax)
                 guard !keys.isEmpty else { break }
+                guard keys != last else {
+                    throw .damaged(
+                        path: intake.storage.path, sequence: nil,
+                        reason: "rows of the checkpoint at \(sequence) cannot be removed")
+                }
+                last = keys
                 try await submit(.drop(keys), bytes: 0)
             }
         }
