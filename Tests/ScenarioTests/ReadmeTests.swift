@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 // README example begins
-struct Likes: Projection {
+struct Likes: Projection, Codable {
     enum Event: Codable, Sendable { case liked(post: String), unliked(post: String) }
     private(set) var counts: [String: Int] = [:]
 

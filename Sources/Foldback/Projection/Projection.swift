@@ -1,7 +1,7 @@
 /// A pure function that folds events into state: what the app shows.
 ///
 /// ```swift
-/// struct Likes: Projection {
+/// struct Likes: Projection, Codable {
 ///     enum Event: Codable, Sendable { case liked(post: String), unliked(post: String) }
 ///     private(set) var counts: [String: Int] = [:]
 ///
