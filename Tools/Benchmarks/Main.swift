@@ -13,6 +13,7 @@ struct Benchmark: Sendable {
             try await RecordingLoads(.relaxed, bench).measurements(rounds: bench.isFull ? 9 : 3)
         },
         Benchmark(title: "Settling") { try await SettlingLoads(bench: $0).measurements() },
+        Benchmark(title: "Answers") { try await AnswerCosts(bench: $0).measurements() },
     ]
 }
 

@@ -30,9 +30,11 @@ enum Target: Sendable {
 
 extension Measurement {
     /// The same figure with its target's verdict before the note.
-    func judged(by target: Target) -> Measurement {
+    ///
+    /// - Parameter worst: what is judged, where it is not the value.
+    func judged(by target: Target, on worst: Double? = nil) -> Measurement {
         var judged = self
-        judged.note = [target.verdict(on: value), note].filter { !$0.isEmpty }.joined(
+        judged.note = [target.verdict(on: worst ?? value), note].filter { !$0.isEmpty }.joined(
             separator: "; ")
         return judged
     }

@@ -38,18 +38,24 @@ extension [Double] {
         _ name: String, unit: String, each: String, samples: Int? = nil
     ) -> Measurement {
         let sorted = sorted()
+        let (least, most) = (sorted.percentile(0), sorted.percentile(100))
         return Measurement(
             name: name, value: median, unit: unit, n: samples ?? count,
-            note: "median of \(count) \(each), "
-                + "\(sorted.percentile(0).text) to \(sorted.percentile(100).text)")
+            note: least == most
+                ? "the same in \(count) \(each)"
+                : "median of \(count) \(each), \(least.text) to \(most.text)")
     }
 
     /// The same for many single samples, of which the outermost say little.
-    func quartered(_ name: String, unit: String, note: String = "") -> Measurement {
+    ///
+    /// - Parameter samples: how many they rest on, where each stands for several.
+    func quartered(
+        _ name: String, unit: String, samples: Int? = nil, note: String = ""
+    ) -> Measurement {
         let sorted = sorted()
         let spread = "half of them \(sorted.percentile(25).text) to \(sorted.percentile(75).text)"
         return Measurement(
-            name: name, value: median, unit: unit, n: count,
+            name: name, value: median, unit: unit, n: samples ?? count,
             note: [note, spread].filter { !$0.isEmpty }.joined(separator: "; "))
     }
 }
