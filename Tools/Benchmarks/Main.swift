@@ -7,13 +7,16 @@ struct Benchmark: Sendable {
 
     static let all = [
         Benchmark(title: "Recording, durable") { bench in
-            try await RecordingLoads(.durable, bench).measurements(rounds: bench.isFull ? 9 : 5)
+            try await RecordingLoads(.durable, bench).measurements(rounds: bench.isFull ? 15 : 7)
         },
         Benchmark(title: "Recording, relaxed") { bench in
-            try await RecordingLoads(.relaxed, bench).measurements(rounds: bench.isFull ? 9 : 3)
+            try await RecordingLoads(.relaxed, bench).measurements(rounds: bench.isFull ? 15 : 5)
         },
         Benchmark(title: "Settling") { try await SettlingLoads(bench: $0).measurements() },
         Benchmark(title: "Answers") { try await AnswerCosts(bench: $0).measurements() },
+        Benchmark(title: "Opening") { try await Openings(bench: $0).measurements() },
+        Benchmark(title: "The past") { try await Histories(bench: $0).measurements() },
+        Benchmark(title: "Publishing") { try await Publishing(bench: $0).measurements() },
     ]
 }
 
@@ -35,7 +38,7 @@ enum Main {
 
     private static func run(_ options: Options) async throws {
         let chosen = Benchmark.all.filter { benchmark in
-            options.only.map { benchmark.title.localizedCaseInsensitiveContains($0) } ?? true
+            options.only.map { benchmark.title.lowercased().contains($0.lowercased()) } ?? true
         }
         guard !chosen.isEmpty else {
             throw WrongUse(reason: "no section is called \(options.only ?? "")")

@@ -33,7 +33,7 @@ struct SettlingLoads: Sendable {
                 }
             })
         contest.compareSpeed(of: ours, withRaw: raw)
-        return try await contest.measurements(rounds: bench.isFull ? 9 : 3, bench)
+        return try await contest.measurements(rounds: bench.isFull ? 15 : 7, bench)
     }
 
     /// Records the intents, which is not timed, and acknowledges them from the oldest on.

@@ -46,6 +46,16 @@ struct Workbench: Sendable {
         }
     }
 
+    /// The logs that are opened and looked back in.
+    var longHistories: [SettledLogs.Shape] {
+        (isFull ? [1_000_000, 10_000_000] : [1_000_000]).map {
+            SettledLogs.Shape(entryCount: $0, keyCount: 1_000)
+        }
+    }
+
+    /// One whose state, and so its checkpoint, is large.
+    let manyKeys = SettledLogs.Shape(entryCount: 1_000_000, keyCount: 100_000)
+
     var machine: Machine { Machine(measuring: disk) }
 
     enum Place { case disk, memory }
