@@ -48,7 +48,8 @@ struct AnswerCosts: Sendable {
         of kind: AnswerKind, in logs: inout [PendingLog], count: Int
     ) async throws -> [[PendingLog.Cost]] {
         var costs: [[PendingLog.Cost]] = logs.map { _ in [] }
-        for _ in 0..<(bench.isFull ? 60 : 20) {
+        let batchCount = kind.foldsAllAgain ? 20 : 100
+        for _ in 0..<(bench.isFull ? 3 * batchCount : batchCount) {
             for index in logs.indices {
                 costs[index].append(try await kind.cost(in: &logs[index], count: count))
             }

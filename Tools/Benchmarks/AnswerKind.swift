@@ -25,6 +25,14 @@ enum AnswerKind: CaseIterable, Sendable {
         }
     }
 
+    /// Whether all that is pending is folded again for it, which takes its time.
+    var foldsAllAgain: Bool {
+        switch self {
+        case .rejectingOldest, .foreignEvent: true
+        case .acknowledgingOldest, .acceptingOldest, .rejectingNewest: false
+        }
+    }
+
     /// What so many answers in one transaction cost. As many intents are recorded before, which is not
     /// timed, so that the log has as many pending afterwards as it had.
     func cost(in log: inout PendingLog, count: Int) async throws -> PendingLog.Cost {

@@ -8,6 +8,9 @@ struct Machine: Sendable {
     let fileSystem: String
     let date: String
     let toolchain: String
+    /// Processes that ran or waited to run, over the minute before; nil where the system does not say.
+    /// Figures from a busy machine say little.
+    let load: Double?
 
     /// - Parameter directory: whose file system is measured.
     init(measuring directory: URL) {
@@ -19,13 +22,15 @@ struct Machine: Sendable {
         fileSystem = Self.fileSystem(of: directory) ?? "unknown file system"
         date = Date().formatted(.iso8601.year().month().day())
         toolchain = Self.swift + Self.build
+        load = Self.text(of: "/proc/loadavg").split(separator: " ").first.flatMap { Double($0) }
     }
 
     var measurement: Measurement {
-        Measurement(
+        let before = load.map { "load \($0) before the run" }
+        let facts = [processor, "kernel \(kernel)", fileSystem, date, toolchain, before]
+        return Measurement(
             name: "machine", value: Double(coreCount), unit: "cores", n: 1,
-            note: [processor, "kernel \(kernel)", fileSystem, date, toolchain].joined(
-                separator: ", "))
+            note: facts.compactMap { $0 }.joined(separator: ", "))
     }
 
     /// As much as is known when this is compiled.
