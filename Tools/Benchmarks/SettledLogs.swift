@@ -56,6 +56,8 @@ actor SettledLogs {
             try await store.acknowledge(contentsOf: answers)
         }
         if checkpoints != .manual { try await store.checkpoint() }
+        // Or the system would write it out under what is timed next.
+        try await store.flush()
         await store.close()
     }
 }
