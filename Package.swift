@@ -27,6 +27,12 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Foldback"], path: "Tests/TestSupport",
             swiftSettings: strict),
+        // Here and not beside the other tools: it counts folds and writes records as the log does, and
+        // what it calls for that is `package`; and CLMDB is no product. It has no dependency that apps
+        // would fetch.
+        .executableTarget(
+            name: "foldback-bench", dependencies: ["Foldback", "FoldbackLMDB", "CLMDB"],
+            path: "Tools/Benchmarks", swiftSettings: strict),
         .testTarget(
             name: "FoldbackLMDBTests", dependencies: ["FoldbackLMDB", "TestSupport"],
             swiftSettings: strict),

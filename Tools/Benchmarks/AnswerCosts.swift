@@ -1,0 +1,104 @@
+import Foldback
+import Foundation
+
+/// What answers cost with little or much pending: time, and calls of `apply`. In memory and relaxed, so
+/// that no flush hides anything.
+struct AnswerCosts: Sendable {
+    let bench: Workbench
+
+    private static let together = 256
+    /// How many are pending when the answers have been given.
+    private static let pendingCounts = [10, 1_000, 100_000]
+
+    func measurements() async throws -> [Measurement] {
+        var figures: [Measurement] = []
+        for kind in AnswerKind.allCases {
+            bench.note(kind.words)
+            figures += try await measurements(of: kind)
+        }
+        return figures
+    }
+
+    private func measurements(of kind: AnswerKind) async throws -> [Measurement] {
+        try await bench.withDirectory(on: .memory) { directory in
+            try FileManager.default.createDirectory(
+                at: directory, withIntermediateDirectories: false)
+            var logs: [PendingLog] = []
+            for count in Self.pendingCounts {
+                let log = directory.appending(path: "\(count)", directoryHint: .isDirectory)
+                logs.append(try await PendingLog(at: log, kind.logKind, pendingCount: count))
+            }
+            var figures: [Measurement] = []
+            for count in [Self.together, 1] {
+                let costs = try await costs(of: kind, in: &logs, count: count)
+                figures += zip(Self.pendingCounts, costs).flatMap { pendingCount, costs in
+                    Self.figures(of: kind, pendingCount, answerCount: count, costs)
+                }
+                if kind == .acknowledgingOldest {
+                    figures.append(Self.growth(of: kind, answerCount: count, costs))
+                }
+            }
+            for log in logs { await log.close() }
+            return figures
+        }
+    }
+
+    /// The logs take turns: what happens meanwhile on the machine hits all of them.
+    private func costs(
+        of kind: AnswerKind, in logs: inout [PendingLog], count: Int
+    ) async throws -> [[PendingLog.Cost]] {
+        var costs: [[PendingLog.Cost]] = logs.map { _ in [] }
+        let batchCount = kind.foldsAllAgain ? 20 : 100
+        for _ in 0..<(bench.isFull ? 3 * batchCount : batchCount) {
+            for index in logs.indices {
+                costs[index].append(try await kind.cost(in: &logs[index], count: count))
+            }
+        }
+        return costs
+    }
+
+    // MARK: Figures
+
+    private static func name(_ kind: AnswerKind, _ pendingCount: Int, _ count: Int) -> String {
+        let how = count == 1 ? "1 alone" : "\(count) together"
+        return "\(kind.words), \(pendingCount.grouped) pending, \(how)"
+    }
+
+    private static func figures(
+        of kind: AnswerKind, _ pendingCount: Int, answerCount: Int, _ costs: [PendingLog.Cost]
+    ) -> [Measurement] {
+        let name = name(kind, pendingCount, answerCount)
+        let calls = costs.map { Double($0.folds.overlay) / Double(answerCount) }
+        let confirmed = costs.map { Double($0.folds.confirmed) / Double(answerCount) }.median
+        var counted = calls.measurement(
+            "\(name), overlay folds", unit: "applies/answer", each: "batches",
+            samples: costs.count * answerCount)
+        counted.note += confirmed == 0 ? "" : "; and \(confirmed.text) of confirmed state"
+        if kind == .acknowledgingOldest {
+            // The most of any batch has to be none.
+            counted = counted.judged(by: .exactly(0), on: calls.max() ?? 0)
+        }
+        return [
+            microseconds(costs, answerCount).quartered(
+                name, unit: "us/answer", samples: costs.count * answerCount),
+            counted,
+        ]
+    }
+
+    private static func microseconds(_ costs: [PendingLog.Cost], _ answerCount: Int) -> [Double] {
+        costs.map { $0.elapsed / .microseconds(1) / Double(answerCount) }
+    }
+
+    /// How much longer an answer takes with the most pending than with the least, by turn. What is to
+    /// be reached is said of batches.
+    private static func growth(
+        of kind: AnswerKind, answerCount: Int, _ costs: [[PendingLog.Cost]]
+    ) -> Measurement {
+        let little = microseconds(costs[0], answerCount)
+        let much = microseconds(costs[costs.count - 1], answerCount)
+        let ratio = zip(much, little).map { $0 / $1 }.quartered(
+            name(kind, pendingCounts[pendingCounts.count - 1], answerCount)
+                + " / \(pendingCounts[0]) pending", unit: "times")
+        return answerCount == 1 ? ratio : ratio.judged(by: .atMost(1.3))
+    }
+}

@@ -1,0 +1,67 @@
+import Foldback
+
+/// What a server may say that is timed here.
+enum AnswerKind: CaseIterable, Sendable {
+    case acknowledgingOldest
+    case acceptingOldest
+    case rejectingOldest
+    case rejectingNewest
+    case foreignEvent
+
+    var words: String {
+        switch self {
+        case .acknowledgingOldest: "acknowledging the oldest"
+        case .acceptingOldest: "accepting the oldest (downlink)"
+        case .rejectingOldest: "rejecting the oldest"
+        case .rejectingNewest: "rejecting the newest"
+        case .foreignEvent: "foreign event"
+        }
+    }
+
+    var logKind: LogKind {
+        switch self {
+        case .acknowledgingOldest: .acknowledgement
+        case .acceptingOldest, .rejectingOldest, .rejectingNewest, .foreignEvent: .downlink
+        }
+    }
+
+    /// Whether all that is pending is folded again for it, which takes its time.
+    var foldsAllAgain: Bool {
+        switch self {
+        case .rejectingOldest, .foreignEvent: true
+        case .acknowledgingOldest, .acceptingOldest, .rejectingNewest: false
+        }
+    }
+
+    /// What so many answers in one transaction cost. As many intents are recorded before, which is not
+    /// timed, so that the log has as many pending afterwards as it had.
+    func cost(in log: inout PendingLog, count: Int) async throws -> PendingLog.Cost {
+        switch self {
+        case .acknowledgingOldest, .acceptingOldest, .rejectingOldest, .rejectingNewest:
+            try await log.record(count: count)
+        case .foreignEvent: break
+        }
+        let cost = try await log.cost(of: try commands(in: &log, count: count))
+        if self == .acceptingOldest { try await log.confirmAccepted() }
+        return cost
+    }
+
+    private func commands(in log: inout PendingLog, count: Int) throws -> [Command] {
+        let refusal = Rejection(code: "forbidden", message: "not yours")
+        switch self {
+        case .acknowledgingOldest:
+            return log.pending.prefix(count).map {
+                .acknowledge($0, position: nil, replacement: nil)
+            }
+        case .acceptingOldest:
+            return log.pending.prefix(count).map {
+                .acknowledge($0, position: log.nextPosition(), replacement: nil)
+            }
+        case .rejectingOldest: return log.pending.prefix(count).map { .reject($0, refusal) }
+        case .rejectingNewest:
+            return log.pending.suffix(count).reversed().map { .reject($0, refusal) }
+        case .foreignEvent:
+            return try (0..<count).map { _ in .confirm([try log.foreignEvent()], through: nil) }
+        }
+    }
+}

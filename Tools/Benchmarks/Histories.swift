@@ -1,0 +1,72 @@
+import Foldback
+
+/// Reading what has been: entries in order, and views at past sequences.
+struct Histories: Sendable {
+    let bench: Workbench
+
+    func measurements() async throws -> [Measurement] {
+        var figures: [Measurement] = []
+        for shape in bench.longHistories + [bench.manyKeys] {
+            let log = try await bench.settledLogs.log(of: shape)
+            let store = try await Foldback.open(
+                at: log, Documents.self, confirmedBy: .acknowledgement, durability: .relaxed,
+                checkpoints: .manual)
+            bench.note("reading \(shape.words)")
+            figures.append(try reading(shape, in: store))
+            bench.note("looking back in \(shape.words)")
+            figures += try await lookingBack(shape, in: store)
+            await store.close()
+        }
+        return figures
+    }
+
+    private func reading(
+        _ shape: SettledLogs.Shape, in store: Store<Documents>
+    ) throws -> Measurement {
+        let clock = ContinuousClock()
+        let rounds = try (0..<3).map { _ in
+            let start = clock.now
+            var count = 0
+            while case let some = try store.entries(from: next(count), countMax: 512), !some.isEmpty
+            {
+                count += some.count
+            }
+            return Double(count) / ((clock.now - start) / .seconds(1))
+        }
+        return rounds.measurement(
+            "reading entries in order, \(shape.words)", unit: "entries/s", each: "rounds",
+            samples: rounds.count * Int(store.status.sequence.value))
+    }
+
+    private func next(_ count: Int) -> LogSequence { LogSequence(UInt64(count) + 1) }
+
+    private func lookingBack(
+        _ shape: SettledLogs.Shape, in store: Store<Documents>
+    ) async throws -> [Measurement] {
+        let clock = ContinuousClock()
+        let last = store.status.sequence.value
+        let countOfViews: UInt64 = bench.isFull ? 100 : 20
+        var times: [Double] = []
+        for place in 1...countOfViews {
+            let start = clock.now
+            // Evenly over the history; the view at its end is the present one's.
+            let sequence = LogSequence(last * (2 * place - 1) / (2 * countOfViews))
+            let snapshot = try await store.snapshot(at: sequence)
+            times.append((clock.now - start) / .milliseconds(1))
+            precondition(snapshot.sequence == sequence, "\(snapshot.sequence) is not \(sequence)")
+        }
+        let kept = try store.core.storage.checkpointSizes()
+        let bytes = kept.reduce(0) { $0 + $1.bytes }
+        let name = "view at a past sequence, \(shape.words)"
+        return [
+            times.quartered(name, unit: "ms", note: "evenly spaced sequences"),
+            Measurement(
+                name: "\(name), longest", value: times.max() ?? 0, unit: "ms", n: times.count),
+            Measurement(
+                name: "checkpoints kept, \(shape.words)", value: Double(kept.count),
+                unit: "checkpoints", n: 1,
+                note: "\(bytes.grouped) bytes, in a log of "
+                    + "\(store.status.bytesOnDisk.grouped) bytes"),
+        ]
+    }
+}

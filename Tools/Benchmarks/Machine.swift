@@ -1,0 +1,93 @@
+import Foundation
+
+/// What a figure must not be read without.
+struct Machine: Sendable {
+    let processor: String
+    let coreCount: Int
+    let kernel: String
+    let fileSystem: String
+    let date: String
+    let toolchain: String
+    /// Processes that ran or waited to run, over the minute before; nil where the system does not say.
+    /// Figures from a busy machine say little.
+    let load: Double?
+
+    /// - Parameter directory: whose file system is measured.
+    init(measuring directory: URL) {
+        processor =
+            Self.field("model name", of: "/proc/cpuinfo", separator: ":") ?? "unknown processor"
+        coreCount = ProcessInfo.processInfo.activeProcessorCount
+        let release = Self.text(of: "/proc/sys/kernel/osrelease")
+        kernel = release.isEmpty ? ProcessInfo.processInfo.operatingSystemVersionString : release
+        fileSystem = Self.fileSystem(of: directory) ?? "unknown file system"
+        date = Date().formatted(.iso8601.year().month().day())
+        toolchain = Self.swift + Self.build
+        load = Self.text(of: "/proc/loadavg").split(separator: " ").first.flatMap { Double($0) }
+    }
+
+    var measurement: Measurement {
+        let before = load.map { "load \($0) before the run" }
+        let facts = [processor, "kernel \(kernel)", fileSystem, date, toolchain, before]
+        return Measurement(
+            name: "machine", value: Double(coreCount), unit: "cores", n: 1,
+            note: facts.compactMap { $0 }.joined(separator: ", "))
+    }
+
+    /// As much as is known when this is compiled.
+    private static var swift: String {
+        #if compiler(>=6.4)
+            "Swift 6.4 or later"
+        #elseif compiler(>=6.3)
+            "Swift 6.3"
+        #else
+            "Swift 6.2"
+        #endif
+    }
+
+    private static var build: String {
+        #if DEBUG
+            ", a debug build: the figures mean nothing"
+        #else
+            ""
+        #endif
+    }
+
+    /// The type of the file system whose mount point is the longest above the directory.
+    private static func fileSystem(of directory: URL) -> String? {
+        let path = directory.resolvingSymlinksInPath().path + "/"
+        var best: (mount: String, type: String)?
+        for line in text(of: "/proc/mounts").split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.count > 2 else { continue }
+            let mount = fields[1].hasSuffix("/") ? String(fields[1]) : fields[1] + "/"
+            guard path.hasPrefix(mount), mount.count >= best?.mount.count ?? 0 else { continue }
+            best = (mount, String(fields[2]))
+        }
+        return best?.type
+    }
+
+    /// Memory of this process that no file is behind, in bytes; nil where the system does not say.
+    static var anonymousResidentBytes: Int? {
+        field("RssAnon", of: "/proc/self/status", separator: ":")
+            .flatMap { Int($0.filter(\.isNumber)) }
+            .map { $0 * 1_024 }
+    }
+
+    private static func field(
+        _ name: String, of file: String, separator: Character
+    ) -> String? {
+        for line in text(of: file).split(separator: "\n") {
+            let parts = line.split(separator: separator, maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            if parts[0].trimmingCharacters(in: .whitespaces) == name {
+                return parts[1].trimmingCharacters(in: .whitespaces)
+            }
+        }
+        return nil
+    }
+
+    private static func text(of file: String) -> String {
+        let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

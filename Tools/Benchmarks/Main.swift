@@ -1,0 +1,67 @@
+import Foundation
+
+/// One section of the run.
+struct Benchmark: Sendable {
+    let title: String
+    let run: @Sendable (Workbench) async throws -> [Measurement]
+
+    static let all = [
+        Benchmark(title: "Recording, durable") { bench in
+            try await RecordingLoads(.durable, bench).measurements(rounds: bench.isFull ? 15 : 7)
+        },
+        Benchmark(title: "Recording, relaxed") { bench in
+            try await RecordingLoads(.relaxed, bench).measurements(rounds: bench.isFull ? 15 : 5)
+        },
+        Benchmark(title: "Settling") { try await SettlingLoads(bench: $0).measurements() },
+        Benchmark(title: "Answers") { try await AnswerCosts(bench: $0).measurements() },
+        Benchmark(title: "Opening") { try await Openings(bench: $0).measurements() },
+        Benchmark(title: "The past") { try await Histories(bench: $0).measurements() },
+        Benchmark(title: "Publishing") { try await Publishing(bench: $0).measurements() },
+    ]
+}
+
+@main
+enum Main {
+    static func main() async {
+        let arguments = CommandLine.arguments.dropFirst()
+        do {
+            if arguments.first == OpeningProcess.command {
+                try await OpeningProcess.run(arguments.dropFirst())
+            } else {
+                try await run(try Options(arguments))
+            }
+        } catch {
+            writeError("foldback-bench: \(error)")
+            exit(error is WrongUse ? 2 : 1)
+        }
+    }
+
+    private static func run(_ options: Options) async throws {
+        let chosen = Benchmark.all.filter { benchmark in
+            options.only.map { benchmark.title.lowercased().contains($0.lowercased()) } ?? true
+        }
+        guard !chosen.isEmpty else {
+            throw WrongUse(reason: "no section is called \(options.only ?? "")")
+        }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let bench = try Workbench(options)
+        let machine = bench.machine.measurement
+        var sections: [Section] = []
+        do {
+            for benchmark in chosen {
+                writeError(benchmark.title)
+                let figures = try await benchmark.run(bench)
+                sections.append(Section(title: benchmark.title, measurements: figures))
+            }
+        } catch {
+            try? bench.clear()
+            throw error
+        }
+        try bench.clear()
+        let whole = Measurement(
+            name: "the whole run", value: (clock.now - start) / .seconds(1), unit: "s", n: 1)
+        sections.insert(Section(title: "Machine", measurements: [machine, whole]), at: 0)
+        print(options.isJSON ? try sections.json() : sections.table)
+    }
+}

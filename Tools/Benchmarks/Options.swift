@@ -1,0 +1,40 @@
+/// What the command line asks for.
+struct Options: Equatable, Sendable {
+    var isJSON = false
+    /// More rounds and a larger log.
+    var isFull = false
+    /// Only sections whose titles contain this, in any case.
+    var only: String?
+    /// Where the logs are made: on the disk that is measured.
+    var directory = ".build/bench"
+
+    /// - Throws: ``WrongUse``, with what is wrong in one line.
+    init(_ arguments: some Sequence<String>) throws(WrongUse) {
+        var arguments = arguments.makeIterator()
+        while let argument = arguments.next() {
+            switch argument {
+            case "--json": isJSON = true
+            case "--full": isFull = true
+            case "--only": only = try Self.value(of: argument, arguments.next())
+            case "--directory": directory = try Self.value(of: argument, arguments.next())
+            default: throw WrongUse(reason: "there is no option \(argument)")
+            }
+        }
+    }
+
+    private static func value(
+        of option: String, _ value: String?
+    ) throws(WrongUse) -> String {
+        guard let value, !value.isEmpty, !value.hasPrefix("--") else {
+            throw WrongUse(reason: "\(option) needs a value")
+        }
+        return value
+    }
+}
+
+struct WrongUse: Error, CustomStringConvertible {
+    let reason: String
+    var description: String {
+        "\(reason); usage: foldback-bench [--json] [--full] [--only TEXT] [--directory DIR]"
+    }
+}

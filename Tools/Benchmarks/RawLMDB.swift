@@ -1,0 +1,211 @@
+import CLMDB
+import Foldback
+import FoldbackLMDB
+import Foundation
+
+/// LMDB with nothing around it: what Foldback's own work is compared with.
+///
+/// The tables, keys, flags and bytes that the log has, the map large enough from the start, one thread.
+/// Durable as the log is: `MDB_NOTLS`, with `MDB_NOMETASYNC` where relaxed; never `MDB_NOSYNC`,
+/// `MDB_WRITEMAP` or `MDB_MAPASYNC` (L2).
+struct RawLMDB {
+    private let environment: OpaquePointer
+    private let entries: MDB_dbi
+    private let verdicts: MDB_dbi
+
+    private static let mapSizeBytes = 8 << 30
+
+    init(creating directory: String, _ durability: Durability) throws {
+        var created: OpaquePointer?
+        try check(mdb_env_create(&created))
+        guard let created else { throw RawFailure(code: ENOMEM) }
+        environment = created
+        do {
+            try check(mdb_env_set_mapsize(created, Self.mapSizeBytes))
+            try check(mdb_env_set_maxdbs(created, 16))
+            var flags = UInt32(MDB_NOTLS)
+            if durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
+            try check(mdb_env_open(created, directory, flags, 0o600))
+            let transaction = try Self.begun(in: created)
+            entries = try Self.table("entries", in: transaction)
+            verdicts = try Self.table("verdicts", in: transaction)
+            try check(mdb_txn_commit(transaction))
+        } catch {
+            mdb_env_close(created)
+            throw error
+        }
+    }
+
+    func close() { mdb_env_close(environment) }
+
+    /// Appends records, and puts a verdict for each where there are any, in one transaction.
+    func commit(
+        _ records: ArraySlice<[UInt8]>, from sequence: UInt64, verdicts rows: ArraySlice<[UInt8]>
+    ) throws {
+        let transaction = try Self.begun(in: environment)
+        do {
+            var key = sequence
+            for record in records {
+                try Self.put(
+                    record, at: key, in: entries, transaction, flags: UInt32(MDB_APPEND))
+                key += 1
+            }
+            key = sequence
+            for row in rows {
+                try Self.put(row, at: key, in: verdicts, transaction, flags: 0)
+                key += 1
+            }
+        } catch {
+            mdb_txn_abort(transaction)
+            throw error
+        }
+        try check(mdb_txn_commit(transaction))
+    }
+
+    private static func begun(in environment: OpaquePointer) throws -> OpaquePointer {
+        var transaction: OpaquePointer?
+        try check(mdb_txn_begin(environment, nil, 0, &transaction))
+        guard let transaction else { throw RawFailure(code: ENOMEM) }
+        return transaction
+    }
+
+    private static func table(
+        _ name: String, in transaction: OpaquePointer
+    ) throws -> MDB_dbi {
+        var table = MDB_dbi()
+        try check(mdb_dbi_open(transaction, name, UInt32(MDB_CREATE), &table))
+        return table
+    }
+
+    private static func put(
+        _ value: [UInt8], at key: UInt64, in table: MDB_dbi, _ transaction: OpaquePointer,
+        flags: UInt32
+    ) throws {
+        let code = withUnsafeBytes(of: key.bigEndian) { key in
+            value.withUnsafeBytes { value in
+                var key = MDB_val(reading: key)
+                var value = MDB_val(reading: value)
+                return mdb_put(transaction, table, &key, &value, flags)
+            }
+        }
+        try check(code)
+    }
+}
+
+extension MDB_val {
+    /// LMDB takes a mutable pointer and does not write through it.
+    fileprivate init(reading bytes: UnsafeRawBufferPointer) {
+        self.init(
+            mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+}
+
+private func check(_ code: Int32) throws {
+    guard code == MDB_SUCCESS else { throw RawFailure(code: code) }
+}
+
+struct RawFailure: Error, CustomStringConvertible {
+    let code: Int32
+    var description: String { "raw LMDB: \(String(cString: mdb_strerror(code)))" }
+}
+
+// MARK: What is written, and how fast
+
+/// Records as Foldback encodes them, and the verdicts of those that settle an intent.
+struct EncodedRecords: Sendable {
+    let records: [[UInt8]]
+    let verdicts: [[UInt8]]
+
+    /// Intents with the raw events.
+    static func intents(count: Int) -> EncodedRecords {
+        of(count) { number in
+            let intent = RecordedIntent(
+                id: IntentID(replica: replica, number: number),
+                payload: Payload(
+                    bytes: Events.raw[Int(number.value) % Events.raw.count],
+                    format: IdentityCodec().format, content: .unreadable("not read")),
+                isConfirmOnly: false, once: nil, retries: nil, info: [:],
+                sequence: LogSequence(number.value), time: time)
+            return (.intent(intent), nil)
+        }
+    }
+
+    /// Acknowledgements that confirm at once, as in an acknowledgement log.
+    static func acknowledgements(count: Int) -> EncodedRecords {
+        of(count) { number in
+            let answer = Acknowledged(
+                number: number, position: nil, replacement: nil, settles: true)
+            let row = VerdictRow(
+                verdict: .confirmed, intentSequence: LogSequence(number.value),
+                verdictSequence: LogSequence(number.value + UInt64(count)))
+            return (.acknowledged(answer), row.encoded(for: number))
+        }
+    }
+
+    private static let replica = LogSources.system.freshReplica()
+    private static let time = LogSources.system.now()
+
+    private static func of(
+        _ count: Int, _ entry: (IntentNumber) -> (Entry, verdict: [UInt8]?)
+    ) -> EncodedRecords {
+        let replicas = ReplicaTable([replica])
+        var records: [[UInt8]] = []
+        var verdicts: [[UInt8]] = []
+        var chain: UInt64 = 0
+        for number in 1...UInt64(count) {
+            let (entry, verdict) = entry(IntentNumber(number))
+            let record = Record(
+                stamp: Stamp(sequence: LogSequence(number), time: time), replica: replica,
+                info: [:], entry: entry)
+            let encoded = record.encoded(predecessor: chain, replicas: replicas)
+            chain = encoded.checksum
+            records.append(encoded.bytes)
+            if let verdict { verdicts.append(verdict) }
+        }
+        return EncodedRecords(records: records, verdicts: verdicts)
+    }
+
+    /// Writes them to a fresh environment, so many a transaction, on a thread that may block.
+    func pace(
+        in directory: URL, _ durability: Durability, perTransaction: Int, upTo limit: Limit
+    ) async throws -> Pace {
+        try FileManager.default.createDirectory(
+            at: directory, withIntermediateDirectories: false)
+        let path = directory.path
+        return try await Platform.onThread { () throws(any Error) in
+            let raw = try RawLMDB(creating: path, durability)
+            defer { raw.close() }
+            return try pace(of: raw, perTransaction, limit)
+        }
+    }
+
+    private func pace(
+        of raw: RawLMDB, _ perTransaction: Int, _ limit: Limit
+    ) throws -> Pace {
+        let clock = ContinuousClock()
+        let countMax = min(limit.count, records.count) - perTransaction
+        var latencies: [Duration] = []
+        latencies.reserveCapacity(limit.count / perTransaction)
+        var done = 0
+        let start = clock.now
+        let end = start + limit.time
+        var last = start
+        while done <= countMax, last < end {
+            let range = done..<done + perTransaction
+            try raw.commit(
+                records[range], from: UInt64(done) + 1,
+                verdicts: verdicts.isEmpty ? [] : verdicts[range])
+            done += perTransaction
+            let now = clock.now
+            latencies.append(now - last)
+            last = now
+        }
+        return Pace(count: done, elapsed: last - start, latencies: latencies)
+    }
+}
+
+/// How long one round of a load goes on: whichever comes first.
+struct Limit: Sendable {
+    let count: Int
+    let time: Duration
+}

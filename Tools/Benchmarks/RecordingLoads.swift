@@ -1,0 +1,184 @@
+import Foldback
+import Foundation
+
+/// What `record` costs beside the disk.
+struct RecordingLoads: Sendable {
+    let bench: Workbench
+    let durability: Durability
+    let limit: Limit
+
+    init(_ durability: Durability, _ bench: Workbench) {
+        self.bench = bench
+        self.durability = durability
+        limit = Limit(count: 131_072, time: bench.isFull ? .seconds(3) : .milliseconds(800))
+    }
+
+    /// - Parameter rounds: in each of which every load starts with an empty log.
+    func measurements(rounds: Int) async throws -> [Measurement] {
+        let encoded = EncodedRecords.intents(count: limit.count)
+        let documents = Events.documents(keyCount: 1_000)
+        let bytes = "record, raw bytes"
+        let json = "record, JSON documents"
+        var contest = Contest()
+        for inFlight in [1, 256, 16, 64, 1_024] {
+            let (tally, documentsLoad) = (name(bytes, inFlight), name(json, inFlight))
+            if inFlight == 1 || inFlight == 256 {
+                let raw = name(ofRaw: inFlight)
+                contest.add(load(ofRaw: raw, encoded, perTransaction: inFlight))
+                compare([tally, documentsLoad], with: raw, inFlight, in: &contest)
+            }
+            contest.add(load(tally, Tally.self, Events.raw, inFlight))
+            contest.add(load(documentsLoad, Documents.self, documents, inFlight))
+        }
+        contest.add(queuedLoad(name("enqueue and receipt(), raw bytes", 256), 256))
+        return try await contest.measurements(rounds: rounds, bench)
+    }
+
+    private func name(_ what: String, _ inFlight: Int) -> String {
+        "\(durability.rawValue) \(what), \(inFlight.grouped) in flight"
+    }
+
+    private func name(ofRaw perTransaction: Int) -> String {
+        "\(durability.rawValue) raw LMDB, \(perTransaction) a transaction"
+    }
+
+    /// The targets are those of durable recording: a relaxed one has no flush to hide behind.
+    private func compare(
+        _ ours: [String], with raw: String, _ inFlight: Int, in contest: inout Contest
+    ) {
+        let isDurable = durability == .durable
+        for (name, leastSpeed) in zip(ours, [0.4, 0.25]) {
+            if inFlight == 1 {
+                contest.compareLatency(of: name, withRaw: raw, isDurable ? .atMost(40) : nil)
+            } else {
+                contest.compareSpeed(of: name, withRaw: raw, isDurable ? .atLeast(leastSpeed) : nil)
+            }
+        }
+    }
+
+    // MARK: Loads
+
+    private func load(
+        ofRaw name: String, _ encoded: EncodedRecords, perTransaction: Int
+    ) -> Contest.Load {
+        Contest.Load(name: name, call: "transaction") {
+            try await bench.withDirectory(on: .disk) { directory in
+                try await encoded.pace(
+                    in: directory, durability, perTransaction: perTransaction, upTo: limit)
+            }
+        }
+    }
+
+    private func load<P: Projection>(
+        _ name: String, _: P.Type, _ events: [P.Event], _ inFlight: Int
+    ) -> Contest.Load {
+        Contest.Load(name: name) {
+            try await withStore(P.self) { store in
+                try await store.pace(recording: events, inFlight: inFlight, upTo: limit)
+            }
+        }
+    }
+
+    private func queuedLoad(_ name: String, _ inFlight: Int) -> Contest.Load {
+        Contest.Load(name: name) {
+            try await withStore(Tally.self) { store in
+                try await store.pace(queueing: Events.raw, inFlight: inFlight, upTo: limit)
+            }
+        }
+    }
+
+    private func withStore<P: Projection>(
+        _: P.Type, _ body: (Store<P>) async throws -> Pace
+    ) async throws -> Pace {
+        try await bench.withDirectory(on: .disk) { directory in
+            let store = try await Foldback.open(
+                at: directory, P.self, confirmedBy: .downlink, durability: durability)
+            let pace = try await body(store)
+            await store.close()
+            return pace
+        }
+    }
+}
+
+extension Store {
+    /// As many tasks as intents in flight: each waits for its own before it records the next.
+    func pace(
+        recording events: [Event], inFlight: Int, upTo limit: Limit
+    ) async throws -> Pace {
+        let clock = ContinuousClock()
+        let share = limit.count / inFlight
+        let start = clock.now
+        let latencies = try await withThrowingTaskGroup(of: [Duration].self) { group in
+            for task in 0..<inFlight {
+                group.addTask {
+                    var latencies: [Duration] = []
+                    latencies.reserveCapacity(share)
+                    var last = clock.now
+                    while latencies.count < share, last < start + limit.time {
+                        let place = task + latencies.count * inFlight
+                        _ = try await self.record(events[place % events.count])
+                        let now = clock.now
+                        latencies.append(now - last)
+                        last = now
+                    }
+                    return latencies
+                }
+            }
+            return try await group.reduce(into: [Duration]()) { $0 += $1 }
+        }
+        return Pace(count: latencies.count, elapsed: clock.now - start, latencies: latencies)
+    }
+
+    /// One task queues them, at most so many ahead of the disk, and another awaits them.
+    func pace(
+        queueing events: [Event], inFlight: Int, upTo limit: Limit
+    ) async throws -> Pace {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let (queued, queue) = AsyncStream.makeStream(of: [Queued].self)
+        async let latencies = latencies(of: queued)
+        var window: [Recording] = []
+        var some: [Queued] = []
+        var count = 0
+        while count < limit.count {
+            let queuedAt = clock.now
+            guard queuedAt < start + limit.time else { break }
+            let recording = try await enqueue(events[count % events.count])
+            // Handed on a few at a time: a stream costs more than what goes through it.
+            some.append(Queued(recording: recording, at: queuedAt))
+            if some.count == 32 {
+                queue.yield(some)
+                some.removeAll(keepingCapacity: true)
+            }
+            if window.count < inFlight {
+                window.append(recording)
+            } else {
+                _ = try await window[count % inFlight].receipt()
+                window[count % inFlight] = recording
+            }
+            count += 1
+        }
+        queue.yield(some)
+        queue.finish()
+        let all = try await latencies
+        return Pace(count: all.count, elapsed: clock.now - start, latencies: all)
+    }
+
+    private func latencies(of queued: AsyncStream<[Queued]>) async throws -> [Duration] {
+        let clock = ContinuousClock()
+        var latencies: [Duration] = []
+        for await some in queued {
+            for intent in some {
+                _ = try await intent.recording.receipt()
+                latencies.append(clock.now - intent.at)
+            }
+        }
+        return latencies
+    }
+}
+
+/// An intent on its way into the log, and since when.
+private struct Queued: Sendable {
+    let recording: Recording
+    let at: ContinuousClock.Instant
+}

@@ -1,0 +1,68 @@
+import Foldback
+
+/// What acknowledging costs beside the disk, where each acknowledgement settles an intent: two tables
+/// change.
+struct SettlingLoads: Sendable {
+    let bench: Workbench
+
+    private static let together = 256
+
+    func measurements() async throws -> [Measurement] {
+        let limit = Limit(count: 32_768, time: .seconds(2))
+        let encoded = EncodedRecords.acknowledgements(count: limit.count)
+        let raw = "durable raw LMDB, 256 acknowledgements a transaction"
+        let ours = "durable acknowledge(contentsOf:), 256 at a time"
+        let unit = "answers/s"
+        var contest = Contest()
+        contest.add(
+            Contest.Load(name: raw, call: "transaction", unit: unit) {
+                try await bench.withDirectory(on: .disk) { directory in
+                    try await encoded.pace(
+                        in: directory, .durable, perTransaction: Self.together, upTo: limit)
+                }
+            })
+        contest.add(
+            Contest.Load(name: ours, unit: unit) {
+                try await bench.withDirectory(on: .disk) { directory in
+                    let store = try await Foldback.open(
+                        at: directory, Tally.self, confirmedBy: .acknowledgement,
+                        durability: .durable)
+                    let pace = try await pace(in: store, upTo: limit)
+                    await store.close()
+                    return pace
+                }
+            })
+        contest.compareSpeed(of: ours, withRaw: raw)
+        return try await contest.measurements(rounds: bench.isFull ? 15 : 7, bench)
+    }
+
+    /// Records the intents, which is not timed, and acknowledges them from the oldest on.
+    private func pace(in store: Store<Tally>, upTo limit: Limit) async throws -> Pace {
+        let intents = try await store.recordAll((0..<limit.count).map { Events.raw[$0 % 1_024] })
+        let clock = ContinuousClock()
+        var latencies: [Duration] = []
+        let start = clock.now
+        var last = start
+        var done = 0
+        while done < intents.count, last < start + limit.time {
+            let some = intents[done..<min(done + Self.together, intents.count)]
+            try await store.acknowledge(contentsOf: some.map { Acknowledgement($0) })
+            done += some.count
+            let now = clock.now
+            latencies.append(now - last)
+            last = now
+        }
+        return Pace(count: done, elapsed: last - start, latencies: latencies)
+    }
+}
+
+extension Store {
+    /// Records all of them, as fast as one task can; their numbers, ascending.
+    func recordAll(_ events: some Sequence<Event>) async throws -> [IntentNumber] {
+        var recordings: [Recording] = []
+        for event in events { recordings.append(try await enqueue(event)) }
+        var numbers: [IntentNumber] = []
+        for recording in recordings { numbers.append(try await recording.receipt().number) }
+        return numbers
+    }
+}
