@@ -5,8 +5,8 @@
 public struct CheckpointPolicy: Hashable, Sendable {
     /// A checkpoint is due when so many entries …
     public var entriesMax: Int
-    /// … or so many bytes of records have come since the last one, and no fewer bytes than that one
-    /// had: writing checkpoints never costs more than writing the log.
+    /// … or so many bytes of records have come since the last one, and at least twice the bytes that
+    /// one had: writing checkpoints costs at most half of what writing the log does.
     public var bytesMax: Int
     /// The newest two are kept, and of the older ones one for so many entries at least. Larger
     /// checkpoints lie farther apart: one of n bytes stands for at least n / 16 entries.
@@ -26,7 +26,7 @@ public struct CheckpointPolicy: Hashable, Sendable {
 
     /// - Parameter lastBytes: of the newest checkpoint; 0 with none.
     package func isDue(entries: Int, bytes: Int, lastBytes: Int) -> Bool {
-        (entries >= entriesMax || bytes >= bytesMax) && bytes >= lastBytes
+        (entries >= entriesMax || bytes >= bytesMax) && bytes / 2 >= lastBytes
     }
 
     /// The checkpoints that need not be kept.

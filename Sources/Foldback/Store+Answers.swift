@@ -34,18 +34,11 @@ extension Store {
         contentsOf acknowledgements: [Acknowledgement<P.Event>]
     ) async throws(FoldbackError) -> [AnswerOutcome] {
         // What cannot be encoded or is too large is found before anything is queued.
-        let commands = try acknowledgements.map { words throws(FoldbackError) in try command(words)
+        let works = try acknowledgements.map { words throws(FoldbackError) in
+            let (command, bytes) = try command(words)
+            return (work: Request.Work.command(command, isForced: true), bytes: bytes)
         }
-        var requests: [Request] = []
-        requests.reserveCapacity(commands.count)
-        var failure: FoldbackError?
-        for (command, bytes) in commands where failure == nil {
-            do throws(FoldbackError) {
-                requests.append(try await submit(command, bytes: bytes))
-            } catch {
-                failure = error
-            }
-        }
+        let (requests, failure) = await core.submit(contentsOf: works)
         var outcomes: [AnswerOutcome] = []
         outcomes.reserveCapacity(requests.count)
         var earliest: FoldbackError?

@@ -18,7 +18,7 @@ package final class Environment: @unchecked Sendable {
     let gate = MapGate()
     private let options: Options
     private let claim: OpenDirectories.Key
-    private let processID = Platform.processID
+    private let generation = Forks.generation
     private let held: Monitor<Held>
     private let sizes = Mutex(Sizes())
     private let pages: Mutex<PageMap>
@@ -84,7 +84,7 @@ package final class Environment: @unchecked Sendable {
     /// Waits for reads that are going on, then closes; again: does nothing. In a forked child it does
     /// nothing at all, for the environment is the parent's.
     package func close() {
-        guard processID == Platform.processID else { return }
+        guard generation == Forks.generation else { return }
         let wasOpen = held.withLock { held in
             defer { held.isOpen = false }
             return held.isOpen
@@ -302,7 +302,7 @@ package final class Environment: @unchecked Sendable {
     }
 
     private func requireSameProcess(_ operation: LMDBError.Operation) throws(LMDBError) {
-        guard processID == Platform.processID else { throw LMDBError(operation, .usedAfterFork) }
+        guard generation == Forks.generation else { throw LMDBError(operation, .usedAfterFork) }
     }
 
     private func classified(_ error: LMDBError) -> LMDBError { error.classified(at: directory) }

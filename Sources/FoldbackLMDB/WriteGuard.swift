@@ -5,6 +5,8 @@
 final class WriteGuard {
     private var snapshot: Snapshot
     private var trees: [(name: String, tree: Tree?)] = []
+    /// Tables whose last pages have been looked at in this transaction.
+    private var edges: [String] = []
     private var soundPages: Set<UInt64> = []
 
     private static let soundPagesMax = 1 << 16
@@ -14,10 +16,11 @@ final class WriteGuard {
     func begin(_ snapshot: Snapshot) {
         self.snapshot = snapshot
         trees.removeAll(keepingCapacity: true)
+        edges.removeAll(keepingCapacity: true)
         if soundPages.count > Self.soundPagesMax { soundPages.removeAll() }
     }
 
-    /// For a row that is put, or appended behind the last.
+    /// For a row that is put.
     func requirePath(to key: UnsafeRawBufferPointer, in table: String) throws(PageDamage) {
         guard let tree = try tree(table) else { return }
         let path = try TreePath(in: snapshot, of: tree, to: key)
@@ -25,9 +28,12 @@ final class WriteGuard {
         try requireValue(try path.node(at: key))
     }
 
+    /// For rows that are appended.
     func requireEdge(of table: String) throws(PageDamage) {
+        guard !edges.contains(table) else { return }
+        edges.append(table)
         guard let tree = try tree(table) else { return }
-        try requireEdge(of: tree)
+        try requireSound(try TreePath(in: snapshot, toLastOf: tree))
     }
 
     /// For a row that is deleted: its page may be merged with the one before or after it.
@@ -45,10 +51,6 @@ final class WriteGuard {
             }
             bounds = try step.page.bounds(of: step.index, in: bounds)
         }
-    }
-
-    private func requireEdge(of tree: Tree) throws(PageDamage) {
-        try requireSound(try TreePath(in: snapshot, toLastOf: tree))
     }
 
     private func requireSound(_ path: TreePath) throws(PageDamage) {

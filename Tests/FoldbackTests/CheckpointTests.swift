@@ -286,8 +286,8 @@ import Testing
         let policy = CheckpointPolicy(entriesMax: 10, bytesMax: 1_000, spacing: 100)
         #expect(!policy.isDue(entries: 9, bytes: 999, lastBytes: 0))
         #expect(policy.isDue(entries: 10, bytes: 1, lastBytes: 0))
-        #expect(policy.isDue(entries: 1, bytes: 1_000, lastBytes: 1_000))
-        #expect(!policy.isDue(entries: 500, bytes: 1_000, lastBytes: 1_001))
+        #expect(policy.isDue(entries: 1, bytes: 1_000, lastBytes: 500))
+        #expect(!policy.isDue(entries: 500, bytes: 1_000, lastBytes: 501))
         func superseded(_ stored: [(UInt64, Int)]) -> [UInt64] {
             policy.superseded(among: stored.map { (LogSequence($0.0), $0.1) }).map(\.value)
         }

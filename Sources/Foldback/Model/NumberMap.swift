@@ -1,139 +1,168 @@
 /// An ordered map from numbers that mostly rise, cheap to copy and to change after copying.
 ///
 /// The overlay is published with every commit while the next one changes it; with 100,000 intents
-/// pending neither may copy them. Pairs lie in chunks of at most 128 in order of key, so a change after
-/// a copy costs one chunk and the list of chunks. Appending and removing at either end are O(1) but
-/// for that; elsewhere O(log n) to find.
+/// pending neither may copy them. Pairs lie in chunks of at most 32 and chunks in groups of at most 64,
+/// all in order of key, so a change after a copy costs one chunk, one group's list of chunks and the
+/// list of groups. Appending and removing at either end are O(1) but for that; elsewhere O(log n) to
+/// find.
 package struct NumberMap<Key: LogNumber, Value: Sendable>: Sendable {
-    private static var chunkCountMax: Int { 128 }
+    private static var chunkCountMax: Int { 32 }
+    private static var groupCountMax: Int { 64 }
 
-    private struct Chunk: Sendable {
-        var keys: ContiguousArray<Key> = []
-        var values: ContiguousArray<Value> = []
+    private typealias Chunk = ContiguousArray<(key: Key, value: Value)>
+    private typealias Group = ContiguousArray<Chunk>
+
+    /// Where a key is, or where it would be inserted.
+    private struct Place {
+        var group: Int
+        var chunk: Int
+        var pair: Int
+        var isThere: Bool
     }
 
-    /// None is empty.
-    private var chunks: [Chunk] = []
+    /// No chunk and no group is empty.
+    private var groups: ContiguousArray<Group> = []
     package private(set) var count = 0
 
     package init() {}
 
     package var isEmpty: Bool { count == 0 }
-    package var first: (key: Key, value: Value)? {
-        chunks.first.map { ($0.keys[0], $0.values[0]) }
-    }
-    package var last: (key: Key, value: Value)? {
-        chunks.last.map { ($0.keys[$0.keys.count - 1], $0.values[$0.values.count - 1]) }
-    }
+    package var first: (key: Key, value: Value)? { groups.first?.first?.first }
+    package var last: (key: Key, value: Value)? { groups.last?.last?.last }
 
     package subscript(key: Key) -> Value? {
         get {
-            guard case (let chunk, let place, true) = find(key) else { return nil }
-            return chunks[chunk].values[place]
+            guard let place = find(key), place.isThere else { return nil }
+            return groups[place.group][place.chunk][place.pair].value
         }
         set {
-            guard let newValue else {
-                remove(key)
-                return
-            }
-            insert(newValue, at: key)
+            if let newValue { insert(newValue, at: key) } else { remove(key) }
         }
     }
 
+    // MARK: Changing
+
     private mutating func insert(_ value: Value, at key: Key) {
-        let (chunk, place, isThere) = find(key)
-        if isThere {
-            chunks[chunk].values[place] = value
+        guard let place = find(key) else {
+            groups.append([[(key, value)]])
+            count = 1
+            return
+        }
+        let (group, chunk) = (place.group, place.chunk)
+        if place.isThere {
+            groups[group][chunk][place.pair].value = value
             return
         }
         count += 1
-        guard chunk < chunks.count else {
-            chunks.append(Chunk(keys: [key], values: [value]))
+        // Behind a full last chunk a new one begins: numbers that rise fill their chunks.
+        if isEnd(place), place.pair == Self.chunkCountMax {
+            append([(key, value)])
             return
         }
-        chunks[chunk].keys.insert(key, at: place)
-        chunks[chunk].values.insert(value, at: place)
-        if chunks[chunk].keys.count > Self.chunkCountMax { split(chunk) }
+        groups[group][chunk].insert((key, value), at: place.pair)
+        guard groups[group][chunk].count > Self.chunkCountMax else { return }
+        Self.split(&groups[group], at: chunk)
+        guard groups[group].count > Self.groupCountMax else { return }
+        Self.split(&groups, at: group)
+    }
+
+    private func isEnd(_ place: Place) -> Bool {
+        place.group == groups.count - 1 && place.chunk == groups[place.group].count - 1
+            && place.pair == groups[place.group][place.chunk].count
+    }
+
+    private mutating func append(_ chunk: Chunk) {
+        if groups[groups.count - 1].count == Self.groupCountMax {
+            groups.append([chunk])
+        } else {
+            groups[groups.count - 1].append(chunk)
+        }
+    }
+
+    /// Cuts the element at `index` into two of half its size.
+    private static func split<Element>(
+        _ list: inout ContiguousArray<ContiguousArray<Element>>, at index: Int
+    ) {
+        let half = list[index].count / 2
+        let upper = ContiguousArray(list[index][half...])
+        list[index].removeSubrange(half...)
+        list.insert(upper, at: index + 1)
     }
 
     private mutating func remove(_ key: Key) {
-        guard case (let chunk, let place, true) = find(key) else { return }
+        guard let place = find(key), place.isThere else { return }
+        let (group, chunk) = (place.group, place.chunk)
         count -= 1
-        if chunks[chunk].keys.count == 1 {
-            chunks.remove(at: chunk)
+        if groups[group][chunk].count > 1 {
+            groups[group][chunk].remove(at: place.pair)
+        } else if groups[group].count > 1 {
+            groups[group].remove(at: chunk)
         } else {
-            chunks[chunk].keys.remove(at: place)
-            chunks[chunk].values.remove(at: place)
+            groups.remove(at: group)
         }
     }
 
     /// Removes all keys from `key` up.
     package mutating func removeAll(from key: Key) {
-        let (chunk, place, _) = find(key)
-        guard chunk < chunks.count else { return }
-        count -= chunks[chunk...].reduce(0) { $0 + $1.keys.count } - place
-        let keep = place == 0 ? chunk : chunk + 1
-        chunks.removeSubrange(keep...)
-        if place > 0 {
-            chunks[chunk].keys.removeSubrange(place...)
-            chunks[chunk].values.removeSubrange(place...)
-        }
+        guard let place = find(key) else { return }
+        var kept = NumberMap()
+        kept.groups = ContiguousArray(groups[..<place.group])
+        let group = groups[place.group]
+        var chunks = ContiguousArray(group[..<place.chunk])
+        if place.pair > 0 { chunks.append(ContiguousArray(group[place.chunk][..<place.pair])) }
+        if !chunks.isEmpty { kept.groups.append(chunks) }
+        kept.count = kept.groups.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+        self = kept
     }
 
-    /// Where the key is, or where it would be inserted. A chunk equal to `chunks.count` means a new
-    /// one at the end: appending to a full last chunk starts one instead of splitting it.
-    private func find(_ key: Key) -> (chunk: Int, place: Int, isThere: Bool) {
-        let chunk = Swift.max(0, chunks.partitioningIndex { $0.keys[0] > key } - 1)
-        guard chunk < chunks.count else { return (0, 0, false) }
-        let keys = chunks[chunk].keys
-        let place = keys.partitioningIndex { $0 >= key }
-        if place < keys.count { return (chunk, place, keys[place] == key) }
-        let isFullEnd = chunk == chunks.count - 1 && place >= Self.chunkCountMax
-        return isFullEnd ? (chunk + 1, 0, false) : (chunk, place, false)
-    }
-
-    private mutating func split(_ index: Int) {
-        let half = chunks[index].keys.count / 2
-        let upper = Chunk(
-            keys: ContiguousArray(chunks[index].keys[half...]),
-            values: ContiguousArray(chunks[index].values[half...]))
-        chunks[index].keys.removeSubrange(half...)
-        chunks[index].values.removeSubrange(half...)
-        chunks.insert(upper, at: index + 1)
+    /// Nil where the map is empty.
+    private func find(_ key: Key) -> Place? {
+        guard count > 0 else { return nil }
+        let group = Swift.max(0, groups.partitioningIndex { $0[0][0].key > key } - 1)
+        let chunk = Swift.max(0, groups[group].partitioningIndex { $0[0].key > key } - 1)
+        let pairs = groups[group][chunk]
+        let pair = pairs.partitioningIndex { $0.key >= key }
+        return Place(
+            group: group, chunk: chunk, pair: pair,
+            isThere: pair < pairs.count && pairs[pair].key == key)
     }
 }
 
 extension NumberMap: Swift.Sequence {
     package struct Iterator: IteratorProtocol {
         private let map: NumberMap
-        private var chunk: Int
-        private var place: Int
+        private var place: Place
 
-        fileprivate init(_ map: NumberMap, chunk: Int, place: Int) {
+        fileprivate init(_ map: NumberMap, at key: Key?) {
             self.map = map
-            self.chunk = chunk
-            self.place = place
+            place =
+                key.flatMap { map.find($0) }
+                ?? Place(group: 0, chunk: 0, pair: 0, isThere: false)
         }
 
         package mutating func next() -> (key: Key, value: Value)? {
-            while chunk < map.chunks.count {
-                if place < map.chunks[chunk].keys.count {
-                    defer { place += 1 }
-                    return (map.chunks[chunk].keys[place], map.chunks[chunk].values[place])
+            while place.group < map.groups.count {
+                let group = map.groups[place.group]
+                while place.chunk < group.count {
+                    if place.pair < group[place.chunk].count {
+                        defer { place.pair += 1 }
+                        return group[place.chunk][place.pair]
+                    }
+                    place.chunk += 1
+                    place.pair = 0
                 }
-                chunk += 1
-                place = 0
+                place.group += 1
+                place.chunk = 0
             }
             return nil
         }
     }
 
-    package func makeIterator() -> Iterator { Iterator(self, chunk: 0, place: 0) }
+    package func makeIterator() -> Iterator { Iterator(self, at: nil) }
 
     /// The pairs from `key` up, in order.
     package func from(_ key: Key) -> IteratorSequence<Iterator> {
-        let (chunk, place, _) = find(key)
-        return IteratorSequence(Iterator(self, chunk: chunk, place: place))
+        IteratorSequence(Iterator(self, at: key))
     }
 
     package var underestimatedCount: Int { count }

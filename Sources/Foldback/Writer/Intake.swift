@@ -40,6 +40,34 @@ package final class Intake: Sendable {
         return request
     }
 
+    /// The same for many, in their order: they go into one transaction where there is room.
+    ///
+    /// - Returns: those that were queued, and why the rest was not.
+    package nonisolated(nonsending) func submit(
+        contentsOf works: [(work: Request.Work, bytes: Int)]
+    ) async -> (queued: [Request], failure: FoldbackError?) {
+        let requests = works.map { Request($0.work, bytes: $0.bytes) }
+        var count = 0
+        do throws(FoldbackError) {
+            while count < requests.count {
+                try storage.requireUsable()
+                guard !Task.isCancelled else { throw .cancelled }
+                guard let some = queue.offer(contentsOf: Array(requests[count...])) else {
+                    throw .closed(path: storage.path)
+                }
+                count += some
+                if count < requests.count {
+                    try await wait(toQueue: requests[count])
+                    count += 1
+                }
+                if !hasThread { drain() }
+            }
+            return (requests, nil)
+        } catch {
+            return (Array(requests[..<count]), error)
+        }
+    }
+
     private nonisolated(nonsending) func wait(
         toQueue request: Request
     ) async throws(FoldbackError) {

@@ -47,6 +47,23 @@ package final class RequestQueue: Sendable {
         return admission
     }
 
+    /// Queues as many of the requests as there is room for, in their order and at once.
+    /// - Returns: how many; nil where the queue is closed.
+    package func offer(contentsOf requests: [Request]) -> Int? {
+        let (count, wakes) = monitor.withLock { state -> (Int?, Bool) in
+            if state.isClosed { return (nil, false) }
+            let wasEmpty = state.queued.isEmpty
+            var count = 0
+            while count < requests.count, !state.isFull, state.waiting.isEmpty {
+                state.append(requests[count])
+                count += 1
+            }
+            return (count, wasEmpty && count > 0)
+        }
+        if wakes { monitor.wakeAll() }
+        return count
+    }
+
     /// Queues the request as soon as there is room.
     package func wait(for request: Request, _ continuation: Admitted) {
         let isClosed = monitor.withLock { state in

@@ -95,6 +95,13 @@ package final class StoreCore: Sendable {
         try await intake.submit(work, bytes: bytes)
     }
 
+    /// See ``Intake/submit(contentsOf:)``.
+    package nonisolated(nonsending) func submit(
+        contentsOf works: [(work: Request.Work, bytes: Int)]
+    ) async -> (queued: [Request], failure: FoldbackError?) {
+        await intake.submit(contentsOf: works)
+    }
+
     /// Carries out what is queued, turns everything else away, and closes. Again: waits for the first.
     package func close() async { await intake.close() }
 }
