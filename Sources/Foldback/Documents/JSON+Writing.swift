@@ -13,11 +13,11 @@ extension JSON: CustomStringConvertible {
             return isLong && isNumber ? nil : "\(digits) is no whole number of more than 64 bits"
         case .array(let elements): return Self.flaw(of: elements, depthLeft: depthLeft)
         case .object(let object):
-            return Self.flaw(of: object.members.map(\.value), depthLeft: depthLeft)
+            return Self.flaw(of: object.members.lazy.map(\.value), depthLeft: depthLeft)
         }
     }
 
-    private static func flaw(of elements: [JSON], depthLeft: Int) -> String? {
+    private static func flaw(of elements: some Sequence<JSON>, depthLeft: Int) -> String? {
         guard depthLeft > 0 else { return "it has more than \(depthMax) levels" }
         for element in elements {
             if let flaw = element.flaw(depthLeft: depthLeft - 1) { return flaw }
@@ -29,6 +29,8 @@ extension JSON: CustomStringConvertible {
     /// escaped that need not be. Equal values have equal bytes.
     public var encoded: [UInt8] {
         var bytes: [UInt8] = []
+        // Most events are smaller, so that they are written without moving.
+        bytes.reserveCapacity(128)
         write(to: &bytes)
         return bytes
     }
@@ -66,6 +68,16 @@ extension JSON: CustomStringConvertible {
 
     private static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        defer { bytes.append(UInt8(ascii: "\"")) }
+        var text = text
+        let isPlain = text.withUTF8 { utf8 in
+            let isPlain = utf8.allSatisfy {
+                $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }
+            if isPlain { bytes.append(contentsOf: utf8) }
+            return isPlain
+        }
+        guard !isPlain else { return }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -82,6 +94,5 @@ extension JSON: CustomStringConvertible {
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

@@ -39,8 +39,9 @@ public struct Rejection: Hashable, Sendable {
 /// An event with the bytes it has in the log.
 ///
 /// The log never looks inside: the event's type is known to the projections and the codec alone, so
-/// nothing between them is generic.
-package struct Payload: Sendable {
+/// nothing between them is generic. One object, for it is handed on many times on its way and an intent that has
+/// waited for long is in no cache any more.
+package final class Payload: Sendable {
     package enum Content: Sendable {
         /// Of the type that the store's codec reads and its projections apply.
         case event(any Sendable)

@@ -13,9 +13,12 @@ package final class Request: Sendable {
         case drop([CheckpointKey])
     }
 
+    private typealias Waiting = UnsafeContinuation<Result<Outcome, FoldbackError>, Never>
+
     private enum State {
         case open
-        case awaited([UnsafeContinuation<Result<Outcome, FoldbackError>, Never>])
+        /// By one caller, as almost always, and others.
+        case awaited(Waiting, others: [Waiting])
         case done(Result<Outcome, FoldbackError>)
 
         var result: Result<Outcome, FoldbackError>? {
@@ -34,15 +37,17 @@ package final class Request: Sendable {
     }
 
     package func complete(_ result: Result<Outcome, FoldbackError>) {
-        let waiting = state.withLock { state in
+        let before = state.withLock { state in
             defer { state = .done(result) }
-            switch state {
-            case .open: return [UnsafeContinuation<Result<Outcome, FoldbackError>, Never>]()
-            case .awaited(let waiting): return waiting
-            case .done: preconditionFailure("a request was completed twice")
-            }
+            return state
         }
-        for continuation in waiting { continuation.resume(returning: result) }
+        switch before {
+        case .open: break
+        case .awaited(let waiting, let others):
+            waiting.resume(returning: result)
+            for other in others { other.resume(returning: result) }
+        case .done: preconditionFailure("a request was completed twice")
+        }
     }
 
     /// The true outcome; a cancelled caller waits for it as well, for the command is on its way (L3).
@@ -51,8 +56,9 @@ package final class Request: Sendable {
         let result = await withUnsafeContinuation { continuation in
             let result = state.withLock { state -> Result<Outcome, FoldbackError>? in
                 switch state {
-                case .open: state = .awaited([continuation])
-                case .awaited(let others): state = .awaited(others + [continuation])
+                case .open: state = .awaited(continuation, others: [])
+                case .awaited(let first, let others):
+                    state = .awaited(first, others: others + [continuation])
                 case .done(let result): return result
                 }
                 return nil
