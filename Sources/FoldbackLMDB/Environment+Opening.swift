@@ -13,7 +13,9 @@ extension Environment {
         if try Platform.kind(of: directory).0 == .absent { try Platform.createDirectory(directory) }
         return try claiming(directory) { claim throws(LMDBError) in
             let lock = try WriterLock.exclusive(in: directory)
-            try Platform.discardUnfinished("\(directory)/data.mdb")
+            if try Platform.fileSize("\(directory)/\(options.evidenceName)") == nil {
+                try Platform.discardUnfinished("\(directory)/data.mdb")
+            }
             // LMDB makes its lock file sparse and writes to it through a map: on a full disk the process
             // would die of that.
             try Platform.fill("\(directory)/lock.mdb", toBytes: lockFileBytes)

@@ -43,6 +43,9 @@ package final class Environment: @unchecked Sendable {
         /// Where the map starts, in bytes; it grows by itself (L7).
         package var mapSizeBytes = 64 << 20
         package var tablesMax = 16
+        /// The file that says that something was written here once: without it, a data file that holds
+        /// nothing is one whose making was cut off; with it, it is damaged.
+        package var evidenceName = "mark"
         /// How long growing waits for readers inside the map, in seconds.
         package var growthWaitMaxSeconds = 10
 
@@ -109,37 +112,59 @@ package final class Environment: @unchecked Sendable {
         _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
     ) throws(LMDBError) -> R {
         try requireSameProcess(.beginRead)
+        var gone: UInt64?
         while true {
             try gate.enter()
-            let outcome: Result<R?, LMDBError>
+            let outcome: Result<R, LMDBError>?
             do throws(LMDBError) {
-                outcome = .success(try readOnce(body))
+                outcome = try readOnce(&gone, body).map { .success($0) }
             } catch {
                 outcome = .failure(error)
             }
             // The transaction has ended before its thread leaves the gate.
             gate.leave()
             switch outcome {
-            case .success(let result?): return result
-            case .success(nil): continue
+            case .success(let result)?: return result
+            case nil: continue
             // Another process made the file larger than our map (lmdb.h, mdb_txn_begin).
-            case .failure(let error) where error.cause == .mapResized: try resizeMap(to: 0)
-            case .failure(let error): throw classified(error)
+            case .failure(let error)? where error.cause == .mapResized:
+                let file = try Platform.fileSize("\(directory)/data.mdb") ?? 0
+                try resizeMap(to: max(mapSizeBytes, 2 * Int(file)))
+            case .failure(let error)?: throw classified(error)
             }
         }
     }
 
     /// Nil where commits went by so fast that the snapshot's meta page was written over before it was
     /// looked at: to be tried again.
+    ///
+    /// - Parameter gone: the commit for which that was so the last time. LMDB writes over its page only
+    ///   behind a later commit, so the same one again was never there.
     private func readOnce<R>(
-        _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
+        _ gone: inout UInt64?, _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
     ) throws(LMDBError) -> R? {
         let transaction = try begun(UInt32(MDB_RDONLY), .beginRead)
-        guard let snapshot = try snapshot(of: UInt64(mdb_txn_id(transaction))) else {
+        let number = UInt64(mdb_txn_id(transaction))
+        let snapshot: Snapshot
+        do throws(LMDBError) {
+            guard let found = try self.snapshot(of: number) else {
+                guard gone != number else { throw Self.missing(number, .beginRead) }
+                gone = number
+                mdb_txn_abort(transaction)
+                return nil
+            }
+            snapshot = found
+        } catch {
             mdb_txn_abort(transaction)
-            return nil
+            throw error
         }
         return try body(ReadTransaction(transaction, snapshot))
+    }
+
+    private static func missing(
+        _ commit: UInt64, _ operation: LMDBError.Operation
+    ) -> LMDBError {
+        LMDBError(operation, .damagedPage(commit % 2, "it does not name commit \(commit)"))
     }
 
     private func begun(
@@ -153,24 +178,22 @@ package final class Environment: @unchecked Sendable {
 
     /// The commit of that number; nil where its meta page has been written over.
     private func snapshot(of number: UInt64) throws(LMDBError) -> Snapshot? {
-        var map = pages.withLock { $0 }
+        var map = self.pages.withLock { $0 }
         guard let snapshot = try Snapshot(of: number, in: map) else { return nil }
-        let end = (Int(clamping: snapshot.meta.lastPage) + 1) * snapshot.pageSize
+        // Damaged while the file is open, it could name any page.
+        let pages = min(snapshot.meta.lastPage, UInt64(Int.max / snapshot.pageSize - 1))
+        let end = (Int(pages) + 1) * snapshot.pageSize
         guard !map.reaches(end) else { return snapshot }
         map = try PageMap("\(directory)/data.mdb", bytesMin: end)
-        pages.withLock { $0 = map }
+        self.pages.withLock { $0 = map }
         return Snapshot(map: map, pageSize: snapshot.pageSize, meta: snapshot.meta)
     }
 
     // MARK: Damage
 
-    /// How many leaves opening looks into; of larger files the others are looked into when they are read
-    /// or written. 1,024 take about a millisecond.
-    private static let openingLeavesMax = 1_024
-
     /// Before anything is written: pages that are said to be free are in no use.
     func requireSoundStructure() throws(LMDBError) {
-        let findings = try read { $0.structureCheck(leavesMax: Self.openingLeavesMax).findings }
+        let findings = try read { $0.structureCheck(isWhole: false).findings }
         if let first = findings.first { throw LMDBError(.openEnvironment, first) }
     }
 
@@ -178,7 +201,7 @@ package final class Environment: @unchecked Sendable {
     ///
     /// - Complexity: O(n) in pages.
     package func damagedPages() throws(LMDBError) -> [(page: UInt64, what: String)] {
-        let check = try read { $0.structureCheck(leavesMax: .max) }
+        let check = try read { $0.structureCheck(isWhole: true) }
         return (check.findings + check.blemishes).map { ($0.page, $0.what) }
     }
 
@@ -218,7 +241,7 @@ package final class Environment: @unchecked Sendable {
             // Nobody else writes: the commit before is the newest.
             let last = UInt64(mdb_txn_id(transaction)) - 1
             guard let snapshot = try snapshot(of: last) else {
-                throw LMDBError(.beginWrite, .damagedPage(last % 2, "commit \(last) is gone"))
+                throw Self.missing(last, .beginWrite)
             }
             writeGuard.begin(snapshot)
         } catch {
@@ -238,6 +261,8 @@ package final class Environment: @unchecked Sendable {
     // MARK: The map
 
     package var mapSizeBytes: Int { sizes.withLock { $0.map } }
+
+    package var isRelaxed: Bool { options.relaxed }
 
     /// Bytes of the file that are in use or were, as of the last write; also there when it is closed.
     package var usedBytes: Int { sizes.withLock { $0.used } }

@@ -6,14 +6,14 @@
 
 /// The two meta pages at the file's start, of which each commit writes the other one.
 struct Metas {
-    private static let magic: UInt32 = 0xBEEF_C0DE
     private static let version: UInt32 = 1
-    private static let pageSizes = 512...65_536
     /// LMDB changes fewer pages in one transaction (midl.h): the last page's number can be beyond the
     /// file's end by pages that were freed again before they were written.
     private static let unwrittenPagesMax: UInt64 = 131_072
     /// MDB_INTEGERKEY: transactions are the free tree's keys.
     private static let freeFlags: UInt16 = 8
+    /// MDB_NOSUBDIR, which tools that make a single file leave there.
+    private static let harmlessFlags: UInt16 = 0x4000
 
     private let metas: [Meta]
     /// Whether each page says that it is a meta page of LMDB's.
@@ -37,11 +37,11 @@ struct Metas {
         let first = try Self.page(at: 0, of: file)
         let pageSize = Meta(first).pageSize
         let second = try Self.page(
-            at: Self.pageSizes.contains(pageSize) ? pageSize : 4_096, of: file)
+            at: Meta.pageSizes.contains(pageSize) ? pageSize : 4_096, of: file)
         metas = [Meta(first), Meta(second)]
         isMeta = [first, second].map {
             $0.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == 8
-                && Meta($0).magic == Self.magic
+                && Meta($0).magic == Meta.magic
         }
         first.deallocate()
         second.deallocate()
@@ -71,7 +71,7 @@ struct Metas {
             throw damage(page, "it is of format \(metas[page].version)")
         }
         let size = metas[0].pageSize
-        guard size == metas[1].pageSize, Self.pageSizes.contains(size), size.nonzeroBitCount == 1
+        guard size == metas[1].pageSize, Meta.pageSizes.contains(size), size.nonzeroBitCount == 1
         else { throw damage(0, "its page size is \(size), the other's \(metas[1].pageSize)") }
         let transactions = metas.map(\.transaction)
         guard
@@ -84,7 +84,7 @@ struct Metas {
         }
         let newest = transactions[0] < transactions[1] ? 1 : 0
         let meta = metas[newest]
-        guard meta.free.flags == Self.freeFlags, meta.main.flags == 0 else {
+        guard meta.free.flags & ~Self.harmlessFlags == Self.freeFlags, meta.main.flags == 0 else {
             throw damage(newest, "its flags are \(meta.free.flags) and \(meta.main.flags)")
         }
         guard meta.lastPage >= 1,

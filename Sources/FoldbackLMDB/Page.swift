@@ -111,8 +111,10 @@ struct Page {
 
     /// Everything in it, as far as it can be known without its neighbours.
     func requireSound(
-        in bounds: Bounds, order: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
+        in bounds: Bounds, childrenMin: Int = 2,
+        order: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
     ) throws(PageDamage) {
+        guard kind == .leaf || count >= childrenMin else { throw damage("it has one child") }
         var last: UnsafeRawBufferPointer?
         for index in 0..<count {
             let key = try node(index).key

@@ -8,7 +8,8 @@
 ///
 /// LMDB believes every byte of its file: a damaged one can end the process. So everything is read
 /// here, where each number is looked at before it is followed, and LMDB gets to see what has been
-/// looked at. Nothing behind the file's end is ever touched, for that would end the process too.
+/// looked at. Nothing behind the file's end is touched, for that would end the process too; a file that
+/// another process cuts off while it is open still can.
 ///
 /// `@unchecked Sendable`: `base` is memory that nobody writes to through it and that is unmapped when
 /// nobody has the object any more; the file's size is guarded by its own lock.

@@ -54,6 +54,7 @@ package enum Platform {
 
     /// A data file whose making was cut off, by a full disk or a power cut, before anything could be
     /// committed: shorter than LMDB's two first pages, or nothing but zeros. LMDB would not open it again.
+    /// To be asked only where nothing says that there has been a log.
     static func discardUnfinished(_ path: String) throws(LMDBError) {
         guard let size = try fileSize(path), 1...(64 << 10) ~= size else { return }
         let file = open(path, O_RDWR | O_CLOEXEC)
@@ -61,9 +62,12 @@ package enum Platform {
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Int(size))
         guard read(file, &bytes, bytes.count) == bytes.count else { return }
-        // The magic number of a meta page, behind the 16 bytes of a page's header (mdb.c 0.9.24).
-        let isMeta = bytes.count >= 20 && Array(bytes[16..<20]) == [0xDE, 0xC0, 0xEF, 0xBE]
-        let isUnfinished = bytes.allSatisfy { $0 == 0 } || (isMeta && size < 8_192)
+        // The magic number of a meta page, behind the 16 bytes of a page's header, its page size, and the
+        // number of its commit (mdb.c 0.9.24): before the first there was nothing to lose.
+        let isMeta = bytes.count >= 152 && Array(bytes[16..<20]) == [0xDE, 0xC0, 0xEF, 0xBE]
+        let pageSize = isMeta ? bytes[40..<44].reversed().reduce(0) { $0 << 8 | Int($1) } : 0
+        let isBeforeFirst = isMeta && bytes[144..<152].allSatisfy { $0 == 0 }
+        let isUnfinished = bytes.allSatisfy { $0 == 0 } || (isBeforeFirst && size < 2 * pageSize)
         guard isUnfinished else { return }
         guard ftruncate(file, 0) == 0 else {
             throw LMDBError(.openEnvironment, .system(errno: errno))

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One commit of the file: its trees, read page by page without believing any.
 ///
 /// Stands only while a transaction keeps LMDB from using its pages again.
@@ -20,7 +22,7 @@ struct Snapshot {
     init?(of number: UInt64, in map: PageMap) throws(LMDBError) {
         let first = try Self.meta(at: 0, in: map)
         let meta = first.transaction == number ? first : try Self.meta(at: first.pageSize, in: map)
-        guard meta.transaction == number else { return nil }
+        guard meta.transaction == number, meta.isMeta, first.isMeta else { return nil }
         // Both had one page size when the file was opened, and LMDB goes on with that.
         self.init(map: map, pageSize: first.pageSize, meta: meta)
     }
@@ -39,11 +41,12 @@ struct Snapshot {
             throw LMDBError(
                 .inspect, .damagedPage(0, "the file ends before its meta pages: it was cut off"))
         }
-        var meta = Meta(bytes)
         while true {
+            let meta = Meta(bytes)
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
             let again = Meta(bytes)
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
             if again == meta { return meta }
-            meta = again
         }
     }
 
@@ -148,4 +151,12 @@ struct Meta: Equatable {
     }
 
     var pageSize: Int { Int(free.pad) }
+
+    static let magic: UInt32 = 0xBEEF_C0DE
+    static let pageSizes = 512...65_536
+
+    /// Whether it can be one at all, and its numbers be reckoned with.
+    var isMeta: Bool {
+        magic == Self.magic && Self.pageSizes.contains(pageSize) && pageSize.nonzeroBitCount == 1
+    }
 }

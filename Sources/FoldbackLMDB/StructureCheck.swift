@@ -10,7 +10,8 @@ struct StructureCheck {
 
     private let snapshot: Snapshot
     private var uses: [Use]
-    private var leavesLeft: Int
+    private let isWhole: Bool
+    private var leavesLeft = Int.max
     private var counted = Counted()
     /// Every leaf has been looked at, so that every page must have been met.
     private var isComplete = true
@@ -28,11 +29,17 @@ struct StructureCheck {
 
     static let findingsMax = 100
 
-    /// - Parameter leavesMax: how many leaves are looked into.
+    /// How many leaves of a table opening looks into, about a millisecond; of larger tables the others are
+    /// looked into when they are read or written.
+    private static let openingLeavesMax = 1_024
+    /// The same where values have pages of their own, of which only leaves know.
+    private static let openingOverflowLeavesMax = 8_192
+
+    /// - Parameter isWhole: looks into every leaf.
     /// - Complexity: O(n) in branches, free pages and leaves looked into; a byte for each page.
-    init(_ snapshot: Snapshot, leavesMax: Int) {
+    init(_ snapshot: Snapshot, isWhole: Bool) {
         self.snapshot = snapshot
-        leavesLeft = leavesMax
+        self.isWhole = isWhole
         uses = Array(
             repeating: .unknown, count: Int(clamping: min(snapshot.meta.lastPage, 1 << 40)) + 1)
         check()
@@ -77,7 +84,11 @@ struct StructureCheck {
             find(tree.root ?? 0, "table \(name) has flags \(tree.flags)")
             return
         }
+        let few =
+            tree.overflowPages > 0 ? Self.openingOverflowLeavesMax : Self.openingLeavesMax
+        leavesLeft = isWhole ? .max : few
         walk(tree, named: name) { _, _ in }
+        leavesLeft = .max
     }
 
     private mutating func walk(
@@ -115,8 +126,7 @@ struct StructureCheck {
         try use(number, 1)
         guard depth > 1 else {
             counted.leaves += 1
-            // The list of tables and the free tree are always looked at as a whole.
-            guard leavesLeft > 0 || !byBytes else {
+            guard leavesLeft > 0 else {
                 isComplete = false
                 return
             }
@@ -125,8 +135,10 @@ struct StructureCheck {
         }
         counted.branches += 1
         let page = try snapshot.page(number, .branch)
+        // The free tree may have a branch of one: LMDB shrinks it while it writes it.
         try page.requireSound(
-            in: bounds, order: byBytes ? Self.isBeforeByBytes : Self.isBeforeByNumber)
+            in: bounds, childrenMin: byBytes ? 2 : 1,
+            order: byBytes ? Self.isBeforeByBytes : Self.isBeforeByNumber)
         for index in 0..<page.count {
             guard case .child(let child) = try page.node(index).content else { continue }
             noting { check throws(PageDamage) in
@@ -176,8 +188,10 @@ struct StructureCheck {
         case .child, .table: throw PageDamage(page: 0, what: "a list of free pages is none")
         }
         let numbers = bytes.count / 8
-        guard node.key.count == 8, bytes.count % 8 == 0, numbers >= 1 else {
-            throw PageDamage(page: 0, what: "a list of free pages has \(bytes.count) bytes")
+        guard node.key.count == 8, bytes.count % 8 == 0, numbers >= 1,
+            1...snapshot.meta.transaction ~= node.key.loadUnaligned(as: UInt64.self)
+        else {
+            throw PageDamage(page: 0, what: "a list of free pages is none")
         }
         let count = bytes.loadUnaligned(as: UInt64.self)
         guard count <= UInt64(numbers - 1) else {

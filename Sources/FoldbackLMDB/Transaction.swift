@@ -73,9 +73,9 @@ package struct ReadTransaction: ~Copyable {
         Int(clamping: try tree(table.name, .inspect)?.entries ?? 0)
     }
 
-    /// What is wrong with the file's pages, as far as `leavesMax` leaves are looked into.
-    borrowing func structureCheck(leavesMax: Int) -> StructureCheck {
-        StructureCheck(snapshot, leavesMax: leavesMax)
+    /// What is wrong with the file's pages.
+    borrowing func structureCheck(isWhole: Bool) -> StructureCheck {
+        StructureCheck(snapshot, isWhole: isWhole)
     }
 
     private borrowing func tree(

@@ -46,11 +46,23 @@ final class WriteGuard {
             let kind = path.steps[level + 1].page.kind
             for index in [step.index - 1, step.index + 1] where 0..<step.page.count ~= index {
                 guard case .child(let number) = try step.page.node(index).content else { continue }
-                try requireSound(
-                    try snapshot.page(number, kind), try step.page.bounds(of: index, in: bounds))
+                let bounds = try step.page.bounds(of: index, in: bounds)
+                let depth = path.steps.count - level - 1
+                try requireLeftmost(try snapshot.page(number, kind), bounds, depth: depth)
             }
             bounds = try step.page.bounds(of: step.index, in: bounds)
         }
+    }
+
+    /// A neighbour, and below it what LMDB reads to learn its first key (mdb.c, mdb_page_search_lowest).
+    private func requireLeftmost(
+        _ page: Page, _ bounds: Page.Bounds, depth: Int
+    ) throws(PageDamage) {
+        try requireSound(page, bounds)
+        guard depth > 1, case .child(let number) = try page.node(0).content else { return }
+        try requireLeftmost(
+            try snapshot.page(number, depth == 2 ? .leaf : .branch),
+            try page.bounds(of: 0, in: bounds), depth: depth - 1)
     }
 
     private func requireSound(_ path: TreePath) throws(PageDamage) {
@@ -65,7 +77,12 @@ final class WriteGuard {
 
     private func requireValue(_ node: Page.Node?) throws(PageDamage) {
         guard case .overflow(let page, let bytes)? = node?.content else { return }
-        _ = try snapshot.overflowPages(page, bytes: bytes)
+        // LMDB frees as many pages as the first says. It keeps more than a value needs only where one
+        // key is put twice in one transaction, and nobody does that here.
+        let pages = try snapshot.overflowPages(page, bytes: bytes)
+        guard pages == (Page.headerBytes + bytes - 1) / snapshot.pageSize + 1 else {
+            throw PageDamage(page: page, what: "it says that it has \(pages) pages")
+        }
     }
 
     private func requireSound(_ page: Page, _ bounds: Page.Bounds) throws(PageDamage) {

@@ -22,6 +22,7 @@ final class WriterLock: Sendable {
 
     private let descriptor: Int32
     private let directory: String
+    private let generation = Forks.generation
 
     private init(directory: String) throws(LMDBError) {
         descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -29,9 +30,9 @@ final class WriterLock: Sendable {
         guard descriptor >= 0 else { throw LMDBError(.lockDirectory, .system(errno: errno)) }
     }
 
-    /// Given back also where a forked child still has the descriptor.
+    /// Given back also where a forked child still has the descriptor; by the child it is not.
     deinit {
-        flock(descriptor, LOCK_UN)
+        if generation == Forks.generation { flock(descriptor, LOCK_UN) }
         close(descriptor)
     }
 

@@ -45,8 +45,12 @@ import Testing
         let start = UInt64.random(in: 0..<3_000, using: &random)
         let isRun = random.oneIn(2)
         let deletes = random.oneIn(3)
-        return (0..<UInt64.random(in: 1...60, using: &random)).map { index in
-            let key = isRun ? start + index : UInt64.random(in: 0..<3_000, using: &random)
+        // Each key once: what is put twice in one transaction can keep more pages than it needs.
+        var keys: Set<UInt64> = []
+        for index in 0..<UInt64.random(in: 1...60, using: &random) {
+            keys.insert(isRun ? start + index : UInt64.random(in: 0..<3_000, using: &random))
+        }
+        return keys.shuffled(using: &random).map { key in
             if deletes || random.oneIn(5) { return (key, nil) }
             let size = random.oneIn(8) ? 12_000 : 200
             let count = Int.random(in: 0..<size, using: &random)

@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test func `L10: a first open that a full disk cut off is made again`() async throws {
-        try await fill()
+        await (try open()).close()
         let whole = try Data(contentsOf: dataFile)
         for rest in [Data(), whole.prefix(4_096), Data(repeating: 0, count: 8_192)] {
             try rest.write(to: dataFile)
@@ -196,6 +196,34 @@ import Testing
             return
         }
         #expect(try Data(contentsOf: dataFile) == foreign)
+    }
+
+    @Test func `L5: a log that was cut off at its first pages is not made again`() async throws {
+        try await fill()
+        let whole = try Data(contentsOf: dataFile)
+        for rest in [whole.prefix(4_096), Data(repeating: 0, count: 8_192)] {
+            try rest.write(to: dataFile)
+            let refused = await error { () throws(FoldbackError) in try await open() }
+            #expect(refused != nil)
+            #expect(try Data(contentsOf: dataFile) == rest)
+        }
+    }
+
+    @Test func `L5: meta pages that change under an open store are damage, not the end of time`()
+        async throws
+    {
+        try await fill()
+        let store = try await open()
+        let handle = try FileHandle(forWritingTo: dataFile)
+        // The commits' numbers: neither page names the last one any more.
+        for page in [0, 1] as [UInt64] {
+            try handle.seek(toOffset: page * 4_096 + 144)
+            try handle.write(contentsOf: Data(repeating: 7, count: 8))
+        }
+        try handle.close()
+        #expect(throws: FoldbackError.self) { try store.entries(from: 1, countMax: 1) }
+        #expect(store.view.cells["a"] == 1)
+        await store.close()
     }
 
     @Test func `L5: entries that contradict one another are damage`() async throws {
@@ -338,6 +366,21 @@ import Testing
         await store.close()
         try FileManager.default.removeItem(at: mark)
         try FileManager.default.moveItem(at: link, to: mark)
+        #expect(try await replica() == ReplicaID("me"))
+    }
+
+    @Test func `L11: neither do two in a row`() async throws {
+        try await fill()
+        let mark = directory.log.appending(path: "mark")
+        let link = directory.url.appending(path: "link")
+        try FileManager.default.linkItem(at: mark, to: link)
+        for _ in 1...3 {
+            let store = try await open()
+            _ = try await store.record(.set("later", 1))
+            await store.close()
+            try FileManager.default.removeItem(at: mark)
+            try FileManager.default.linkItem(at: link, to: mark)
+        }
         #expect(try await replica() == ReplicaID("me"))
     }
 

@@ -19,12 +19,14 @@ final class Beside: Sendable {
     }
 
     private let path: String
+    /// The file that was there when the log was opened.
+    let found: FileMark
     private let state = Mutex(State.untouched)
 
-    init(_ directory: String) { path = "\(directory)/mark" }
-
-    /// The file that is there.
-    func mark() throws(LMDBError) -> FileMark { try Platform.mark(ofFile: path) ?? .none }
+    init(_ directory: String) throws(LMDBError) {
+        path = "\(directory)/mark"
+        found = try Platform.mark(ofFile: path) ?? .none
+    }
 
     /// The next one, made but not in place yet; nil where this store has put its own there already.
     ///

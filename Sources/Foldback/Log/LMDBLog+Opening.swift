@@ -19,10 +19,10 @@ extension LMDBLog {
         let environment = try translating(path) { () throws(LMDBError) in
             try Environment.open(path, options: options)
         }
-        let beside = Beside(path)
-        let (file, mark) = try translating(path) { () throws(LMDBError) in
-            (try Platform.mark(ofFile: "\(path)/data.mdb") ?? .none, try beside.mark())
+        let (file, beside) = try translating(path) { () throws(LMDBError) in
+            (try Platform.mark(ofFile: "\(path)/data.mdb") ?? .none, try Beside(path))
         }
+        let mark = beside.found
         let existing = try header(in: environment)
         var header =
             existing

@@ -72,7 +72,13 @@ package final class LMDBLog: LogStorage {
             precondition(error.cause != .keyExists, "L1: the sequence counter is broken: \(error)")
             throw StorageFailure(error, at: path)
         }
-        if mark != nil { beside?.adopt() }
+        if mark != nil { try adoptMark() }
+    }
+
+    /// Only behind a commit that a power cut cannot undo: a relaxed one is flushed first, once.
+    private func adoptMark() throws(StorageFailure) {
+        if environment.isRelaxed { try sync() }
+        beside?.adopt()
     }
 
     /// The header as it is from this store's first write on (L11).
@@ -81,7 +87,7 @@ package final class LMDBLog: LogStorage {
     ) throws(LMDBError) {
         var marked = header
         // Either may be there when the next store opens: this process can end before it is put in place.
-        marked.marks = [mark, header.marks[0]]
+        marked.marks = [mark, beside?.found ?? .none]
         try transaction.put(marked.encoded(), at: LogHeader.key, in: tables.log)
     }
 
