@@ -4,15 +4,19 @@
 /// before it. So each entry costs its share of a checkpoint once, and all openings less.
 public struct CheckpointPolicy: Hashable, Sendable {
     /// A checkpoint is due when so many entries …
-    public var entriesMax: Int
+    public let entriesMax: Int
     /// … or so many bytes of records have come since the last one, and at least twice the bytes that
     /// one had: writing checkpoints costs at most half of what writing the log does.
-    public var bytesMax: Int
+    public let bytesMax: Int
     /// The newest two are kept, and of the older ones one for so many entries at least. Larger
     /// checkpoints lie farther apart: one of n bytes stands for at least n / 16 entries.
-    public var spacing: Int
+    public let spacing: Int
 
+    /// All from 1 up.
     public init(entriesMax: Int, bytesMax: Int, spacing: Int) {
+        precondition(
+            entriesMax >= 1 && bytesMax >= 1 && spacing >= 1,
+            "a policy of \(entriesMax) entries, \(bytesMax) bytes, \(spacing) apart")
         self.entriesMax = entriesMax
         self.bytesMax = bytesMax
         self.spacing = spacing
@@ -80,6 +84,8 @@ public struct RefusedCheckpoint: Hashable, Sendable, CustomStringConvertible {
         case newerFormat(String)
         /// A projection has another version, or was not there when it was written.
         case lacks(projection: String)
+        /// Its states were folded from events as another codec, or another version of it, reads them.
+        case otherCodec(EventFormat)
         /// A projection's state codec could not read the state.
         case unreadable(String)
     }
@@ -94,6 +100,8 @@ public struct RefusedCheckpoint: Hashable, Sendable, CustomStringConvertible {
         case .damaged(let what): "\(subject) is damaged and was not used: \(what)"
         case .newerFormat(let what): "\(subject) was written by a newer Foldback (\(what))"
         case .lacks(let projection): "\(subject) has no state of \(projection)"
+        case .otherCodec(let format):
+            "\(subject) was folded by codec \(format.codec), version \(format.version)"
         case .unreadable(let why): "\(subject) has a state that cannot be read: \(why)"
         }
     }

@@ -95,7 +95,15 @@ public enum Foldback {
     private static func folds<P: Projection>(
         _: P.Type, _ also: [AdditionalProjection<P.Event>]
     ) -> [any AnyFold] {
-        [Fold<P>()] + also.map(\.fold)
+        let types: [any Projection.Type] = [P.self] + also.map(\.type)
+        for (index, type) in types.enumerated() {
+            for other in types[..<index] where other != type {
+                precondition(
+                    other.identity.name != type.identity.name,
+                    "\(other) and \(type) are both called \(type.identity.name): name one of them")
+            }
+        }
+        return [Fold<P>()] + also.map(\.fold)
     }
 }
 

@@ -25,6 +25,8 @@ package enum Limits {
     /// Bytes of a checkpoint that go into one transaction (L4): with their checksum just under 15 of
     /// LMDB's pages.
     package static let checkpointPieceBytes = 61_376
+    /// What a checkpoint leaves free on the disk, beside its own bytes again.
+    package static let checkpointReserveBytes = 8 << 20
     /// Rows of superseded checkpoints that one transaction removes.
     package static let checkpointDropCountMax = 64
 

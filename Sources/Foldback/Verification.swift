@@ -6,11 +6,18 @@ public struct Verification: Sendable, Hashable {
     public let checkpointsCompared: Int
     /// What is wrong, in the order in which it was found; at most 100 of them.
     public let findings: [Finding]
+    /// Projections whose states could not be compared: they have no `==`, and their bytes differ, as
+    /// those of sets and dictionaries do. Make them `Equatable`.
+    public let notCompared: [String]
 
-    package init(entriesFolded: Int, checkpointsCompared: Int, findings: [Finding]) {
+    package init(
+        entriesFolded: Int, checkpointsCompared: Int, findings: [Finding],
+        notCompared: [String] = []
+    ) {
         self.entriesFolded = entriesFolded
         self.checkpointsCompared = checkpointsCompared
         self.findings = findings
+        self.notCompared = notCompared
     }
 
     /// A log that could not even be opened to be checked, because it is damaged; nil where the error

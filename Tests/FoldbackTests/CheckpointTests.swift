@@ -185,6 +185,75 @@ import Testing
         }
     }
 
+    @Test
+    func `a log that lost its end is damage, also where the checkpoint is of another version`()
+        async throws
+    {
+        let store = try await open()
+        try await fill(store)
+        try await store.checkpoint()
+        await store.close()
+        let environment = try Environment.open(directory.log.path)
+        try environment.write { transaction throws(LMDBError) in
+            let entries: Table<UInt64> = try transaction.table("entries")
+            _ = try transaction.delete(9, from: entries)
+        }
+        environment.close()
+        let damaged = await error { () throws(FoldbackError) in try await open(NegativeBoard.self) }
+        guard case .damaged(_, sequence: 9, _) = damaged else {
+            Issue.record("\(String(describing: damaged))")
+            return
+        }
+    }
+
+    @Test func `verify finds nothing in a sound store that goes on meanwhile`() async throws {
+        let store = try await open(Board.self, .eager)
+        try await fill(store)
+        let writing = Task {
+            var number = 7
+            while !Task.isCancelled {
+                let receipt = try await store.record(.set("w", number))
+                try await store.reject(receipt.number, message: "no")
+                try await store.dismiss(receipt.number)
+                number += 1
+            }
+        }
+        for _ in 1...5 {
+            let verification = try await store.verify()
+            #expect(verification.findings == [])
+            #expect(verification.notCompared == [])
+        }
+        writing.cancel()
+        _ = await writing.result
+        await store.close()
+    }
+
+    @Test func `a private projection has one name at each launch`() {
+        #expect(NegativeBoard.name == Board.name)
+        #expect(SlowBoard.name == "FoldbackTests.SlowBoard")
+        #expect(Board.name == "TestSupport.Board")
+    }
+
+    @Test func `an unusable checkpoint, however large, does not keep the next from being due`()
+        async throws
+    {
+        let policy = CheckpointPolicy(entriesMax: 5, bytesMax: .max, spacing: 50)
+        let first = try await open(Board.self, policy)
+        let big = Dictionary(uniqueKeysWithValues: (0..<2_000).map { ("key \($0)", $0) })
+        try await first.confirm([ConfirmedEvent(position: 1, event: .replaceAll(big))])
+        try await first.confirm([ConfirmedEvent(position: 2, event: .set("a", 1))])
+        try await first.checkpoint()
+        await first.close()
+        let second = try await open(NegativeBoard.self, policy)
+        for position in 3...9 as ClosedRange<UInt64> {
+            let event = ConfirmedEvent(position: Position(position), event: Move.remove("a"))
+            try await second.confirm([event])
+        }
+        while second.status.checkpoint == 0 { await Task.yield() }
+        await second.close()
+        #expect(try await open(NegativeBoard.self, policy).start.checkpoint.value >= 3)
+    }
+
     @Test func `another version of a projection folds the log again`() async throws {
         let first = try await open()
         try await fill(first)

@@ -12,18 +12,19 @@ package struct CheckpointRows: Sendable {
     private let sections: [[UInt8]]
 
     /// - Complexity: O(n) in the checkpoint's bytes; a copy of them.
-    package init(_ checkpoint: Checkpoint, replicas: ReplicaTable) {
-        let sequence = checkpoint.log.sequence
+    ///
+    /// - Parameter format: what the store's codec makes of events.
+    package init(_ checkpoint: Checkpoint, format: EventFormat, replicas: ReplicaTable) {
         var sections = [checkpoint.log.encoded(replicas: replicas)]
-        var contents = [CheckpointManifest.Section(projection: nil, bytes: sections[0].count)]
+        var contents = [CheckpointManifest.Section(projection: nil, of: sections[0])]
         for projection in checkpoint.projections {
             let bytes = projection.encoded()
             sections.append(bytes)
-            contents.append(
-                CheckpointManifest.Section(projection: projection.identity, bytes: bytes.count))
+            contents.append(CheckpointManifest.Section(projection: projection.identity, of: bytes))
         }
         self.sections = sections
-        manifest = CheckpointManifest(sequence: sequence, sections: contents)
+        manifest = CheckpointManifest(
+            sequence: checkpoint.log.sequence, format: format, sections: contents)
     }
 
     /// The rows in the order in which they are to be written: bounded pieces, then the manifest.
@@ -106,13 +107,30 @@ package struct CheckpointManifest: Sendable, Equatable {
         /// Nil: the log itself.
         package let projection: ProjectionIdentity?
         package let bytes: Int
+        /// Of all its pieces together: they belong to this manifest.
+        package let checksum: UInt64
+
+        package init(projection: ProjectionIdentity?, bytes: Int, checksum: UInt64) {
+            self.projection = projection
+            self.bytes = bytes
+            self.checksum = checksum
+        }
+
+        package init(projection: ProjectionIdentity?, of bytes: [UInt8]) {
+            self.init(
+                projection: projection, bytes: bytes.count,
+                checksum: Checksum.of(bytes.span.bytes, seed: 0))
+        }
     }
 
     package let sequence: LogSequence
+    /// What the events were read by that the states were folded from.
+    package let format: EventFormat
     package let sections: [Section]
 
-    package init(sequence: LogSequence, sections: [Section]) {
+    package init(sequence: LogSequence, format: EventFormat, sections: [Section]) {
         self.sequence = sequence
+        self.format = format
         self.sections = sections
     }
 
@@ -136,15 +154,16 @@ package struct CheckpointManifest: Sendable, Equatable {
     package func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.fixed(Self.version)
+        writer.fixed(format.codec)
+        writer.fixed(format.version)
         writer.variable(UInt64(sections.count))
         for section in sections {
             writer.variable(UInt64(section.bytes))
+            writer.fixed(section.checksum)
             writer.fixed(UInt8(section.projection == nil ? 0 : 1))
             guard let identity = section.projection else { continue }
             writer.sized(identity.name.string)
             writer.fixed(identity.version)
-            writer.fixed(identity.format.codec)
-            writer.fixed(identity.format.version)
         }
         _ = writer.seal(seed: CheckpointKey(manifestAt: sequence).seed)
         return writer.bytes
@@ -155,22 +174,23 @@ package struct CheckpointManifest: Sendable, Equatable {
             sealed: bytes, seed: CheckpointKey(manifestAt: sequence).seed)
         let version = try reader.fixed(UInt8.self)
         guard version == Self.version else { throw .newer("checkpoint format \(version)") }
+        let format = EventFormat(codec: try reader.fixed(), version: try reader.fixed())
         var sections: [Section] = []
         for _ in 0..<(try reader.variable()) {
             guard let bytes = Int(exactly: try reader.variable()) else {
                 throw .damaged("a section's size is out of range")
             }
+            let checksum = try reader.fixed(UInt64.self)
             var identity: ProjectionIdentity?
             if try reader.fixed(UInt8.self) != 0 {
                 identity = ProjectionIdentity(
-                    name: ExactString(try reader.sizedString()), version: try reader.fixed(),
-                    format: EventFormat(codec: try reader.fixed(), version: try reader.fixed()))
+                    name: ExactString(try reader.sizedString()), version: try reader.fixed())
             }
-            sections.append(Section(projection: identity, bytes: bytes))
+            sections.append(Section(projection: identity, bytes: bytes, checksum: checksum))
         }
         guard reader.isAtEnd, sections.first?.projection == nil, !sections.isEmpty else {
             throw .damaged("its sections are not those of a checkpoint")
         }
-        self.init(sequence: sequence, sections: sections)
+        self.init(sequence: sequence, format: format, sections: sections)
     }
 }

@@ -52,18 +52,13 @@ package struct ProjectionSection: Sendable {
 package struct ProjectionIdentity: Hashable, Sendable, CustomStringConvertible {
     package let name: ExactString
     package let version: UInt32
-    /// What the code makes of the bytes of events is part of the fold as well.
-    package let format: EventFormat
 
-    package init(name: ExactString, version: UInt32, format: EventFormat) {
+    package init(name: ExactString, version: UInt32) {
         self.name = name
         self.version = version
-        self.format = format
     }
 
-    package var description: String {
-        "\(name) version \(version), codec \(format.codec) version \(format.version)"
-    }
+    package var description: String { "\(name) version \(version)" }
 }
 
 /// A confirmed event that a projection could not apply; it was skipped and the log went on (F9).

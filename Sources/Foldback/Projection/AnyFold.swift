@@ -16,14 +16,25 @@ package protocol AnyFold: Sendable {
 
 /// A ``FoldedState`` whose projection is not named.
 package protocol AnyFoldedState: Sendable {
-    /// What a checkpoint keeps of it; nil where the projection has no state codec.
+    var identity: ProjectionIdentity { get }
+    /// Whether the projection has a state codec.
+    var isEncodable: Bool { get }
+
+    /// What a checkpoint keeps of it.
     ///
     /// - Complexity: O(n) in the state.
-    func section() throws -> ProjectionSection?
+    func section() throws -> ProjectionSection
 
     /// Whether it is what a checkpoint, or another fold of the same entries, has.
-    func differs(from section: ProjectionSection) throws -> Bool
-    func differs(from other: any AnyFoldedState) throws -> Bool
+    func compared(with section: ProjectionSection) throws -> Comparison
+    func compared(with other: any AnyFoldedState) throws -> Comparison
+}
+
+/// What comparing two folded states gave.
+package enum Comparison: Sendable {
+    case same, different
+    /// Their bytes differ and they have no `==`: sets and dictionaries are written in any order.
+    case unknown
 }
 
 /// One projection's states as readers get them.
@@ -53,30 +64,41 @@ extension Fold: AnyFold {
 }
 
 extension FoldedState: AnyFoldedState {
-    package func section() throws -> ProjectionSection? {
-        guard let codec = P.stateCodec else { return nil }
+    package var identity: ProjectionIdentity { P.identity }
+    package var isEncodable: Bool { P.stateCodec != nil }
+
+    package func section() throws -> ProjectionSection {
+        guard let codec = P.stateCodec else { throw UnreadableState(reason: "it has no codec") }
         return ProjectionSection(
             identity: P.identity, faults: faults, state: try codec.encode(confirmed))
     }
 
-    package func differs(from section: ProjectionSection) throws -> Bool {
-        guard let codec = P.stateCodec else { return false }
-        let kept = try codec.decode(section.state.span.bytes)
-        return try faults != section.faults || Self.differ(confirmed, kept)
+    package func compared(with section: ProjectionSection) throws -> Comparison {
+        guard let codec = P.stateCodec else { return .unknown }
+        guard Self.places(of: faults) == Self.places(of: section.faults) else { return .different }
+        return try Self.compare(confirmed, try codec.decode(section.state.span.bytes))
     }
 
-    package func differs(from other: any AnyFoldedState) throws -> Bool {
-        guard let other = other as? Self else { return true }
-        return try faults != other.faults
-            || !conflicted.elementsEqual(other.conflicted, by: ==)
-            || Self.differ(confirmed, other.confirmed) || Self.differ(view, other.view)
+    package func compared(with other: any AnyFoldedState) throws -> Comparison {
+        guard let other = other as? Self, conflicted.keys == other.conflicted.keys,
+            Self.places(of: faults) == Self.places(of: other.faults)
+        else { return .different }
+        switch try Self.compare(confirmed, other.confirmed) {
+        case .same: return try Self.compare(view, other.view)
+        case let unlike: return unlike
+        }
     }
 
-    /// By `==` where the state has one, else by its bytes; equal where it has neither.
-    private static func differ(_ a: P, _ b: P) throws -> Bool {
-        if let a = a as? any Equatable { return !isEqual(a, b) }
-        guard let codec = P.stateCodec else { return false }
-        return try codec.encode(a) != codec.encode(b)
+    /// Where faults are; that an app puts their reasons into other words is no difference.
+    private static func places(of faults: [Fault]) -> [Fault] {
+        faults.map { Fault(sequence: $0.sequence, origin: $0.origin, reason: "") }
+    }
+
+    /// By `==` where the state has one, else by its bytes.
+    private static func compare(_ a: P, _ b: P) throws -> Comparison {
+        if let a = a as? any Equatable { return isEqual(a, b) ? .same : .different }
+        guard let codec = P.stateCodec else { return .unknown }
+        return try codec.encode(a) == codec.encode(b) ? .same : .unknown
     }
 
     private static func isEqual<E: Equatable>(_ a: E, _ b: P) -> Bool {

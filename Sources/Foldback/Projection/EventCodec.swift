@@ -63,6 +63,8 @@ package struct AppCodec<Event: Sendable>: PayloadCodec {
 
     package init(codec: any EventCodec<Event>) { self.codec = codec }
 
+    package var format: EventFormat? { codec.format }
+
     package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
         codec.payload(reading: bytes, format: format)
     }

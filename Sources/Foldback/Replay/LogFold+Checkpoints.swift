@@ -9,9 +9,14 @@ extension LogFold {
         upTo last: LogSequence? = nil
     ) throws(FoldbackError) -> (fold: LogFold, start: FoldingStart) {
         var fold = LogFold(of: storage, folds: folds)
-        let refused = try fold.restore(storage, codec: codec, upTo: last)
+        let (refused, covered) = try fold.restore(storage, codec: codec, upTo: last)
         let checkpoint = fold.state.sequence
         try fold.replay(storage, codec: codec, upTo: last)
+        if let covered, covered > fold.state.sequence {
+            throw .damaged(
+                path: storage.path, sequence: fold.state.sequence.next,
+                reason: "the record is missing, and a checkpoint covers it")
+        }
         let start = FoldingStart(
             checkpoint: checkpoint,
             entriesFolded: Int(clamping: fold.state.sequence.value - checkpoint.value),
@@ -20,35 +25,33 @@ extension LogFold {
     }
 
     /// Goes on from the newest checkpoint up to `last` that can be used; stays where it is with none.
+    ///
+    /// - Returns: those that could not be used, and the highest sequence that any has rows for: the log
+    ///   had that entry.
     private mutating func restore(
         _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence?
-    ) throws(FoldbackError) -> [RefusedCheckpoint] {
+    ) throws(FoldbackError) -> (refused: [RefusedCheckpoint], covered: LogSequence?) {
         let sequences: [LogSequence]
         do throws(FoldbackError) {
             sequences = try storage.checkpointSequences(upTo: last)
         } catch {
             guard case .damaged = error else { throw error }
-            return [RefusedCheckpoint(sequence: nil, reason: .damaged("\(error)"))]
+            return ([RefusedCheckpoint(sequence: nil, reason: .damaged("\(error)"))], nil)
         }
         var refused: [RefusedCheckpoint] = []
         for sequence in sequences.reversed() {
             do throws(CheckpointRefusal) {
-                guard let checkpoint = try checkpoint(at: sequence, in: storage, codec) else {
-                    continue
-                }
-                if try checkpoint.stands(in: storage) {
+                if let checkpoint = try checkpoint(at: sequence, in: storage, codec),
+                    try checkpoint.stands(in: storage)
+                {
                     self = checkpoint
-                    return refused
+                    break
                 }
             } catch {
                 refused.append(RefusedCheckpoint(sequence: sequence, reason: error.reason))
-                continue
             }
-            throw .damaged(
-                path: storage.path, sequence: sequence,
-                reason: "the record is missing, and a checkpoint covers it")
         }
-        return refused
+        return (refused, sequences.last)
     }
 
     /// This fold as the checkpoint has it; nil where its making was cut off.
@@ -56,6 +59,9 @@ extension LogFold {
         at sequence: LogSequence, in storage: any LogStorage, _ codec: any PayloadCodec
     ) throws(CheckpointRefusal) -> LogFold? {
         guard let manifest = try storage.checkpointManifest(at: sequence) else { return nil }
+        if let format = codec.format, !folds.isEmpty, format != manifest.format {
+            throw CheckpointRefusal(because: .otherCodec(manifest.format))
+        }
         let log = try storage.checkpointedLog(of: manifest, codec: codec)
         var restored = LogFold(of: storage, folds: folds, at: log)
         for index in folds.indices {
@@ -96,18 +102,15 @@ extension Published {
             throw .noCheckpoint(
                 reason: "the event at sequence \(sequence) cannot be read by this code")
         }
+        for view in views where !view.isEncodable {
+            throw .noCheckpoint(
+                reason: "\(view.identity) has no state codec; make the projection Codable")
+        }
         var sections: [ProjectionSection] = []
         for view in views {
-            do {
-                guard let section = try view.section() else {
-                    throw FoldbackError.noCheckpoint(
-                        reason: "a projection has no state codec; make it Codable")
-                }
-                sections.append(section)
-            } catch let error as FoldbackError {
-                throw error
-            } catch {
-                throw .noCheckpoint(reason: "a state cannot be encoded: \(error)")
+            do { sections.append(try view.section()) } catch {
+                throw .noCheckpoint(
+                    reason: "the state of \(view.identity) cannot be encoded: \(error)")
             }
         }
         return Checkpoint(log: logSection, projections: sections)

@@ -11,7 +11,14 @@ struct CheckpointRefusal: Error {
         }
     }
 
-    init(_ error: FoldbackError) { reason = .damaged("\(error)") }
+    /// That a disk cannot be read now says nothing about what is on it.
+    init(_ error: FoldbackError) {
+        if case .damaged = error {
+            reason = .damaged("\(error)")
+        } else {
+            reason = .unreadable("\(error)")
+        }
+    }
 }
 
 /// What table `checkpoints` has. Nothing here is needed to know the log, so nothing here that cannot
@@ -115,8 +122,12 @@ extension LogStorage {
                 throw CheckpointRefusal(error)
             }
         }
-        guard bytes.count == manifest.sections[index].bytes else {
-            throw CheckpointRefusal(because: .damaged("section \(index) has \(bytes.count) bytes"))
+        guard
+            manifest.sections[index]
+                == .init(
+                    projection: manifest.sections[index].projection, of: bytes)
+        else {
+            throw CheckpointRefusal(because: .damaged("section \(index) is not the manifest's"))
         }
         return bytes
     }

@@ -7,6 +7,7 @@ struct Verifier {
     private var findings: [Verification.Finding] = []
     private var verdicts: [IntentNumber: VerdictRow] = [:]
     private var checkpointsCompared = 0
+    private var notCompared: Set<String> = []
     /// Every entry could be folded.
     private var isWhole = true
 
@@ -18,13 +19,12 @@ struct Verifier {
         fold = LogFold(of: storage, folds: folds)
     }
 
-    /// - Parameter published: what an open store shows; nil without one.
+    /// - Parameter end: what an open store shows; nil without one.
     /// - Complexity: O(n) in entries; memory O(n) in settled intents.
     /// - Throws: where the log cannot be read for other reasons than damage.
     mutating func verification(
-        against published: (() -> Published)? = nil
+        against end: Published? = nil
     ) throws(FoldbackError) -> Verification {
-        let end = published?()
         try noting { verifier throws(FoldbackError) in
             for (page, what) in try verifier.storage.damagedPages() {
                 verifier.find(.file, "page \(page): \(what)")
@@ -32,12 +32,13 @@ struct Verifier {
         }
         try noting { verifier throws(FoldbackError) in
             try verifier.foldAll(upTo: end?.sequence)
-            try verifier.compareVerdicts(now: published)
+            if let end { verifier.compare(end) }
+            try verifier.compareVerdicts()
         }
-        if let end { try compare(end) }
         return Verification(
             entriesFolded: Int(clamping: fold.state.sequence.value),
-            checkpointsCompared: checkpointsCompared, findings: findings)
+            checkpointsCompared: checkpointsCompared, findings: findings,
+            notCompared: notCompared.sorted())
     }
 
     private mutating func find(_ place: Verification.Place, _ what: String) {
@@ -65,7 +66,8 @@ struct Verifier {
     private mutating func foldAll(upTo last: LogSequence?) throws(FoldbackError) {
         var sequences: [LogSequence] = []
         try noting { verifier throws(FoldbackError) in
-            sequences = try verifier.storage.checkpointSequences(upTo: last)
+            let done = verifier.fold.state.sequence
+            sequences = try verifier.storage.checkpointSequences(upTo: last).filter { $0 > done }
         }
         var checkpoints = sequences[...]
         isWhole = false
@@ -123,24 +125,45 @@ struct Verifier {
             {
                 find(.checkpoint(sequence), "its overlay or numbers are not those of the entries")
             }
-            for (index, view) in published.views.enumerated() {
-                let identity = fold.folds[index].identity
+            guard manifest.format == codec.format else { return }
+            for view in published.views {
+                let identity = view.identity
                 guard manifest.sections.contains(where: { $0.projection == identity }) else {
                     continue
                 }
                 let section = try storage.checkpointedProjection(identity, of: manifest)
-                do {
-                    guard try view.differs(from: section) else { continue }
-                    find(
-                        .checkpoint(sequence),
-                        "its state of \(identity) is not what folding the entries gives; "
-                            + "if apply was changed, give the projection another version")
-                } catch {
-                    find(.checkpoint(sequence), "its state of \(identity) cannot be read: \(error)")
-                }
+                note(
+                    { try view.compared(with: section) }, identity, .checkpoint(sequence),
+                    "its state of \(identity) is not what folding the entries gives; "
+                        + "if apply was changed, give the projection another version")
             }
         } catch {
+            guard !isSuperseded(sequence) else { return }
             find(.checkpoint(sequence), "\(error.reason)")
+        }
+    }
+
+    /// An open store may have dropped it while it was looked at.
+    private func isSuperseded(_ sequence: LogSequence) -> Bool {
+        do throws(CheckpointRefusal) {
+            return try storage.checkpointManifest(at: sequence) == nil
+        } catch {
+            return false
+        }
+    }
+
+    private mutating func note(
+        _ comparison: () throws -> Comparison, _ identity: ProjectionIdentity,
+        _ place: Verification.Place, _ what: String
+    ) {
+        do {
+            switch try comparison() {
+            case .same: break
+            case .different: find(place, what)
+            case .unknown: notCompared.insert(identity.name.string)
+            }
+        } catch {
+            find(place, "the state of \(identity) cannot be read: \(error)")
         }
     }
 
@@ -163,22 +186,27 @@ struct Verifier {
         }
     }
 
-    private mutating func compareVerdicts(now published: (() -> Published)?) throws(FoldbackError) {
+    private mutating func compareVerdicts() throws(FoldbackError) {
         // What was not folded says nothing of verdicts.
         guard isWhole else { return }
         var wrong = try wrongVerdicts()
-        // An open store may have gone on meanwhile: fold what came, and look at those again.
-        while !wrong.isEmpty, let last = published?().sequence, last > fold.state.sequence {
-            try foldAll(upTo: last)
-            for number in wrong.keys {
-                wrong[number] = try flaw(in: try storage.verdict(of: number), of: number)
+        // A store may have gone on meanwhile: fold what came, and look at those again. A row that is
+        // as it was is wrong, for the entries up to after it was read have been folded.
+        while !wrong.isEmpty {
+            try foldAll(upTo: nil)
+            guard isWhole else { return }
+            for (number, old) in wrong.sorted(by: { $0.key < $1.key }) {
+                let row = try storage.verdict(of: number)
+                let flaw = try flaw(in: row, of: number)
+                if let flaw, row == old { find(.verdict(number), flaw) }
+                wrong[number] = flaw == nil || row == old ? nil : .some(row)
             }
         }
-        for (number, what) in wrong.sorted(by: { $0.key < $1.key }) { find(.verdict(number), what) }
     }
 
-    private func wrongVerdicts() throws(FoldbackError) -> [IntentNumber: String] {
-        var wrong: [IntentNumber: String] = [:]
+    /// Rows that are not what the entries folded so far say; nil for one that is missing.
+    private func wrongVerdicts() throws(FoldbackError) -> [IntentNumber: [UInt8]?] {
+        var wrong: [IntentNumber: [UInt8]?] = [:]
         var found = 0
         var next: IntentNumber = 0
         while true {
@@ -186,14 +214,14 @@ struct Verifier {
             guard let last = rows.last?.0 else { break }
             for (number, bytes) in rows {
                 found += verdicts[number] == nil ? 0 : 1
-                if let flaw = try flaw(in: bytes, of: number) { wrong[number] = flaw }
+                if try flaw(in: bytes, of: number) != nil { wrong[number] = .some(bytes) }
             }
             guard last.value < .max else { break }
             next = last.next
         }
         guard found < verdicts.count else { return wrong }
         for number in verdicts.keys where try storage.verdict(of: number) == nil {
-            wrong[number] = "it is missing"
+            wrong[number] = .some(nil)
         }
         return wrong
     }
@@ -212,20 +240,14 @@ struct Verifier {
 
     // MARK: The view
 
-    private mutating func compare(_ end: Published) throws(FoldbackError) {
+    private mutating func compare(_ end: Published) {
         guard fold.state.sequence == end.sequence else { return }
-        let published = fold.published()
-        for (index, view) in published.views.enumerated() {
-            let name = fold.folds[index].identity.name.string
-            do {
-                guard try view.differs(from: end.views[index]) else { continue }
-                find(
-                    .view(projection: name),
-                    "it is not what folding the entries gives; apply may depend on more than the "
-                        + "event and its context (F12), or has changed without another version")
-            } catch {
-                find(.view(projection: name), "it cannot be compared: \(error)")
-            }
+        for (view, shown) in zip(fold.published().views, end.views) {
+            note(
+                { try view.compared(with: shown) }, view.identity,
+                .view(projection: view.identity.name.string),
+                "it is not what folding the entries gives; apply may depend on more than the event "
+                    + "and its context (F12), or has changed without another version")
         }
     }
 }

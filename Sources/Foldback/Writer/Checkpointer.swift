@@ -12,8 +12,9 @@ package final class Checkpointer: Sendable {
     private struct State {
         /// Whole checkpoints, ascending.
         var stored: [(sequence: LogSequence, bytes: Int)]
-        /// The newest that this store's projections can use.
+        /// The newest that this store's projections can use; 0 with none.
         var usable: LogSequence
+        var usableBytes: Int
         /// What was published when a checkpoint was begun, or failed, last.
         var lastSequence: LogSequence
         var lastRecordBytes: Int
@@ -23,14 +24,16 @@ package final class Checkpointer: Sendable {
 
     private let intake: Intake
     private let policy: CheckpointPolicy
+    private let format: EventFormat
     private let state: Mutex<State>
 
     /// - Parameter usable: the checkpoint that opening began at.
     /// - Throws: where the table of checkpoints cannot be read for other reasons than damage.
     package init(
-        _ intake: Intake, policy: CheckpointPolicy, usable: LogSequence
+        _ intake: Intake, policy: CheckpointPolicy, format: EventFormat, usable: LogSequence
     ) throws(FoldbackError) {
         self.intake = intake
+        self.format = format
         self.policy = policy
         var stored: [(sequence: LogSequence, bytes: Int)] = []
         do throws(FoldbackError) { stored = try intake.storage.checkpointSizes() } catch {
@@ -38,13 +41,13 @@ package final class Checkpointer: Sendable {
         }
         state = Mutex(
             State(
-                stored: stored, usable: usable, lastSequence: usable, lastRecordBytes: 0,
-                running: nil))
+                stored: stored, usable: usable,
+                usableBytes: stored.last { $0.sequence == usable }?.bytes ?? 0,
+                lastSequence: usable, lastRecordBytes: 0, running: nil))
         // The listener holds this object, and goes when the store is closed.
         _ = intake.writer.listeners.views { published in
             if let published { self.published(published) }
         }
-        published(intake.writer.published)
     }
 
     /// The newest checkpoint that this store's projections can use; 0 with none.
@@ -57,11 +60,11 @@ package final class Checkpointer: Sendable {
     private func published(_ published: Published) {
         let isDue = state.withLock { state in
             let entries = published.sequence.value - state.lastSequence.value
-            return state.running == nil && published.firstUnreadable == nil
+            return state.running == nil && published.firstUnreadable == nil && entries > 0
                 && policy.isDue(
                     entries: Int(clamping: entries),
                     bytes: published.recordBytes - state.lastRecordBytes,
-                    lastBytes: state.stored.last?.bytes ?? 0)
+                    lastBytes: state.usableBytes)
         }
         if isDue { _ = begin(published) }
     }
@@ -83,7 +86,7 @@ package final class Checkpointer: Sendable {
     /// Nil where one is being written already.
     private func begin(_ published: Published) -> Task<Result<Void, FoldbackError>, Never>? {
         state.withLock { state in
-            guard state.running == nil else { return nil }
+            guard state.running == nil, published.sequence > state.usable else { return nil }
             state.lastSequence = published.sequence
             state.lastRecordBytes = published.recordBytes
             let task = Task.detached(priority: .utility) { [self] in
@@ -101,20 +104,20 @@ package final class Checkpointer: Sendable {
 
     private func written(_ published: Published) async -> Result<Void, FoldbackError> {
         do throws(FoldbackError) {
+            // What an attempt that was cut off has left, and what other projections have at this sequence,
+            // which must not lend this one its manifest.
+            try await drop(unfinished() + [published.sequence])
             let rows = try await encoded(published)
-            // One of other projections may be there, and must not lend this one its manifest.
-            try await drop([published.sequence])
+            try requireSpace(for: rows.manifest.bytes)
             for row in rows.rows { try await submit(.keep(row), bytes: row.bytes.count) }
             let superseded = state.withLock { state in
-                state.stored.removeAll { $0.sequence == published.sequence }
                 state.stored.append((published.sequence, rows.manifest.bytes))
                 state.usable = published.sequence
+                state.usableBytes = rows.manifest.bytes
                 state.failure = nil
-                let superseded = policy.superseded(among: state.stored)
-                state.stored.removeAll { superseded.contains($0.sequence) }
-                return superseded
+                return policy.superseded(among: state.stored)
             }
-            try await drop(superseded + unfinished())
+            try await drop(superseded)
             return .success(())
         } catch {
             return .failure(error)
@@ -123,19 +126,34 @@ package final class Checkpointer: Sendable {
 
     private func encoded(_ published: Published) async throws(FoldbackError) -> CheckpointRows {
         let replicas = intake.storage.header.replicas
+        let format = format
         return try await Platform.onThread { () throws(FoldbackError) in
-            CheckpointRows(try published.checkpoint(), replicas: replicas)
+            CheckpointRows(try published.checkpoint(), format: format, replicas: replicas)
         }
     }
 
-    /// Rows of checkpoints whose making was cut off, by the end of a process or by a failure.
+    /// A checkpoint is a convenience: it never takes the room that records need.
+    private func requireSpace(for bytes: Int) throws(FoldbackError) {
+        guard let free = Platform.freeBytes(at: intake.storage.path) else { return }
+        guard free >= UInt64(2 * bytes + Limits.checkpointReserveBytes) else {
+            throw .noCheckpoint(reason: "the disk has only \(free) bytes left")
+        }
+    }
+
+    /// Rows without a manifest: their making was cut off, by the end of a process or by a failure.
     private func unfinished() throws(FoldbackError) -> [LogSequence] {
-        let whole = Set(state.withLock { $0.stored.map(\.sequence) })
-        return try intake.storage.checkpointSequences().filter { !whole.contains($0) }
+        try intake.storage.checkpointSequences().filter { sequence in
+            do throws(CheckpointRefusal) {
+                return try intake.storage.checkpointManifest(at: sequence) == nil
+            } catch {
+                return false
+            }
+        }
     }
 
     private func drop(_ sequences: [LogSequence]) async throws(FoldbackError) {
         for sequence in sequences {
+            state.withLock { $0.stored.removeAll { $0.sequence == sequence } }
             var last: [CheckpointKey] = []
             while true {
                 let keys = try intake.storage.checkpointKeys(

@@ -77,7 +77,7 @@ extension StoreCore {
         let (storage, codec, writer) = (storage, codec, writer)
         return try await Platform.onThread { () throws(FoldbackError) in
             var verifier = Verifier(storage, folds: folds, codec: codec)
-            return try verifier.verification(against: { writer.published })
+            return try verifier.verification(against: writer.published)
         }
     }
 }

@@ -18,7 +18,9 @@ package final class StoreCore: Sendable {
         self.intake = intake
         self.codec = codec
         self.start = start
-        checkpointer = try Checkpointer(intake, policy: policy, usable: start.checkpoint)
+        checkpointer = try Checkpointer(
+            intake, policy: policy, format: codec.format ?? EventFormat(codec: 0, version: 0),
+            usable: start.checkpoint)
     }
 
     /// A store that is dropped without being closed finishes what is queued, then closes.

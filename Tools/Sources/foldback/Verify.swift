@@ -44,7 +44,8 @@ extension Verification {
             isSound
             ? "sound: \(entriesFolded) entries folded, \(checkpointsCompared) checkpoints compared"
             : "not sound: \(findings.count) \(findings.count == 1 ? "thing is" : "things are") wrong"
-        return (findings.map { "\($0)".visible } + [end]).joined(separator: "\n") + "\n"
+        let silent = notCompared.map { "not compared: states of \($0)".visible }
+        return (findings.map { "\($0)".visible } + silent + [end]).joined(separator: "\n") + "\n"
     }
 
     fileprivate var json: String {
