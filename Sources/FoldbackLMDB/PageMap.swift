@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -12,12 +14,12 @@
 /// another process cuts off while it is open still can.
 ///
 /// `@unchecked Sendable`: `base` is memory that nobody writes to through it and that is unmapped when
-/// nobody has the object any more; the file's size is guarded by its own lock.
+/// nobody has the object any more; the file's size as it was known last is atomic.
 final class PageMap: @unchecked Sendable {
     private let base: UnsafeRawPointer
     private let mappedBytes: Int
     private let descriptor: Int32
-    private let fileBytes: Monitor<Int>
+    private let fileBytes: Atomic<Int>
 
     /// - Parameter bytesMin: how far pages may be asked for.
     init(_ path: String, bytesMin: Int) throws(LMDBError) {
@@ -40,7 +42,7 @@ final class PageMap: @unchecked Sendable {
         base = UnsafeRawPointer(place)
         mappedBytes = bytes
         descriptor = file
-        fileBytes = Monitor(Int(info.st_size))
+        fileBytes = Atomic(Int(info.st_size))
     }
 
     deinit {
@@ -60,11 +62,11 @@ final class PageMap: @unchecked Sendable {
 
     /// The file's size, as it was when it was known to reach so far, or as it is.
     private func size(atLeast wanted: Int) -> Int {
-        fileBytes.withLock { size in
-            if size >= wanted { return size }
-            var info = stat()
-            if fstat(descriptor, &info) == 0 { size = Int(info.st_size) }
-            return size
-        }
+        let known = fileBytes.load(ordering: .relaxed)
+        if known >= wanted { return known }
+        var info = stat()
+        guard fstat(descriptor, &info) == 0 else { return known }
+        fileBytes.store(Int(info.st_size), ordering: .relaxed)
+        return Int(info.st_size)
     }
 }

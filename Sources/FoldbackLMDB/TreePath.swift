@@ -47,6 +47,11 @@ struct TreePath {
         }
     }
 
+    /// Whether its leaf is the last of the tree.
+    var isAtEdge: Bool {
+        steps.dropLast().allSatisfy { $0.index == $0.page.count - 1 }
+    }
+
     /// The node that the path leads to; nil behind the last of its leaf.
     func node() throws(PageDamage) -> Page.Node? {
         guard let leaf = steps.last, leaf.index < leaf.page.count else { return nil }

@@ -5,7 +5,8 @@
 final class WriteGuard {
     private var snapshot: Snapshot
     private var trees: [(name: String, tree: Tree?)] = []
-    /// Tables whose last pages have been looked at in this transaction.
+    /// Tables whose last pages have been looked at. What is appended goes on from there, in pages that
+    /// LMDB makes of these, so once is enough.
     private var edges: [String] = []
     private var soundPages: Set<UInt64> = []
 
@@ -16,7 +17,6 @@ final class WriteGuard {
     func begin(_ snapshot: Snapshot) {
         self.snapshot = snapshot
         trees.removeAll(keepingCapacity: true)
-        edges.removeAll(keepingCapacity: true)
         if soundPages.count > Self.soundPagesMax { soundPages.removeAll() }
     }
 
@@ -24,16 +24,17 @@ final class WriteGuard {
     func requirePath(to key: UnsafeRawBufferPointer, in table: String) throws(PageDamage) {
         guard let tree = try tree(table) else { return }
         let path = try TreePath(in: snapshot, of: tree, to: key)
-        try requireSound(path)
         try requireValue(try path.node(at: key))
+        guard !path.isAtEdge || !edges.contains(table) else { return }
+        try requireSound(path)
+        if path.isAtEdge { edges.append(table) }
     }
 
     /// For rows that are appended.
     func requireEdge(of table: String) throws(PageDamage) {
-        guard !edges.contains(table) else { return }
-        edges.append(table)
-        guard let tree = try tree(table) else { return }
+        guard !edges.contains(table), let tree = try tree(table) else { return }
         try requireSound(try TreePath(in: snapshot, toLastOf: tree))
+        edges.append(table)
     }
 
     /// For a row that is deleted: its page may be merged with the one before or after it.
