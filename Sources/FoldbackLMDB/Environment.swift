@@ -21,7 +21,7 @@ package final class Environment: @unchecked Sendable {
     private let generation = Forks.generation
     private let held: Monitor<Held>
     private let sizes = Mutex(Sizes())
-    private let pages: Mutex<PageMap>
+    let pages: Mutex<PageMap>
     /// Used inside a write transaction only, of which there is one at a time, on one thread.
     private let writeGuard: WriteGuard
 
@@ -100,109 +100,6 @@ package final class Environment: @unchecked Sendable {
         }
         held.withLock { held in held.lock = nil }
         OpenDirectories.release(claim)
-    }
-
-    // MARK: Reading
-
-    /// Runs `body` on a snapshot of the last commit. Nothing that `body` is given may leave it.
-    ///
-    /// Costs a reader slot while it runs, and pages that commits free meanwhile cannot be reused: keep
-    /// it short. May block while the map is being moved.
-    package func read<R>(
-        _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
-    ) throws(LMDBError) -> R {
-        try requireSameProcess(.beginRead)
-        var gone: UInt64?
-        while true {
-            try gate.enter()
-            let outcome: Result<R, LMDBError>?
-            do throws(LMDBError) {
-                outcome = try readOnce(&gone, body).map { .success($0) }
-            } catch {
-                outcome = .failure(error)
-            }
-            // The transaction has ended before its thread leaves the gate.
-            gate.leave()
-            switch outcome {
-            case .success(let result)?: return result
-            case nil: continue
-            // Another process made the file larger than our map (lmdb.h, mdb_txn_begin).
-            case .failure(let error)? where error.cause == .mapResized:
-                let file = try Platform.fileSize("\(directory)/data.mdb") ?? 0
-                try resizeMap(to: max(mapSizeBytes, 2 * Int(file)))
-            case .failure(let error)?: throw classified(error)
-            }
-        }
-    }
-
-    /// Nil where commits went by so fast that the snapshot's meta page was written over before it was
-    /// looked at: to be tried again.
-    ///
-    /// - Parameter gone: the commit for which that was so the last time. LMDB writes over its page only
-    ///   behind a later commit, so the same one again was never there.
-    private func readOnce<R>(
-        _ gone: inout UInt64?, _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
-    ) throws(LMDBError) -> R? {
-        let transaction = try begun(UInt32(MDB_RDONLY), .beginRead)
-        let number = UInt64(mdb_txn_id(transaction))
-        let snapshot: Snapshot
-        do throws(LMDBError) {
-            guard let found = try self.snapshot(of: number) else {
-                guard gone != number else { throw Self.missing(number, .beginRead) }
-                gone = number
-                mdb_txn_abort(transaction)
-                return nil
-            }
-            snapshot = found
-        } catch {
-            mdb_txn_abort(transaction)
-            throw error
-        }
-        return try body(ReadTransaction(transaction, snapshot))
-    }
-
-    private static func missing(
-        _ commit: UInt64, _ operation: LMDBError.Operation
-    ) -> LMDBError {
-        LMDBError(operation, .damagedPage(commit % 2, "it does not name commit \(commit)"))
-    }
-
-    private func begun(
-        _ flags: UInt32, _ operation: LMDBError.Operation
-    ) throws(LMDBError) -> OpaquePointer {
-        var transaction: OpaquePointer?
-        try check(mdb_txn_begin(handle, nil, flags, &transaction), operation, nil)
-        guard let transaction else { throw LMDBError(operation, .unknown(0)) }
-        return transaction
-    }
-
-    /// The commit of that number; nil where its meta page has been written over.
-    private func snapshot(of number: UInt64) throws(LMDBError) -> Snapshot? {
-        var map = self.pages.withLock { $0 }
-        guard let snapshot = try Snapshot(of: number, in: map) else { return nil }
-        // Damaged while the file is open, it could name any page.
-        let pages = min(snapshot.meta.lastPage, UInt64(Int.max / snapshot.pageSize - 1))
-        let end = (Int(pages) + 1) * snapshot.pageSize
-        guard !map.reaches(end) else { return snapshot }
-        map = try PageMap("\(directory)/data.mdb", bytesMin: end)
-        self.pages.withLock { $0 = map }
-        return Snapshot(map: map, pageSize: snapshot.pageSize, meta: snapshot.meta)
-    }
-
-    // MARK: Damage
-
-    /// Before anything is written: pages that are said to be free are in no use.
-    func requireSoundStructure() throws(LMDBError) {
-        let findings = try read { $0.structureCheck(isWhole: false).findings }
-        if let first = findings.first { throw LMDBError(.openEnvironment, first) }
-    }
-
-    /// What is wrong with the file's pages; at most 100 findings.
-    ///
-    /// - Complexity: O(n) in pages.
-    package func damagedPages() throws(LMDBError) -> [(page: UInt64, what: String)] {
-        let check = try read { $0.structureCheck(isWhole: true) }
-        return (check.findings + check.blemishes).map { ($0.page, $0.what) }
     }
 
     // MARK: Writing
@@ -305,7 +202,7 @@ package final class Environment: @unchecked Sendable {
         do { try resizeMap(to: larger, secondsMax: 0) } catch { return }
     }
 
-    private func resizeMap(to bytes: Int, secondsMax: Int? = nil) throws(LMDBError) {
+    func resizeMap(to bytes: Int, secondsMax: Int? = nil) throws(LMDBError) {
         // LMDB gives the old map up before it asks for the new one, and has none if that fails.
         guard bytes == 0 || Platform.hasAddressSpace(bytes: bytes) else {
             throw LMDBError(.growMap, .noAddressSpace(bytes: bytes))
@@ -326,11 +223,11 @@ package final class Environment: @unchecked Sendable {
         guard held.withLock({ held in held.isOpen }) else { throw LMDBError(.inspect, .closed) }
     }
 
-    private func requireSameProcess(_ operation: LMDBError.Operation) throws(LMDBError) {
+    func requireSameProcess(_ operation: LMDBError.Operation) throws(LMDBError) {
         guard generation == Forks.generation else { throw LMDBError(operation, .usedAfterFork) }
     }
 
-    private func classified(_ error: LMDBError) -> LMDBError { error.classified(at: directory) }
+    func classified(_ error: LMDBError) -> LMDBError { error.classified(at: directory) }
 }
 
 extension LMDBError {
