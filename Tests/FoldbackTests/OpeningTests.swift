@@ -339,7 +339,9 @@ import Testing
         #expect(seen == [ReplicaID("me")!])
         for (way, words) in ways {
             for name in words.dropFirst() {
-                let bytes = try Data(contentsOf: backup.appending(path: name))
+                // The mark is empty, and reading an empty file leaks in Foundation.
+                let bytes =
+                    name == "mark" ? Data() : try Data(contentsOf: backup.appending(path: name))
                 try bytes.write(
                     to: directory.log.appending(path: name),
                     options: words[0] == "mv" ? .atomic : [])
