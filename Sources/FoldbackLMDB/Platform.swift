@@ -12,8 +12,6 @@ package enum Platform {
         String(cString: strerror(code))
     }
 
-    package static var processID: Int32 { getpid() }
-
     /// Nanoseconds of a clock that only goes forward.
     package static func monotonicNanoseconds() -> UInt64 {
         var now = timespec()

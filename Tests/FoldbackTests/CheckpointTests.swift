@@ -49,6 +49,15 @@ import Testing
         }
     }
 
+    private func deleteEntry(_ sequence: UInt64) throws {
+        let environment = try Environment.open(directory.log.path)
+        defer { environment.close() }
+        try environment.write { transaction throws(LMDBError) in
+            let entries: Table<UInt64> = try transaction.table("entries")
+            _ = try transaction.delete(sequence, from: entries)
+        }
+    }
+
     private func rows() throws -> [(CheckpointKey, [UInt8])] {
         let log = try LMDBLog.openReadOnly(directory.log.path)
         defer { log.close() }
@@ -167,17 +176,30 @@ import Testing
         #expect(Set(try rows().map(\.0.sequence)) == [10])
     }
 
+    @Test func `another log's checkpoint is not used, though it is whole`() async throws {
+        var store = try await open()
+        try await fill(store)
+        try await store.checkpoint()
+        await store.close()
+        let theirs = try rows()
+        try FileManager.default.removeItem(at: directory.log)
+        store = try await open()
+        for number in 1...9 { _ = try await store.record(.set("mine", number)) }
+        await store.close()
+        for (key, bytes) in theirs { try change(key, to: bytes) }
+        store = try await open()
+        #expect(store.start.checkpoint == 0)
+        #expect(store.start.warnings.count == 1)
+        #expect(store.view.cells == ["mine": 9])
+        await store.close()
+    }
+
     @Test func `a checkpoint of entries that are gone is damage of the log`() async throws {
         let store = try await open()
         try await fill(store)
         try await store.checkpoint()
         await store.close()
-        let environment = try Environment.open(directory.log.path)
-        try environment.write { transaction throws(LMDBError) in
-            let entries: Table<UInt64> = try transaction.table("entries")
-            _ = try transaction.delete(9, from: entries)
-        }
-        environment.close()
+        try deleteEntry(9)
         let damaged = await error { () throws(FoldbackError) in try await open() }
         guard case .damaged(_, sequence: 9, _) = damaged else {
             Issue.record("\(String(describing: damaged))")
@@ -193,12 +215,7 @@ import Testing
         try await fill(store)
         try await store.checkpoint()
         await store.close()
-        let environment = try Environment.open(directory.log.path)
-        try environment.write { transaction throws(LMDBError) in
-            let entries: Table<UInt64> = try transaction.table("entries")
-            _ = try transaction.delete(9, from: entries)
-        }
-        environment.close()
+        try deleteEntry(9)
         let damaged = await error { () throws(FoldbackError) in try await open(NegativeBoard.self) }
         guard case .damaged(_, sequence: 9, _) = damaged else {
             Issue.record("\(String(describing: damaged))")

@@ -72,12 +72,16 @@ extension LogStorage {
     package func checkpointSizes()
         throws(FoldbackError) -> [(sequence: LogSequence, bytes: Int)]
     {
-        var sizes: [(LogSequence, Int)] = []
-        for sequence in try checkpointSequences() {
-            guard let manifest = try? checkpointManifest(at: sequence) else { continue }
-            sizes.append((sequence, manifest.bytes))
+        try checkpointSequences().map { ($0, checkpointBytes(at: $0)) }.filter { $0.1 > 0 }
+    }
+
+    /// The size of the checkpoint at that sequence; 0 where no manifest can be read.
+    package func checkpointBytes(at sequence: LogSequence) -> Int {
+        do throws(CheckpointRefusal) {
+            return try checkpointManifest(at: sequence)?.bytes ?? 0
+        } catch {
+            return 0
         }
-        return sizes
     }
 
     func checkpointedLog(

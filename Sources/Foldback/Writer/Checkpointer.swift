@@ -10,8 +10,6 @@ import Synchronization
 /// ```
 package final class Checkpointer: Sendable {
     private struct State {
-        /// Whole checkpoints, ascending.
-        var stored: [(sequence: LogSequence, bytes: Int)]
         /// The newest that this store's projections can use; 0 with none.
         var usable: LogSequence
         var usableBytes: Int
@@ -28,21 +26,15 @@ package final class Checkpointer: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter usable: the checkpoint that opening began at.
-    /// - Throws: where the table of checkpoints cannot be read for other reasons than damage.
     package init(
         _ intake: Intake, policy: CheckpointPolicy, format: EventFormat, usable: LogSequence
-    ) throws(FoldbackError) {
+    ) {
         self.intake = intake
         self.format = format
         self.policy = policy
-        var stored: [(sequence: LogSequence, bytes: Int)] = []
-        do throws(FoldbackError) { stored = try intake.storage.checkpointSizes() } catch {
-            guard case .damaged = error else { throw error }
-        }
         state = Mutex(
             State(
-                stored: stored, usable: usable,
-                usableBytes: stored.last { $0.sequence == usable }?.bytes ?? 0,
+                usable: usable, usableBytes: intake.storage.checkpointBytes(at: usable),
                 lastSequence: usable, lastRecordBytes: 0, running: nil))
         // The listener holds this object, and goes when the store is closed.
         _ = intake.writer.listeners.views { published in
@@ -110,14 +102,12 @@ package final class Checkpointer: Sendable {
             let rows = try await encoded(published)
             try requireSpace(for: rows.manifest.bytes)
             for row in rows.rows { try await submit(.keep(row), bytes: row.bytes.count) }
-            let superseded = state.withLock { state in
-                state.stored.append((published.sequence, rows.manifest.bytes))
+            state.withLock { state in
                 state.usable = published.sequence
                 state.usableBytes = rows.manifest.bytes
                 state.failure = nil
-                return policy.superseded(among: state.stored)
             }
-            try await drop(superseded)
+            try await drop(policy.superseded(among: intake.storage.checkpointSizes()))
             return .success(())
         } catch {
             return .failure(error)
@@ -153,7 +143,6 @@ package final class Checkpointer: Sendable {
 
     private func drop(_ sequences: [LogSequence]) async throws(FoldbackError) {
         for sequence in sequences {
-            state.withLock { $0.stored.removeAll { $0.sequence == sequence } }
             var last: [CheckpointKey] = []
             while true {
                 let keys = try intake.storage.checkpointKeys(

@@ -14,11 +14,11 @@ package final class StoreCore: Sendable {
 
     private init(
         _ intake: Intake, codec: any PayloadCodec, start: FoldingStart, policy: CheckpointPolicy
-    ) throws(FoldbackError) {
+    ) {
         self.intake = intake
         self.codec = codec
         self.start = start
-        checkpointer = try Checkpointer(
+        checkpointer = Checkpointer(
             intake, policy: policy, format: codec.format ?? EventFormat(codec: 0, version: 0),
             usable: start.checkpoint)
     }
@@ -62,7 +62,7 @@ package final class StoreCore: Sendable {
             let (fold, start) = try LogFold.folded(storage, folds: folds, codec: codec)
             let writer = LogWriter(fold, on: storage, codec: codec, clock: clock)
             let intake = Intake(storage, writer, hasThread: true)
-            let core = try StoreCore(intake, codec: codec, start: start, policy: policy)
+            let core = StoreCore(intake, codec: codec, start: start, policy: policy)
             opened.resume(returning: .success(core))
             return intake
         } catch {
@@ -79,13 +79,8 @@ package final class StoreCore: Sendable {
         let fold = LogFold(of: storage, folds: folds)
         let writer = LogWriter(fold, on: storage, codec: codec, clock: clock)
         let start = FoldingStart(checkpoint: 0, entriesFolded: 0, refused: [])
-        do throws(FoldbackError) {
-            return try StoreCore(
-                Intake(storage, writer, hasThread: false), codec: codec, start: start,
-                policy: .manual)
-        } catch {
-            preconditionFailure("an empty log in memory cannot be read: \(error)")
-        }
+        return StoreCore(
+            Intake(storage, writer, hasThread: false), codec: codec, start: start, policy: .manual)
     }
 
     // MARK: Commands

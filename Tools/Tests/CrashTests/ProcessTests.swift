@@ -60,6 +60,33 @@ import Testing
         #expect(try Data(contentsOf: directory.log.appending(path: "data.mdb")) == before)
     }
 
+    @Test func `verify answers with its exit code, and says what is wrong and where`() throws {
+        let log = directory.log.path
+        try expectFailure([foldback, "verify", log], code: 3, saying: "there is no log at", log)
+        let shell = try ShellProcess(directory.log)
+        shell.send(record, record, #"{"do":"reject","intent":1,"message":"no"}"#)
+        #expect(shell.finish().status == 0)
+        let sound = try run([foldback, "verify", log])
+        #expect(sound.status == 0)
+        #expect(sound.output == "sound: 3 entries folded, 0 checkpoints compared\n")
+        let file = directory.log.appending(path: "data.mdb")
+        var bytes = try Data(contentsOf: file)
+        // Wherever a commit has left a copy of the rejection, a letter of its message is another.
+        let message = Data([2, UInt8(ascii: "n"), UInt8(ascii: "o")])
+        var rest = bytes.startIndex..<bytes.endIndex
+        while let found = bytes.range(of: message, in: rest) {
+            bytes[found.lowerBound + 1] = UInt8(ascii: "N")
+            rest = found.upperBound..<bytes.endIndex
+        }
+        try bytes.write(to: file, options: [])
+        let damaged = try run([foldback, "verify", log])
+        #expect(damaged.status == 1, "\(damaged)")
+        #expect(damaged.output.contains("entry 3: its checksum does not fit its bytes"))
+        #expect(damaged.output.hasSuffix("not sound: 1 thing is wrong\n"), "\(damaged)")
+        let lines = try run([foldback, "verify", log, "--json"]).output.split(separator: "\n")
+        #expect(try lines.map { try JSON(parsing: String($0)) }.last?["sound"] == false)
+    }
+
     @Test func `wrong use is 2, a log that cannot be used is 3, on one line`() throws {
         let log = directory.log.path
         try expectFailure([foldback, "status", log], code: 3, saying: "there is no log at", log)
