@@ -23,6 +23,16 @@ import Testing
         #expect(found.errors > found.right / 4, "\(found)")
     }
 
+    /// Few bytes, and all of them are followed.
+    @Test func `any byte of the meta pages is an error or does no harm`() async throws {
+        let directory = DiskDirectory()
+        _ = try await Self.makeLog(directory.log)
+        for page in [0, 4_096] {
+            let found = try Self.probe(directory, "flip", page..<page + 152, step: 2)
+            #expect(found.errors > 0, "page at \(page)")
+        }
+    }
+
     @Test func `any zeroed page is an error or does no harm`() async throws {
         let directory = DiskDirectory()
         let bytes = try await Self.makeLog(directory.log)

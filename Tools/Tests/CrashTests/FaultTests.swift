@@ -22,6 +22,7 @@ import Testing
     func `L6: any call that fails at any time leaves the truth`(index: Int) async throws {
         let (call, error) = Self.faults[index]
         var failed = 0
+        var unknown = 0
         for time in 1...200 {
             let log = directory.url.appending(path: "\(call)-\(time)")
             // A file whose making was cut off earlier: opening truncates it.
@@ -37,10 +38,14 @@ import Testing
             guard text.contains("(INJECTED)") else { break }
             failed += 1
             try await check(result.output, log, "\(call) \(error), time \(time)")
+            unknown += Heard(result.output).unknown.isEmpty ? 0 : 1
             try FileManager.default.removeItem(at: log)
         }
         print("faults: \(call) failed with \(error) at each of \(failed) times")
         #expect(failed > 0, "\(call) was never called")
+        // What fails while committing is never tried again as if nothing had been.
+        let isOfCommits = ["fdatasync", "pwrite64", "writev"].contains(call)
+        #expect(!isOfCommits || unknown > 0, "\(call) failed, and nobody heard of it")
     }
 
     /// Whether what the callers heard is what the log has, opened again without faults.
@@ -55,6 +60,7 @@ import Testing
         #expect(found.isEmpty || found == heard.unknown, what)
         #expect(there.isSubset(of: heard.recorded.union(heard.unknown)), what)
         #expect(heard.view == heard.recorded || heard.isClosed, what)
+        #expect(heard.lastRecordedRound <= heard.firstFailedRound, what)
         let receipt = try await store.record(.set("after", true))
         #expect(Int(receipt.number.value) == there.count + 1, what)
         #expect(try await store.verify().findings == [], what)
@@ -110,6 +116,13 @@ private struct Heard {
     var refused: Set<String> = []
     var view: Set<String> = []
     var isClosed = false
+
+    var lastRecordedRound: Int { recorded.map(Self.round).max() ?? 0 }
+    /// From then on the store is latched.
+    var firstFailedRound: Int { unknown.union(refused).map(Self.round).min() ?? .max }
+
+    /// Keys are `k` and a number that rises; six are recorded at once.
+    private static func round(of key: String) -> Int { ((Int(key.dropFirst()) ?? 1) - 1) / 6 }
 
     init(_ output: String) {
         for line in output.split(separator: "\n") {
