@@ -73,6 +73,18 @@ public enum Foldback {
             also: also)
     }
 
+    /// A store on rows that may be there already, carried out by whoever comes first: for tests and
+    /// simulations that go the same way each time.
+    package static func inline<P: Projection>(
+        _ projection: P.Type, on storage: any LogStorage, sources: LogSources
+    ) throws(FoldbackError) -> Store<P> {
+        Store(
+            core: try StoreCore.inline(
+                on: storage, codec: AppCodec(codec: P.codec), folds: folds(projection, []),
+                clock: sources.now),
+            also: [])
+    }
+
     private static func open<P: Projection>(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>],
         existingOr newKind: LogKind, mustBe kind: LogKind?, durability: Durability,

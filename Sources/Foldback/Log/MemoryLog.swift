@@ -3,7 +3,7 @@ import Synchronization
 /// A log that is gone with the process: for previews and app tests. It keeps the same bytes as one on
 /// disk, so everything but the disk is tried.
 package final class MemoryLog: LogStorage {
-    private struct Tables {
+    private struct Tables: Sendable {
         var records: [[UInt8]] = []
         var verdicts: [IntentNumber: [UInt8]] = [:]
         var checkpoints: [CheckpointKey: [UInt8]] = [:]
@@ -13,10 +13,19 @@ package final class MemoryLog: LogStorage {
 
     package let path = "(in memory)"
     package let header: LogHeader
-    private let tables = Mutex(Tables())
+    private let tables: Mutex<Tables>
 
     package init(kind: LogKind, replica: ReplicaID) {
         header = LogHeader(kind: kind, replicas: ReplicaTable([replica]), file: .none)
+        tables = Mutex(Tables())
+    }
+
+    /// What the end of the process leaves of a log: another with the same rows.
+    package init(rowsOf other: MemoryLog) {
+        header = other.header
+        var rows = other.tables.withLock { $0 }
+        rows.isClosed = false
+        tables = Mutex(rows)
     }
 
     package var usedBytes: Int { tables.withLock { $0.bytes } }

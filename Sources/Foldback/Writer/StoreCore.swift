@@ -77,8 +77,25 @@ package final class StoreCore: Sendable {
     ) -> StoreCore {
         let storage = MemoryLog(kind: kind, replica: replica)
         let fold = LogFold(of: storage, folds: folds)
-        let writer = LogWriter(fold, on: storage, codec: codec, clock: clock)
         let start = FoldingStart(checkpoint: 0, entriesFolded: 0, refused: [])
+        return inline(fold, from: start, on: storage, codec: codec, clock: clock)
+    }
+
+    /// A store without a thread of its own: whoever comes first carries commands out, and blocks on the
+    /// disk. On any storage, so that a simulation goes the same way each time.
+    package static func inline(
+        on storage: any LogStorage, codec: any PayloadCodec, folds: [any AnyFold],
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws(FoldbackError) -> StoreCore {
+        let (fold, start) = try LogFold.folded(storage, folds: folds, codec: codec)
+        return inline(fold, from: start, on: storage, codec: codec, clock: clock)
+    }
+
+    private static func inline(
+        _ fold: LogFold, from start: FoldingStart, on storage: any LogStorage,
+        codec: any PayloadCodec, clock: @escaping @Sendable () -> Timestamp
+    ) -> StoreCore {
+        let writer = LogWriter(fold, on: storage, codec: codec, clock: clock)
         return StoreCore(
             Intake(storage, writer, hasThread: false), codec: codec, start: start, policy: .manual)
     }

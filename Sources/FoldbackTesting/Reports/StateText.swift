@@ -1,0 +1,182 @@
+import Foldback
+
+/// A value as lines of path and text: every stored property, with dictionaries by key and sets in
+/// order, so that equal values have equal lines whatever they were made from.
+struct StateText: Equatable, Sendable {
+    private static let depthMax = 24
+
+    /// In order of path.
+    private(set) var lines: [Line] = []
+
+    struct Line: Equatable, Sendable {
+        let path: String
+        let text: String
+    }
+
+    init(_ value: Any) {
+        add(value, at: "", depth: 0)
+        lines.sort { ($0.path, $0.text) < ($1.path, $1.text) }
+    }
+
+    /// From the lines of ``text``.
+    init(parsing text: String) {
+        lines = text.split(separator: "\n", omittingEmptySubsequences: true).map { line in
+            let parts = line.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false)
+            return Line(path: String(parts[0]), text: parts.count > 1 ? String(parts[1]) : "")
+        }
+    }
+
+    /// One line each, path and text apart by a tab; neither has line ends or tabs in it.
+    var text: String { lines.map { "\($0.path)\t\($0.text)" }.joined(separator: "\n") }
+
+    /// The value on one line, for tables.
+    static func inline(_ value: Any, lengthMax: Int = 60) -> String {
+        var text = short(value, depth: 0)
+        if text.count > lengthMax { text = text.prefix(lengthMax - 1) + "~" }
+        return text
+    }
+
+    // MARK: Lines
+
+    private mutating func add(_ value: Any, at path: String, depth: Int) {
+        guard depth < Self.depthMax, let parts = Self.parts(of: value), !parts.isEmpty else {
+            lines.append(Line(path: path, text: Self.short(value, depth: depth)))
+            return
+        }
+        for (name, part) in parts { add(part, at: path + name, depth: depth + 1) }
+    }
+
+    /// Named parts of a value; nil where it is shown as a whole.
+    private static func parts(of value: Any) -> [(name: String, part: Any)]? {
+        guard scalar(value) == nil else { return nil }
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .struct, .class, .tuple:
+            var parts: [(String, Any)] = []
+            for level in sequence(first: mirror, next: \.superclassMirror) {
+                for (index, child) in level.children.enumerated() {
+                    parts.append((".\(child.label ?? "\(index)")", child.value))
+                }
+            }
+            return parts
+        case .dictionary:
+            return mirror.children.map { child in
+                let pair = Array(Mirror(reflecting: child.value).children)
+                return ("[\(short(pair[0].value, depth: 0))]", pair[1].value)
+            }
+        case .collection:
+            return mirror.children.enumerated().map { ("[\($0.offset)]", $0.element.value) }
+        case .optional: return mirror.children.first.map { [("", $0.value)] }
+        case .set, .enum, .none: return nil
+        default: return nil
+        }
+    }
+
+    // MARK: One line
+
+    private static func short(_ value: Any, depth: Int) -> String {
+        if let text = scalar(value) { return text }
+        let mirror = Mirror(reflecting: value)
+        guard depth < depthMax else { return "..." }
+        func each(_ children: [Mirror.Child]) -> [String] {
+            children.map { child in
+                let text = short(child.value, depth: depth + 1)
+                let label = child.label.flatMap { $0.first == "." ? nil : $0 }
+                return label.map { "\($0): \(text)" } ?? text
+            }
+        }
+        switch mirror.displayStyle {
+        case .optional:
+            return mirror.children.first.map { short($0.value, depth: depth + 1) } ?? "nil"
+        case .set: return "{\(each(Array(mirror.children)).sorted().joined(separator: ", "))}"
+        case .collection:
+            return
+                "[\(mirror.children.map { short($0.value, depth: depth + 1) }.joined(separator: ", "))]"
+        case .dictionary:
+            let pairs = mirror.children.map { child in
+                let pair = Array(Mirror(reflecting: child.value).children)
+                return
+                    "\(short(pair[0].value, depth: depth + 1)): \(short(pair[1].value, depth: depth + 1))"
+            }
+            return "[\(pairs.isEmpty ? ":" : pairs.sorted().joined(separator: ", "))]"
+        case .enum:
+            guard let child = mirror.children.first else { return ".\(value)" }
+            let payload = Mirror(reflecting: child.value)
+            let inner =
+                payload.displayStyle == .tuple
+                ? each(Array(payload.children)).joined(separator: ", ")
+                : short(child.value, depth: depth + 1)
+            return ".\(child.label ?? "?")(\(inner))"
+        case .tuple: return "(\(each(Array(mirror.children)).joined(separator: ", ")))"
+        default:
+            let name = String(describing: type(of: value))
+            return "\(name)(\(each(Array(mirror.children)).joined(separator: ", ")))"
+        }
+    }
+
+    /// What has no parts worth showing.
+    private static func scalar(_ value: Any) -> String? {
+        switch value {
+        case let string as String: quoted(string)
+        case let string as Substring: quoted(String(string))
+        case let string as ExactString: quoted(string.string)
+        case let character as Character: quoted(String(character))
+        case let json as JSON: "\(json)"
+        case let number as any LogNumber: "\(number)"
+        case let replica as ReplicaID: "\(replica)"
+        case let id as IntentID: "\(id)"
+        case let number as any BinaryInteger: "\(number)"
+        case let number as any BinaryFloatingPoint: "\(number)"
+        case let bool as Bool: "\(bool)"
+        default:
+            // Foundation's UUID, Date and the like mirror nothing of use, or other things elsewhere.
+            Mirror(reflecting: value).children.isEmpty && !(value is any Collection)
+                && Mirror(reflecting: value).displayStyle != .enum
+                && Mirror(reflecting: value).displayStyle != .optional
+                ? escaped("\(value)") : nil
+        }
+    }
+
+    private static func quoted(_ string: String) -> String { "\"\(escaped(string))\"" }
+
+    /// Every code point that could be mistaken, as its number.
+    private static func escaped(_ string: String) -> String {
+        var text = ""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": text += "\\\(scalar)"
+            case " "..."~": text.unicodeScalars.append(scalar)
+            default: text += "\\u{\(String(scalar.value, radix: 16))}"
+            }
+        }
+        return text
+    }
+}
+
+extension StateText {
+    /// What differs, one line each, in order of path: `- path: there`, `+ path: here`.
+    static func differences(from old: StateText, to new: StateText, countMax: Int = 12) -> [String]
+    {
+        var left = old.lines[...]
+        var right = new.lines[...]
+        var differences: [String] = []
+        func line(_ sign: String, _ line: Line) -> String {
+            let path = line.path.first == "." ? String(line.path.dropFirst()) : line.path
+            return "\(sign) \(path.isEmpty ? "" : "\(path): ")\(line.text)"
+        }
+        while let old = left.first, let new = right.first {
+            if old.path <= new.path {
+                left.removeFirst()
+                if old != new { differences.append(line("-", old)) }
+            }
+            if new.path <= old.path {
+                right.removeFirst()
+                if old != new { differences.append(line("+", new)) }
+            }
+        }
+        differences += left.map { line("-", $0) } + right.map { line("+", $0) }
+        guard differences.count > countMax else { return differences }
+        let more = differences.count - countMax
+        return Array(differences.prefix(countMax)) + ["... and \(more) more lines"]
+    }
+}
