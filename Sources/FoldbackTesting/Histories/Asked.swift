@@ -45,12 +45,10 @@ enum Outcome: Equatable, Sendable, CustomStringConvertible {
 struct Numbers: Sendable {
     private var byPlace: [IntentNumber?] = []
 
-    mutating func append(_ outcome: Outcome) { byPlace.append(outcome.number) }
+    mutating func append(_ outcome: Outcome?) { byPlace.append(outcome?.number) }
 
     subscript(place: IntentNumber) -> IntentNumber? {
-        guard 1...UInt64(byPlace.count + 1) ~= place.value, place.value <= byPlace.count else {
-            return nil
-        }
+        guard place >= 1, place.value <= UInt64(byPlace.count) else { return nil }
         return byPlace[Int(place.value) - 1]
     }
 

@@ -3,10 +3,10 @@ import Foldback
 /// The meaning of a log written down a second time, as plainly as can be: a list of facts, and
 /// everything else folded from the first fact again at each question. It shares nothing with the code
 /// that it judges but the projection.
-struct Refold<P: Projection> {
+struct Refold<P: Projection>: Sendable {
     typealias Event = P.Event
 
-    enum Fact {
+    enum Fact: Sendable {
         case intent(Int, Event, confirmOnly: Bool, once: String?, retries: Int?)
         case acknowledged(Int, position: Position?, replacement: Event?)
         case rejected(Int, String)
@@ -15,7 +15,7 @@ struct Refold<P: Projection> {
         case batch([ConfirmedEvent<Event>], through: Position)
     }
 
-    struct Intent {
+    struct Intent: Sendable {
         let event: Event
         let confirmOnly: Bool
         let once: String?
@@ -28,7 +28,7 @@ struct Refold<P: Projection> {
     }
 
     /// An event of confirmed state, or of the overlay, where it was folded.
-    struct Folding {
+    struct Folding: Sendable {
         let event: Event
         let context: EventContext
         /// Of the overlay: the intent.
@@ -43,7 +43,7 @@ struct Refold<P: Projection> {
     }
 
     /// Everything that can be seen at one sequence.
-    struct State {
+    struct State: Sendable {
         var intents: [Int: Intent] = [:]
         var through: Position = 0
         var confirmed = P()
@@ -65,6 +65,8 @@ struct Refold<P: Projection> {
 
     let kind: LogKind
     private(set) var facts: [Fact] = []
+    /// Behind the last fact.
+    private(set) var now = State()
 
     init(_ kind: LogKind) { self.kind = kind }
 
@@ -177,8 +179,11 @@ struct Refold<P: Projection> {
     // MARK: From what is asked to facts
 
     mutating func carryOut(_ asked: Asked<Event>) -> Outcome {
-        let (outcome, fact) = decided(on: asked, state(at: facts.count))
-        if let fact { facts.append(fact) }
+        let (outcome, fact) = decided(on: asked, now)
+        if let fact {
+            facts.append(fact)
+            now = state(at: facts.count)
+        }
         return outcome
     }
 

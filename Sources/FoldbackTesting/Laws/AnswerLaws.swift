@@ -1,0 +1,231 @@
+import Foldback
+
+/// The laws that compare two histories which should end alike.
+extension Trial {
+    /// P4: for each intent that is pending at the end.
+    func rejectedEqualsAbsent() async throws -> Violation? {
+        guard let last = refolded.last else { return nil }
+        for (place, number) in pendingAtTheEnd(last.state) {
+            var subject = try Subject<P>(history.kind)
+            for step in history.steps { _ = try await subject.perform(step) }
+            _ = try await subject.perform(.reject(place, message: "not today"))
+            var absent = try Subject<P>(history.kind)
+            for step in historyWithout(place).steps { _ = try await absent.perform(step) }
+            let found = try Sight(of: subject.store)
+            let expected = try Sight(of: absent.store)
+            guard let difference = found.difference(from: expected, [.view, .confirmed]) else {
+                continue
+            }
+            return Violation(
+                .p4, difference, "Intent \(number) is rejected at the end. Then",
+                expected: "a log in which intent \(number) was never folded",
+                found: "the log with the rejection")
+        }
+        return nil
+    }
+
+    /// Intents that a rejection would take out of the view, by the places of the steps that recorded
+    /// them.
+    private func pendingAtTheEnd(
+        _ state: Refold<P>.State
+    ) -> [(place: IntentNumber, number: IntentNumber)] {
+        var places: [(IntentNumber, IntentNumber)] = []
+        var place: IntentNumber = 0
+        for (step, refolded) in zip(history.steps, refolded) where step.isRecording {
+            place = IntentNumber(place.value + 1)
+            guard case .recorded(let number) = refolded.outcome,
+                let intent = state.intents[Int(number.value)], intent.state == .pending,
+                !intent.confirmOnly
+            else { continue }
+            places.append((place, number))
+        }
+        return places
+    }
+
+    /// The same with one intent recorded confirm-only, so that it has its number and is folded nowhere;
+    /// and with every other intent recorded that was.
+    private func historyWithout(_ absent: IntentNumber) -> History<P.Event> {
+        var place: IntentNumber = 0
+        var history = history
+        for (index, step) in history.steps.enumerated() where step.isRecording {
+            place = IntentNumber(place.value + 1)
+            guard case .recorded(let number) = refolded[index].outcome else {
+                continue
+            }
+            let intent = refolded[index].state.intents[Int(number.value)]
+            guard let intent else { continue }
+            switch step {
+            case .record(let event, _, let confirmOnly, let once):
+                history.steps[index] = .record(
+                    event, force: true, confirmOnly: confirmOnly || place == absent, once: once)
+            case .retry(let old, _):
+                // A retry has the terms of the old intent; recording it apart can have others.
+                history.steps[index] =
+                    place == absent
+                    ? .record(intent.event, force: true, confirmOnly: true, once: intent.once)
+                    : .retry(old, force: true)
+            case .withdraw, .dismiss, .acknowledge, .reject, .confirm, .checkpoint, .reopen, .kill:
+                break
+            }
+        }
+        return history
+    }
+
+    /// P5: the server's events, told to a log that recorded none of the intents.
+    func confirmedEqualsServersEvents() async throws -> Violation? {
+        guard let last = passages.last else { return nil }
+        let told = try Subject<P>(.downlink, replica: .foreign)
+        for (events, through) in serversWords() {
+            _ = try await told.store.confirm(events, through: through)
+        }
+        let expected = try Sight(of: told.store)
+        guard let difference = last.sight.difference(from: expected, [.confirmed]) else {
+            return nil
+        }
+        return Violation(
+            .p5, difference, "At the end", expected: "the server's events, without any intent",
+            found: "the log")
+    }
+
+    /// What the server said, as batches; its acknowledgements are such where they confirm (F4).
+    private func serversWords() -> [(events: [ConfirmedEvent<P.Event>], through: Position?)] {
+        var words: [([ConfirmedEvent<P.Event>], Position?)] = []
+        for refolded in refolded where refolded.outcome == .appended {
+            switch refolded.asked {
+            case .confirm(let events, let through): words.append((events, through))
+            case .acknowledge(let number, _, let replacement) where history.kind == .acknowledgement:
+                let event = replacement ?? refolded.state.intents[Int(number.value)]?.event
+                guard let event else { continue }
+                let id = IntentID(replica: .own, number: number)
+                let position = Position(UInt64(words.count + 1))
+                words.append(([ConfirmedEvent(position: position, event: event, origin: id)], nil))
+            case .acknowledge, .record, .retry, .withdraw, .dismiss, .reject, nil: continue
+            }
+        }
+        return words
+    }
+
+    /// P7: every answer and batch at once again, and all of them once more at the end.
+    func duplicatesChangeNothing() async throws -> Violation? {
+        var subject = try Subject<P>(history.kind)
+        for (index, step) in history.steps.enumerated() {
+            let first = try await subject.perform(step)
+            guard step.isAnswer, first != nil else { continue }
+            let again = try await subject.perform(step)
+            let sight = try Sight(allOf: subject.store)
+            let what = "\(named(index)) came twice."
+            if let violation = duplicate(first, again, sight, passages[index].sight, what) {
+                return violation
+            }
+        }
+        guard let last = passages.last?.sight else { return nil }
+        for (index, step) in history.steps.enumerated() where step.isAnswer {
+            let again = try await subject.perform(step)
+            let sight = try Sight(allOf: subject.store)
+            let what = "\(named(index)) came once more at the end."
+            if let violation = duplicate(passages[index].outcome, again, sight, last, what) {
+                return violation
+            }
+        }
+        return nil
+    }
+
+    private func duplicate(
+        _ first: Outcome?, _ again: Outcome?, _ found: Sight<P>, _ expected: Sight<P>,
+        _ what: String
+    ) -> Violation? {
+        if first == .appended, again == .appended {
+            return Violation(.p7, "appended", "\(what) The second time was recorded as well.")
+        }
+        return found.difference(from: expected).map { difference in
+            Violation(
+                .p7, difference, "\(what) Then", expected: "having come once",
+                found: "having come twice")
+        }
+    }
+
+    /// P8: all intents of the history, answered in two orders, end in the server's.
+    func anyOrderOfAnswers() async throws -> Violation? {
+        let events = history.steps.compactMap { step -> P.Event? in
+            guard case .record(let event, _, _, _) = step else { return nil }
+            return event
+        }
+        guard !events.isEmpty else { return nil }
+        let server = serversOrder(of: events.count)
+        let expected = plainFold(events, in: server)
+        for (order, name) in [
+            (server.sorted(), "of their numbers"),
+            (server.reversed(), "the reverse of the server's"),
+        ] {
+            let isByAnswers = history.kind == .acknowledgement
+            let settled = try await settled(events, answers: isByAnswers ? server : order, server)
+            let sight = try Sight(of: settled)
+            let statement =
+                "All \(events.count) intents are answered in the order \(isByAnswers ? "of the server" : name), "
+                + "and come in the server's, \(server.map(String.init).joined(separator: ", "))."
+            if !sight.pending.isEmpty || !sight.accepted.isEmpty {
+                return Violation(.p8, "unsettled", "\(statement) Not all of them are settled.")
+            }
+            for (part, found) in [("confirmed", sight.confirmed), ("view", sight.view)]
+            where !P.areSame(found, expected) {
+                return Violation(
+                    .p8, part,
+                    "\(statement) Then \(part == "view" ? "the view" : "confirmed state") differs.",
+                    expected: ("folding the events in that order", expected),
+                    found: ("the log", found))
+            }
+        }
+        return nil
+    }
+
+    /// Places of intents in an order that the history's answers suggest.
+    private func serversOrder(of count: Int) -> [Int] {
+        var order: [Int] = []
+        func add(_ place: IntentNumber) {
+            let place = Int(place.value)
+            if place <= count, !order.contains(place) { order.append(place) }
+        }
+        for step in history.steps {
+            switch step {
+            case .acknowledge(let place, _, _), .reject(let place, _), .withdraw(let place):
+                add(place)
+            case .confirm(let told, _):
+                for case .own(let place) in told.map(\.origin) { add(place) }
+            case .record, .retry, .dismiss, .checkpoint, .reopen, .kill: break
+            }
+        }
+        return order + (1...count).reversed().filter { !order.contains($0) }
+    }
+
+    private func plainFold(_ events: [P.Event], in order: [Int]) -> P {
+        var state = P()
+        for place in order {
+            let before = state
+            do { try state.apply(events[place - 1], Refold<P>.own(place)) } catch { state = before }
+        }
+        return state
+    }
+
+    private func settled(
+        _ events: [P.Event], answers: [Int], _ server: [Int]
+    ) async throws -> Store<P> {
+        let store = try Subject<P>(history.kind).store
+        for event in events { _ = try await store.record(event, force: true) }
+        func position(of place: Int) -> Position {
+            Position(UInt64(server.firstIndex(of: place).map { $0 + 1 } ?? 0))
+        }
+        for place in answers {
+            try await store.acknowledge(
+                IntentNumber(UInt64(place)),
+                position: history.kind == .downlink ? position(of: place) : nil)
+        }
+        guard history.kind == .downlink else { return store }
+        for place in server {
+            let id = IntentID(replica: .own, number: IntentNumber(UInt64(place)))
+            let event = ConfirmedEvent(
+                position: position(of: place), event: events[place - 1], origin: id)
+            try await store.confirm([event])
+        }
+        return store
+    }
+}

@@ -1,0 +1,95 @@
+import Foldback
+
+/// The laws that compare a log with itself and with the refold.
+extension Trial {
+    /// P1, within this process.
+    func determinism() async throws -> Violation? {
+        let again = try await Self.passages(of: history)
+        for (index, (first, second)) in zip(passages, again).enumerated() {
+            guard let difference = second.sight.difference(from: first.sight) else { continue }
+            return Violation(
+                .p1, difference,
+                "The same history was carried out twice. Behind \(named(index))",
+                expected: "the first time", found: "the second time")
+        }
+        let refoldedAgain = Self.refolded(history)
+        for (index, (first, second)) in zip(refolded, refoldedAgain).enumerated() {
+            guard let difference = second.sight.difference(from: first.sight) else { continue }
+            return Violation(
+                .p1, difference, "The same events were folded twice. Behind \(named(index))",
+                expected: "the first time", found: "the second time")
+        }
+        return nil
+    }
+
+    /// P2: behind each step, and for every past sequence.
+    func incrementalEqualsRefold() async throws -> Violation? {
+        for (index, (passage, refolded)) in zip(passages, refolded).enumerated() {
+            if passage.outcome != refolded.outcome {
+                let (found, expected) = (passage.outcome, refolded.outcome)
+                return Violation(
+                    .p2, "outcome",
+                    "At \(named(index)) the log says \(found.map { "\($0)" } ?? "nothing"), and should "
+                        + "say \(expected.map { "\($0)" } ?? "nothing").")
+            }
+            guard let difference = passage.sight.difference(from: refolded.sight) else { continue }
+            return Violation(
+                .p2, difference, "Behind \(named(index))",
+                expected: "folding all entries from the first one on", found: "the log")
+        }
+        return try await pastViews()
+    }
+
+    private func pastViews() async throws -> Violation? {
+        var subject = try Subject<P>(history.kind)
+        for step in history.steps { _ = try await subject.perform(step) }
+        var refold = Refold<P>(history.kind)
+        for refolded in refolded { _ = refolded.asked.map { refold.carryOut($0) } }
+        for sequence in 0...refold.facts.count
+        where sequence <= subject.store.snapshot.sequence.value {
+            let past = try await subject.store.snapshot(at: LogSequence(UInt64(sequence)))
+            let found = Sight<P>(past, faults: 0, states: [])
+            let expected = Sight<P>(refold.state(at: sequence), sequence: sequence)
+            let parts: Set<Sight<P>.Part> = [.view, .confirmed, .pending, .accepted, .conflicted]
+            guard let difference = found.difference(from: expected, parts) else { continue }
+            return Violation(
+                .p2, difference, "Of the past at sequence \(sequence),",
+                expected: "folding the entries up to there", found: "the log")
+        }
+        return nil
+    }
+
+    /// P3: with a checkpoint behind a third, behind two thirds, and at the end.
+    func checkpointPlusTail() async throws -> Violation? {
+        guard P.stateCodec != nil, let last = passages.last else { return nil }
+        let count = history.steps.count
+        for place in Set([count / 3, count * 2 / 3, count]).sorted() {
+            var subject = try Subject<P>(history.kind)
+            var sequence: LogSequence = 0
+            for (index, step) in history.steps.enumerated() {
+                if index == place { sequence = try await subject.checkpointed() }
+                if case .checkpoint = step { continue }
+                _ = try await subject.perform(step)
+            }
+            if place == count { sequence = try await subject.checkpointed() }
+            let left = try subject.left()
+            if let refused = left.start.refused.first {
+                return Violation(
+                    .p3, "refused",
+                    "The checkpoint behind step \(place) cannot be used: \(refused.reason).")
+            }
+            guard sequence == 0 || left.start.checkpoint >= sequence else {
+                return Violation(
+                    .p3, "unused",
+                    "The checkpoint at sequence \(sequence), behind step \(place), was not used.")
+            }
+            if let difference = try Sight(allOf: left).difference(from: last.sight) {
+                return Violation(
+                    .p3, difference,
+                    "Opened from the checkpoint behind step \(place), with the entries since,",
+                    expected: "the log that was not closed", found: "from the checkpoint")
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,123 @@
+import Foldback
+
+/// Everything that somebody who looks at a log sees.
+struct Sight<P: Projection>: Sendable {
+    let sequence: LogSequence
+    let through: Position
+    let view: P
+    let confirmed: P
+    let pending: [IntentNumber]
+    let accepted: [IntentNumber]
+    let conflicted: [IntentNumber]
+    let rejections: [IntentNumber]
+    let faults: Int
+    /// The state of each intent from 1 up.
+    let states: [IntentState]
+
+    /// What a store shows.
+    /// - Throws: what asking it for an intent throws.
+    init(of store: Store<P>) throws(FoldbackError) {
+        let snapshot = store.snapshot
+        self.init(snapshot, faults: store.faults.count, states: [])
+    }
+
+    /// The same, with the state of each intent that was ever recorded.
+    init(allOf store: Store<P>) throws(FoldbackError) {
+        var states: [IntentState] = []
+        var number: IntentNumber = 1
+        while number < store.status.nextIntent {
+            states.append(try store.intent(number).state)
+            number = IntentNumber(number.value + 1)
+        }
+        self.init(store.snapshot, faults: store.faults.count, states: states)
+    }
+
+    init(_ snapshot: Snapshot<P>, faults: Int, states: [IntentState]) {
+        sequence = snapshot.sequence
+        through = snapshot.through
+        view = snapshot.view
+        confirmed = snapshot.confirmed
+        pending = snapshot.pending
+        accepted = snapshot.accepted
+        conflicted = snapshot.conflicted
+        rejections = snapshot.rejections
+        self.faults = faults
+        self.states = states
+    }
+
+    /// What the refold says should be seen.
+    init(_ state: Refold<P>.State, sequence: Int) {
+        func numbers(_ numbers: [Int]) -> [IntentNumber] {
+            numbers.map { IntentNumber(UInt64($0)) }
+        }
+        self.sequence = LogSequence(UInt64(sequence))
+        through = state.through
+        view = state.view
+        confirmed = state.confirmed
+        pending = numbers(state.numbers(.pending))
+        accepted = numbers(state.numbers(.accepted))
+        conflicted = numbers(state.conflicted)
+        rejections = numbers(state.rejections)
+        faults = state.faults
+        states = state.intents.keys.sorted().compactMap { state.intents[$0]?.state }
+    }
+
+    /// The first thing that differs; nil where nothing does.
+    func difference(from expected: Sight, _ parts: Set<Part> = Set(Part.allCases)) -> Difference? {
+        for part in Part.allCases where parts.contains(part) {
+            guard let (expected, found) = part.differing(expected, self) else { continue }
+            return Difference(part: part, expected: expected, found: found)
+        }
+        return nil
+    }
+
+    enum Part: String, CaseIterable, Sendable {
+        case view, confirmed, pending, accepted, conflicted, rejections, faults, through, sequence
+        case states
+
+        /// Both as lines, where they differ.
+        fileprivate func differing(_ a: Sight, _ b: Sight) -> (StateText, StateText)? {
+            func values<V: Equatable>(_ path: KeyPath<Sight, V>) -> (StateText, StateText)? {
+                let (a, b) = (a[keyPath: path], b[keyPath: path])
+                return a == b ? nil : (StateText(a), StateText(b))
+            }
+            func states(_ a: P, _ b: P) -> (StateText, StateText)? {
+                P.areSame(a, b) ? nil : (StateText(a), StateText(b))
+            }
+            switch self {
+            case .view: return states(a.view, b.view)
+            case .confirmed: return states(a.confirmed, b.confirmed)
+            case .pending: return values(\.pending)
+            case .accepted: return values(\.accepted)
+            case .conflicted: return values(\.conflicted)
+            case .rejections: return values(\.rejections)
+            case .faults: return values(\.faults)
+            case .through: return values(\.through)
+            case .sequence: return values(\.sequence)
+            case .states: return values(\.states)
+            }
+        }
+
+        /// In users' words.
+        var name: String {
+            switch self {
+            case .view: "the view"
+            case .confirmed: "confirmed state"
+            case .pending: "the list of pending intents"
+            case .accepted: "the list of accepted intents"
+            case .conflicted: "the list of conflicted intents"
+            case .rejections: "the list of rejections"
+            case .faults: "the number of faults"
+            case .through: "through"
+            case .sequence: "the sequence"
+            case .states: "the states of the intents"
+            }
+        }
+    }
+
+    struct Difference: Sendable {
+        let part: Part
+        let expected: StateText
+        let found: StateText
+    }
+}
