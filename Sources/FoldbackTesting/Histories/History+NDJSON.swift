@@ -14,9 +14,9 @@ extension History {
     /// - Parameters:
     ///   - codec: of the projection that the events are of.
     ///   - title: for people.
-    public func ndjson<Codec: EventCodec>(
-        _ codec: Codec, title: String
-    ) throws -> String where Codec.Event == Event {
+    public func ndjson(
+        _ codec: any EventCodec<Event>, title: String
+    ) throws -> String {
         let header: JSON = [
             "history": .string(title), "confirmedBy": .string(kind.rawValue),
             "codec": .integer(Int64(codec.format.codec)),
@@ -34,9 +34,9 @@ extension History {
     /// - Parameter text: of ``ndjson(_:title:)``, or entries of a log without a first line; these are
     ///   recorded with force, for they were recorded.
     /// - Throws: ``HistoryError`` with the line, or what the codec throws.
-    public init<Codec: EventCodec>(
-        ndjson text: String, _ codec: Codec
-    ) throws where Codec.Event == Event {
+    public init(
+        ndjson text: String, _ codec: any EventCodec<Event>
+    ) throws {
         var kind = LogKind.downlink
         var format = codec.format
         var steps: [Step] = []
@@ -69,9 +69,9 @@ public struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension History.Step {
-    fileprivate func json<Codec: EventCodec>(
-        at place: IntentNumber, _ codec: Codec
-    ) throws -> JSON where Codec.Event == Event {
+    fileprivate func json(
+        at place: IntentNumber, _ codec: any EventCodec<Event>
+    ) throws -> JSON {
         var object = JSON.Object()
         func set(_ kind: String, _ place: IntentNumber?) {
             object["kind"] = .string(kind)
@@ -108,16 +108,17 @@ extension History.Step {
         return .object(object)
     }
 
-    fileprivate init<Codec: EventCodec>(
-        _ json: JSON, _ codec: Codec, _ format: EventFormat
-    ) throws where Codec.Event == Event {
+    fileprivate init(
+        _ json: JSON, _ codec: any EventCodec<Event>, _ format: EventFormat
+    ) throws {
         func place(_ name: ExactString = "intent") throws -> IntentNumber {
             IntentNumber(try json.number(name))
         }
         let isEntry = json["sequence"] != nil
         let force = json["force"]?.boolValue ?? isEntry
         switch json["kind"]?.stringValue {
-        case "intent" where json["retries"] != nil: self = .retry(try place("retries"), force: force)
+        case "intent" where json["retries"] != nil:
+            self = .retry(try place("retries"), force: force)
         case "intent":
             self = .record(
                 try json.event("event", codec, format), force: force,
@@ -144,9 +145,9 @@ extension History.Step {
 }
 
 extension History.Told {
-    fileprivate func json<Codec: EventCodec>(
-        _ codec: Codec
-    ) throws -> JSON where Codec.Event == Event {
+    fileprivate func json(
+        _ codec: any EventCodec<Event>
+    ) throws -> JSON {
         var object: JSON.Object = [
             "position": JSON(number: position.value), "event": try JSON(event, codec),
         ]
@@ -162,9 +163,9 @@ extension History.Told {
         return .object(object)
     }
 
-    fileprivate init<Codec: EventCodec>(
-        _ json: JSON, _ codec: Codec, _ format: EventFormat
-    ) throws where Codec.Event == Event {
+    fileprivate init(
+        _ json: JSON, _ codec: any EventCodec<Event>, _ format: EventFormat
+    ) throws {
         var origin = History.Origin.none
         if let named = json["origin"] {
             guard let replica = ReplicaID(named["replica"]?.stringValue ?? "") else {
@@ -191,16 +192,16 @@ extension JSON {
     }
 
     /// An event, readable where its codec writes JSON.
-    fileprivate init<Codec: EventCodec>(_ event: Codec.Event, _ codec: Codec) throws {
+    fileprivate init<Event>(_ event: Event, _ codec: any EventCodec<Event>) throws {
         let bytes = try codec.encode(event)
         do { self = try JSON(parsing: bytes) } catch {
             self = ["bytes": .array(bytes.map { .integer(Int64($0)) })]
         }
     }
 
-    fileprivate func event<Codec: EventCodec>(
-        _ name: ExactString, _ codec: Codec, _ format: EventFormat
-    ) throws -> Codec.Event {
+    fileprivate func event<Event>(
+        _ name: ExactString, _ codec: any EventCodec<Event>, _ format: EventFormat
+    ) throws -> Event {
         guard let json = self[name] else { throw HistoryFieldError(what: "\(name) is missing") }
         var bytes = json.encoded
         if let raw = json["bytes"]?.arrayValue, json.objectValue?.members.count == 1 {

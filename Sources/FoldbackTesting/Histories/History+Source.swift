@@ -8,7 +8,8 @@ extension History {
             guard let text = step.source else { return nil }
             lines.append("    \(text),")
         }
-        return "History<\(projection).Event>(.\(kind.rawValue), [\n\(lines.joined(separator: "\n"))\n])"
+        return
+            "History<\(projection).Event>(.\(kind.rawValue), [\n\(lines.joined(separator: "\n"))\n])"
     }
 }
 
@@ -94,7 +95,10 @@ enum SwiftLiteral {
             guard !elements.contains(nil) else { return nil }
             return "[\(elements.compactMap { $0 }.joined(separator: ", "))]"
         case .enum:
-            guard let child = mirror.children.first else { return ".\(value)" }
+            guard let child = mirror.children.first else {
+                // What it says of itself may be another thing than its case's name.
+                return value is any CustomStringConvertible ? nil : ".\(value)"
+            }
             guard let name = child.label else { return nil }
             let payload = Mirror(reflecting: child.value)
             if payload.displayStyle == .tuple {

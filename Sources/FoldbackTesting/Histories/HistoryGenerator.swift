@@ -12,7 +12,8 @@ extension Generator where Value: Sendable {
     public func histories(_ kind: LogKind?, steps: Int) -> Generator<History<Value>> {
         Generator<History<Value>> { choices in
             let kind =
-                kind ?? (choices.draw(upTo: 1, .weights([2, 1])) == 0 ? .downlink : .acknowledgement)
+                kind
+                ?? (choices.draw(upTo: 1, .weights([2, 1])) == 0 ? .downlink : .acknowledgement)
             var script = Script(kind, events: self)
             try script.draw(stepsMax: steps, from: &choices)
             return History(kind, script.steps)
@@ -74,17 +75,20 @@ private struct Script<Event: Sendable> {
     /// Adds a step, or none where what was drawn has nothing to work on.
     private mutating func drawStep(_ choices: inout Choices) throws {
         let kinds = Kind.allCases
-        let index = choices.draw(
-            upTo: UInt64(kinds.count - 1), .weights(kinds.map(\.weight)))
-        switch kinds[Int(index)] {
+        let drawn = choices.draw(upTo: UInt64(kinds.count - 1), .weights(kinds.map(\.weight)))
+        switch kinds[Int(drawn)] {
         case .record: try drawRecord(&choices)
         case .reject:
-            if let place = pick([.pending], &choices) { settle(place, .rejected, .reject(place, message: "no")) }
+            if let place = pick([.pending], &choices) {
+                settle(place, .rejected, .reject(place, message: "no"))
+            }
         case .acknowledge: try drawAcknowledgement(&choices)
         case .echo: drawEcho(&choices)
         case .batch: try drawBatch(&choices)
         case .withdraw:
-            if let place = pick([.pending], &choices) { settle(place, .withdrawn, .withdraw(place)) }
+            if let place = pick([.pending], &choices) {
+                settle(place, .withdrawn, .withdraw(place))
+            }
         case .retry: drawRetry(&choices)
         case .dismiss:
             if let place = pick([.rejected], &choices) {

@@ -42,28 +42,27 @@ extension Trial {
         return places
     }
 
-    /// The same with one intent recorded confirm-only, so that it has its number and is folded nowhere;
-    /// and with every other intent recorded that was.
+    /// The same with one intent recorded confirm-only, so that it has its number and is folded nowhere.
+    /// The others are recorded, or are not, as they were: that one may have had a say in it.
     private func historyWithout(_ absent: IntentNumber) -> History<P.Event> {
         var place: IntentNumber = 0
         var history = history
         for (index, step) in history.steps.enumerated() where step.isRecording {
             place = IntentNumber(place.value + 1)
-            guard case .recorded(let number) = refolded[index].outcome else {
+            guard case .recorded(let number)? = refolded[index].outcome,
+                let intent = refolded[index].state.intents[Int(number.value)]
+            else {
+                if case .refused? = refolded[index].outcome { history.steps[index] = .retry(0) }
                 continue
             }
-            let intent = refolded[index].state.intents[Int(number.value)]
-            guard let intent else { continue }
             switch step {
             case .record(let event, _, let confirmOnly, let once):
                 history.steps[index] = .record(
                     event, force: true, confirmOnly: confirmOnly || place == absent, once: once)
-            case .retry(let old, _):
-                // A retry has the terms of the old intent; recording it apart can have others.
-                history.steps[index] =
-                    place == absent
-                    ? .record(intent.event, force: true, confirmOnly: true, once: intent.once)
-                    : .retry(old, force: true)
+            case .retry where place == absent:
+                history.steps[index] = .record(
+                    intent.event, force: true, confirmOnly: true, once: intent.once)
+            case .retry(let old, _): history.steps[index] = .retry(old, force: true)
             case .withdraw, .dismiss, .acknowledge, .reject, .confirm, .checkpoint, .reopen, .kill:
                 break
             }

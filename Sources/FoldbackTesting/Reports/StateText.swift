@@ -100,7 +100,9 @@ struct StateText: Equatable, Sendable {
             }
             return "[\(pairs.isEmpty ? ":" : pairs.sorted().joined(separator: ", "))]"
         case .enum:
-            guard let child = mirror.children.first else { return ".\(value)" }
+            guard let child = mirror.children.first else {
+                return value is any CustomStringConvertible ? "\(value)" : ".\(value)"
+            }
             let payload = Mirror(reflecting: child.value)
             let inner =
                 payload.displayStyle == .tuple

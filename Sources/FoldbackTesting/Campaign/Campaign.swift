@@ -1,0 +1,215 @@
+import Foldback
+
+/// One run of ``checkLaws(of:events:itemIDs:laws:effort:seed:failures:file:)``: what was kept, then
+/// histories at random, until the effort is spent or nothing is left to break.
+struct Campaign<P: Projection> {
+    private struct Manner: Hashable {
+        let law: Law
+        let manner: String
+    }
+
+    /// Histories that one other process folds; the next has luck of its own.
+    private static var processShare: Int { 50 }
+    /// One history in so many is carried out on a disk as well.
+    private static var diskShare: Int { 16 }
+
+    private let generator: Generator<History<P.Event>>
+    private let judge: Judge<P>
+    private let effort: Effort
+    private let kept: KeptFailures
+    /// Those not found broken yet.
+    private var open: [Law]
+    private var declaresKeys = false
+    private var found: Set<Manner> = []
+    private(set) var report: LawReport
+    private var tried = 0
+
+    init(
+        histories: Generator<History<P.Event>>, judge: Judge<P>, laws: Set<Law>, effort: Effort,
+        seed: UInt64, kept: KeptFailures
+    ) {
+        generator = histories
+        self.judge = judge
+        self.effort = effort
+        self.kept = kept
+        open = Law.allCases.filter { laws.contains($0) }
+        report = LawReport(
+            projection: "\(P.self)", seed: seed, held: [], findings: [], unchecked: [],
+            counts: ["histories": 0, "steps": 0])
+    }
+
+    nonisolated(nonsending) mutating func run() async {
+        noteUnchecked()
+        await tryKept()
+        let start = System.now
+        var shrinking = Duration.zero
+        while !open.isEmpty, tried < effort.historiesMax {
+            if let most = effort.durationMax, System.now - start - shrinking > most { break }
+            var choices = Choices(seed: report.seed &+ UInt64(tried) &* 0x9E37_79B9)
+            tried += 1
+            guard let history = try? generator.generate(from: &choices) else { continue }
+            let violations = await violations(of: history)
+            let found = System.now
+            for violation in violations { await shrink(violation, choices.recording, history) }
+            shrinking += System.now - found
+        }
+        finish()
+    }
+
+    /// Those that cannot be checked at all.
+    private mutating func noteUnchecked() {
+        func skip(_ law: Law, _ reason: String) {
+            guard open.contains(law) else { return }
+            open.removeAll { $0 == law }
+            report.unchecked.append((law, reason))
+        }
+        if judge.itemIDs == nil { skip(.p13, "no itemIDs were given") }
+        if P.stateCodec == nil {
+            skip(.p3, "\(P.self) has no state codec, so its logs have no checkpoints")
+        }
+        skip(.p15, "it needs the simulated link, which is not there yet")
+    }
+
+    private mutating func finish() {
+        if open.contains(.p9), !declaresKeys {
+            open.removeAll { $0 == .p9 }
+            report.unchecked.append((.p9, "keys(touchedBy:) names no keys"))
+        }
+        report.held = open
+        report.counts["histories"] = tried
+    }
+
+    // MARK: Histories
+
+    private nonisolated(nonsending) mutating func tryKept() async {
+        for (name, history) in kept.histories(P.codec) {
+            switch history {
+            case .failure(let error):
+                report.unchecked.append((.p11, "\(name) cannot be read any more: \(error)"))
+            case .success(let history):
+                for law in open {
+                    guard let violation = await judge.violation(of: law, history, onDisk: true)
+                    else { continue }
+                    await note(violation, history, .given)
+                }
+            }
+        }
+    }
+
+    /// Of each law that is still open, in their order; nothing behind P1, for nothing can be said of what
+    /// is another thing each time.
+    private nonisolated(nonsending) mutating func violations(
+        of history: History<P.Event>
+    ) async -> [Violation] {
+        let elsewhere = foldedElsewhere(history)
+        if case .died(let step, let how) = elsewhere {
+            return [Judge<P>.trap(history, step, how)]
+        }
+        let trial: Trial<P>
+        do { trial = try await Trial(history) } catch {
+            return open.compactMap { Judge<P>.violation(of: $0, error) }
+        }
+        count(trial)
+        var violations: [Violation] = []
+        for law in open {
+            var violation: Violation?
+            do {
+                violation = try await judge.violation(
+                    of: law, trial, onDisk: tried % Self.diskShare == 0)
+            } catch {
+                violation = Judge<P>.violation(of: law, error)
+            }
+            if law == .p1, violation == nil, case .folded(let states) = elsewhere {
+                violation = Judge<P>.difference(of: states, from: trial)
+            }
+            guard let violation else { continue }
+            violations.append(violation)
+            if law == .p1 { break }
+        }
+        return violations
+    }
+
+    /// Before anything is folded here: what traps there would end this process.
+    private mutating func foldedElsewhere(_ history: History<P.Event>) -> Elsewhere<P>.Result? {
+        if tried % Self.processShare == 0 { judge.elsewhere.startAfresh() }
+        // What cannot be encoded is for P11 to tell.
+        guard let result = try? judge.elsewhere.fold(history) else { return nil }
+        if case .unavailable(let why) = result, open.contains(.p14) {
+            open.removeAll { $0 == .p14 }
+            report.unchecked.append((.p14, why))
+            report.unchecked.append((.p1, "folded in this process only: \(why)"))
+        }
+        return result
+    }
+
+    private mutating func count(_ trial: Trial<P>) {
+        declaresKeys = declaresKeys || trial.declaresKeys
+        func add(_ name: String, _ count: Int = 1) { report.counts[name, default: 0] += count }
+        add("steps", trial.history.steps.count)
+        for (index, step) in trial.history.steps.enumerated() {
+            add(Mirror(reflecting: step).children.first?.label ?? "\(step)")
+            if case .refused? = trial.passages[index].outcome { add("refused") }
+        }
+        add("conflicted", trial.passages.last?.sight.conflicted.count ?? 0)
+        add("faults", trial.passages.last?.sight.faults ?? 0)
+    }
+
+    // MARK: Findings
+
+    private nonisolated(nonsending) mutating func shrink(
+        _ violation: Violation, _ recording: Recording, _ history: History<P.Event>
+    ) async {
+        let law = violation.law
+        let (generator, judge) = (generator, judge)
+        let onDisk = law == .p10
+        let result = await Shrinker(candidatesMax: effort.candidatesMax).shrink(
+            recording, failing: Manner(law: law, manner: violation.manner)
+        ) { choices in
+            guard let candidate = try? generator.generate(from: &choices) else { return .discarded }
+            guard let violation = await judge.violation(of: law, candidate, onDisk: onDisk) else {
+                return .passes
+            }
+            return .fails(Manner(law: violation.law, manner: violation.manner))
+        }
+        let shrinking: Finding.Shrinking =
+            switch result.ending {
+            case .minimalForThesePasses: .minimalForThesePasses(candidates: result.candidates)
+            case .stoppedByBudget: .stoppedByBudget(candidates: result.candidates)
+            }
+        var small = Choices(replaying: result.smallest.values)
+        let smallest = (try? generator.generate(from: &small)) ?? history
+        // What fails now and then only may hold this time.
+        let again = await judge.violation(of: law, smallest, onDisk: onDisk)
+        await note(again ?? violation, again == nil ? history : smallest, shrinking)
+        for other in result.others {
+            var choices = Choices(replaying: other.recording.values)
+            guard let history = try? generator.generate(from: &choices),
+                let violation = await judge.violation(of: law, history, onDisk: onDisk)
+            else { continue }
+            await note(violation, history, .metOnTheWay)
+        }
+    }
+
+    private nonisolated(nonsending) mutating func note(
+        _ violation: Violation, _ history: History<P.Event>, _ shrinking: Finding.Shrinking
+    ) async {
+        open.removeAll { $0 == violation.law }
+        if violation.law == .p1 {
+            abandon(because: "it means nothing for what is another thing each time (P1)")
+        } else if violation.law == .p14 {
+            abandon(because: "apply traps (P14), which would end this process")
+        }
+        let manner = Manner(law: violation.law, manner: violation.manner)
+        guard found.insert(manner).inserted else { return }
+        let finding = await judge.finding(violation, history, shrinking, historiesTried: tried)
+        report.findings.append(finding)
+        do { try kept.keep(finding) } catch {
+            report.unchecked.append((violation.law, "the history could not be kept: \(error)"))
+        }
+    }
+
+    private mutating func abandon(because reason: String) {
+        for law in open { report.unchecked.append((law, reason)) }
+        open = []
+    }
+}

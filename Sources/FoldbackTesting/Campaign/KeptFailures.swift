@@ -1,0 +1,49 @@
+import Foldback
+import Foundation
+
+/// Histories that failed once, one file each. They hold events, not seeds, and so outlive every change
+/// of a generator.
+struct KeptFailures: Sendable {
+    /// Nil where none are kept.
+    let folder: URL?
+
+    init(_ failures: Failures, besides file: String, _ projection: String) {
+        let base: URL? =
+            switch failures {
+            case .besideTests:
+                URL(filePath: file).deletingLastPathComponent()
+                    .appending(path: "FoldbackFailures", directoryHint: .isDirectory)
+            case .folder(let url): url
+            case .forgotten: nil
+            }
+        folder = base?.appending(path: projection, directoryHint: .isDirectory)
+    }
+
+    /// In order of their names.
+    func histories<Event>(
+        _ codec: any EventCodec<Event>
+    ) -> [(name: String, history: Result<History<Event>, any Error>)] {
+        guard let folder,
+            let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
+        else { return [] }
+        return names.filter { $0.hasSuffix(".ndjson") }.sorted().map { name in
+            let history = Result {
+                let file = folder.appending(path: name)
+                return try History(
+                    ndjson: try String(contentsOf: file, encoding: .utf8), codec)
+            }
+            return (name, history)
+        }
+    }
+
+    /// - Throws: what the file system says; the finding is none the worse.
+    func keep(_ finding: Finding) throws {
+        guard let folder else { return }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a
+        for byte in finding.ndjson.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let name = "\(finding.law.rawValue)-\(String(hash, radix: 16).prefix(8)).ndjson"
+        try finding.ndjson.write(
+            to: folder.appending(path: name), atomically: true, encoding: .utf8)
+    }
+}

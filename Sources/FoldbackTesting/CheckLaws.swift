@@ -1,0 +1,110 @@
+import Foldback
+import Foundation
+
+/// Checks that a projection keeps the laws, by histories made at random; what breaks one is shrunk to
+/// the smallest history that still does.
+///
+/// ```swift
+/// let events = Generator<Likes.Event>.oneOf(
+///     .making(Likes.Event.liked, .strings()), .making(Likes.Event.unliked, .strings()))
+///
+/// @Test func `likes keep the laws`() async throws {
+///     try await requireLaws(of: Likes.self, events: events)
+/// }
+/// ```
+/// Needs no test framework: the report is a value. In Swift Testing use
+/// ``requireLaws(of:events:itemIDs:laws:effort:seed:failures:file:)``, which throws it.
+///
+/// - Parameters:
+///   - projection: whose `apply`, codecs and keys are tried.
+///   - events: makes the events of the histories. Those that touch few things, often the same, find more.
+///   - itemIDs: of the things that a view lists, for ``Law/p13``.
+///   - laws: which; all of them take no longer than one, but for finding.
+///   - effort: how long.
+///   - seed: makes the same histories again; nil: others each time.
+///   - failures: where failing histories are kept; they are tried first the next time.
+///   - file: of the test, beside which they are kept.
+/// - Complexity: about 2 ms a history in a debug build, and more where a failure is shrunk. Each 50
+///   histories one other process of the same program is started, which folds them and ends.
+public nonisolated(nonsending) func checkLaws<P: Projection>(
+    of projection: P.Type, events: Generator<P.Event>, itemIDs: ItemIDs<P>? = nil,
+    laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
+    failures: Failures = .besideTests, file: String = #filePath
+) async -> LawReport {
+    var campaign = Campaign<P>(
+        histories: events.histories(nil, steps: effort.stepsMax), judge: Judge(itemIDs: itemIDs),
+        laws: laws, effort: effort, seed: seed ?? System.freshSeed(),
+        kept: KeptFailures(failures, besides: file, "\(P.self)"))
+    await campaign.run()
+    return campaign.report
+}
+
+/// The same, throwing what it finds.
+///
+/// - Throws: ``LawsBroken``, whose description is the report.
+@discardableResult
+public nonisolated(nonsending) func requireLaws<P: Projection>(
+    of projection: P.Type, events: Generator<P.Event>, itemIDs: ItemIDs<P>? = nil,
+    laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
+    failures: Failures = .besideTests, file: String = #filePath
+) async throws(LawsBroken) -> LawReport {
+    let report = await checkLaws(
+        of: projection, events: events, itemIDs: itemIDs, laws: laws, effort: effort, seed: seed,
+        failures: failures, file: file)
+    guard report.isClean else { throw LawsBroken(report: report) }
+    return report
+}
+
+/// Checks one law for one history: what a report's test to paste calls.
+///
+/// - Throws: ``LawsBroken``.
+public nonisolated(nonsending) func requireLaw<P: Projection>(
+    _ law: Law, of projection: P.Type, for history: History<P.Event>, itemIDs: ItemIDs<P>? = nil
+) async throws(LawsBroken) {
+    let judge = Judge<P>(itemIDs: itemIDs)
+    guard let violation = await judge.violation(of: law, history, onDisk: true) else { return }
+    let finding = await judge.finding(violation, history, .given, historiesTried: 1)
+    throw LawsBroken(
+        report: LawReport(
+            projection: "\(P.self)", seed: 0, held: [], findings: [finding], unchecked: [],
+            counts: ["histories": 1, "steps": history.steps.count]))
+}
+
+/// How much is tried.
+public struct Effort: Hashable, Sendable {
+    /// Histories; none are made behind that.
+    public var historiesMax: Int
+    /// Time for making and trying histories, without that for shrinking what fails; nil: no matter.
+    public var durationMax: Duration?
+    /// Steps of a history.
+    public var stepsMax: Int
+    /// Candidates that are tried to shrink one failure.
+    public var candidatesMax: Int
+
+    public init(
+        historiesMax: Int, durationMax: Duration?, stepsMax: Int, candidatesMax: Int
+    ) {
+        self.historiesMax = historiesMax
+        self.durationMax = durationMax
+        self.stepsMax = stepsMax
+        self.candidatesMax = candidatesMax
+    }
+
+    /// 300 histories of up to 24 steps, at most 20 seconds; 3,000 candidates.
+    public static let standard = Effort(
+        historiesMax: 300, durationMax: .seconds(20), stepsMax: 24, candidatesMax: 3_000)
+
+    /// As many histories as fit in a time.
+    public static func lasting(_ duration: Duration) -> Effort {
+        Effort(
+            historiesMax: .max, durationMax: duration, stepsMax: 24, candidatesMax: 3_000)
+    }
+}
+
+/// Where failing histories are kept.
+public enum Failures: Hashable, Sendable {
+    /// In a folder `FoldbackFailures` beside the test's file: to be committed with it.
+    case besideTests
+    case folder(URL)
+    case forgotten
+}

@@ -1,0 +1,104 @@
+import Foldback
+
+/// A law that does not hold for a projection, and the smallest history found that shows it.
+public struct Finding: Sendable, CustomStringConvertible {
+    public let law: Law
+    /// What broke, and where, in words.
+    public let statement: String
+    /// Both sides of it, line by line: `-` as it should be, `+` as it is; empty where the statement says
+    /// it all.
+    public let difference: [String]
+    /// The history: sequence, entry, effect.
+    public let table: String
+    /// How many steps the history has.
+    public let stepCount: Int
+    /// As a Swift test to paste.
+    public let source: String
+    /// As a file; what is kept and tried first the next time.
+    public let ndjson: String
+    /// How the history became that small.
+    public let shrinking: Shrinking
+    /// Histories that were tried until this was found; 0: it was kept from an earlier run.
+    public let historiesTried: Int
+
+    /// How far a history was shrunk.
+    public enum Shrinking: Hashable, Sendable, CustomStringConvertible {
+        /// None of the passes finds anything smaller; something smaller may exist.
+        case minimalForThesePasses(candidates: Int)
+        case stoppedByBudget(candidates: Int)
+        /// Met while another failure was being shrunk.
+        case metOnTheWay
+        /// As it was kept, or written down.
+        case given
+
+        public var description: String {
+            switch self {
+            case .minimalForThesePasses(let count):
+                "minimal for these passes, \(count) candidates tried"
+            case .stoppedByBudget(let count): "stopped by budget after \(count) candidates"
+            case .metOnTheWay: "met while another failure was being shrunk"
+            case .given: "as it was given"
+            }
+        }
+    }
+
+    public var description: String {
+        var lines = ["\(law) does not hold", "  \(statement)"]
+        lines += difference.map { "    \($0)" }
+        lines.append("  history, \(stepCount) steps (\(shrinking)):")
+        lines += table.split(separator: "\n").map { "    \($0)" }
+        lines.append("  as a test:")
+        lines += source.split(separator: "\n").map { "    \($0)" }
+        lines.append("  as NDJSON:")
+        lines += ndjson.split(separator: "\n").map { "    \($0)" }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension Finding {
+    /// - Parameter trial: nil where carrying the history out would end the process.
+    init<P: Projection>(
+        _ violation: Violation, _ history: History<P.Event>, _ trial: Trial<P>?,
+        _ shrinking: Shrinking, historiesTried: Int
+    ) {
+        let title = "\(P.self) \(violation.law)"
+        law = violation.law
+        statement = violation.statement
+        difference = violation.comparison.map(Self.lines) ?? []
+        table = trial.map { HistoryTable($0).text } ?? HistoryTable<P>(history).text
+        stepCount = history.steps.count
+        ndjson =
+            (try? history.ndjson(P.codec, title: title)) ?? "(the codec cannot write its events)"
+        source = Self.source(of: history, P.self, violation.law, ndjson)
+        self.shrinking = shrinking
+        self.historiesTried = historiesTried
+    }
+
+    private static func lines(_ comparison: Violation.Comparison) -> [String] {
+        let differences = StateText.differences(
+            from: comparison.expected, to: comparison.found)
+        guard !differences.isEmpty else { return [] }
+        return ["- \(comparison.expectedName)", "+ \(comparison.foundName)", ""] + differences
+    }
+
+    private static func source<P: Projection>(
+        of history: History<P.Event>, _: P.Type, _ law: Law, _ ndjson: String
+    ) -> String {
+        let name = "\(P.self)"
+        var lines = ["@Test func `\(name): \(law.title)`() async throws {"]
+        if let source = history.source(name) {
+            let parts = source.split(separator: "\n", omittingEmptySubsequences: false)
+            lines.append("    let history = \(parts[0])")
+            lines += parts.dropFirst().map { "    \($0)" }
+        } else {
+            lines.append("    let history = try History<\(name).Event>(ndjson: #\"\"\"")
+            lines += ndjson.split(separator: "\n").map { "        \($0)" }
+            lines.append("        \"\"\"#, \(name).codec)")
+        }
+        lines.append(
+            "    try await requireLaw(.\(law.rawValue.lowercased()), of: \(name).self, for: history)"
+        )
+        lines.append("}")
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,36 @@
+/// What checking laws found.
+public struct LawReport: Sendable, CustomStringConvertible {
+    /// The projection's name.
+    public let projection: String
+    /// With it the same histories are made again.
+    public let seed: UInt64
+    /// The laws that were checked, and hold for every history that was tried.
+    public var held: [Law]
+    /// What does not hold; the first of each way of breaking.
+    public var findings: [Finding]
+    /// What was not checked, or not wholly, and why.
+    public var unchecked: [(law: Law, reason: String)]
+    /// What the histories had in them: `histories`, `steps`, kinds of steps, refusals, conflicts. Laws say
+    /// little about what never occurred.
+    public var counts: [String: Int]
+
+    public var isClean: Bool { findings.isEmpty }
+
+    public var description: String {
+        var lines = ["laws of \(projection), seed \(seed)"]
+        lines += findings.map { "\($0)" }
+        if !held.isEmpty {
+            lines.append("hold: \(held.map(\.rawValue).joined(separator: ", "))")
+        }
+        lines += unchecked.map { "not checked: \($0.law): \($0.reason)" }
+        let counts = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        lines.append("tried: \(counts.joined(separator: ", "))")
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// Laws do not hold; the description is the report.
+public struct LawsBroken: Error, Sendable, CustomStringConvertible {
+    public let report: LawReport
+    public var description: String { report.description }
+}

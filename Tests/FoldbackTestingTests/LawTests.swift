@@ -1,0 +1,102 @@
+import Foldback
+import FoldbackTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Born from the question whether the laws find what they are for.
+@Suite struct LawTests {
+    struct TooMuch: Error {}
+
+    enum Event: Codable, Hashable, Sendable {
+        case added(Int)
+        case liked(post: String)
+        case cleared
+    }
+
+    static let events = Generator<Event>.oneOf(
+        .making(Event.added, .integers(in: 0...9)), .making(Event.liked, .strings()),
+        .constant(.cleared))
+
+    struct Honest: Projection, Codable, Equatable {
+        typealias Event = LawTests.Event
+        var sum = 0
+        var likes: [String: Int] = [:]
+
+        mutating func apply(_ event: Event, _ context: EventContext) throws {
+            switch event {
+            case .added(let number):
+                guard sum + number < 30 else { throw TooMuch() }
+                sum += number
+            case .liked(let post): likes[post, default: 0] += 1
+            case .cleared: sum = 0
+            }
+        }
+    }
+
+    @Test func `an honest projection keeps every law`() async {
+        let report = await checkLaws(of: Honest.self, events: Self.events, failures: .forgotten)
+        print(report)
+        #expect(report.isClean)
+    }
+
+    private static let luck = Mutex(0)
+
+    private struct Hidden: Projection, Codable, Equatable {
+        typealias Event = LawTests.Event
+        var sum = 0
+        mutating func apply(_ event: Event, _ context: EventContext) throws {
+            sum += LawTests.luck.withLock {
+                $0 += 1; return $0
+            }
+        }
+    }
+
+    struct Ordered: Projection, Codable, Equatable {
+        typealias Event = LawTests.Event
+        var likes: Set<String> = []
+        var first: String?
+        mutating func apply(_ event: Event, _ context: EventContext) throws {
+            guard case .liked(let post) = event else { return }
+            likes.insert(post)
+            first = likes.first
+        }
+    }
+
+    struct Trap: Projection, Codable, Equatable {
+        typealias Event = LawTests.Event
+        var numbers: [Int] = []
+        mutating func apply(_ event: Event, _ context: EventContext) throws {
+            switch event {
+            case .added(let number): numbers.append(number)
+            case .cleared: numbers.removeLast()
+            case .liked: break
+            }
+        }
+    }
+
+    struct Sloppy: Projection, Codable, Equatable {
+        typealias Event = LawTests.Event
+        var sum = 0
+        mutating func apply(_ event: Event, _ context: EventContext) throws {
+            guard case .added(let number) = event else { return }
+            sum += number
+            if sum > 10 { throw TooMuch() }
+        }
+    }
+
+    @Test func `each bug is found by its law`() async throws {
+        func find<P: Projection>(_ type: P.Type, _ law: Law) async throws where P.Event == Event {
+            let report = await checkLaws(of: type, events: Self.events, failures: .forgotten)
+            print(report)
+            let finding = try #require(report.findings.first)
+            #expect(finding.law == law)
+            #expect(finding.stepCount <= 3)
+        }
+        try await find(Hidden.self, .p1)
+        try await find(Ordered.self, .p1)
+        try await find(Trap.self, .p14)
+        try await find(Sloppy.self, .f9)
+    }
+}
