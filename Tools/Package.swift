@@ -23,9 +23,21 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        // Projections that stand for what apps write.
+        .target(
+            name: "FoldbackExamples",
+            dependencies: [.product(name: "Foldback", package: "Foldback")], swiftSettings: strict),
+        .executableTarget(
+            name: "foldback-laws",
+            dependencies: [
+                "FoldbackExamples", .product(name: "FoldbackTesting", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "foldback-demo",
             dependencies: [
+                "FoldbackExamples",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foldback
+import FoldbackExamples
 import Foundation
 
 /// The recording process: the one that is killed. It types the rest of the session into the log while

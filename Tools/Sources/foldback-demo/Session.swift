@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foldback
+import FoldbackExamples
 import Foundation
 
 /// The demo's main job: a real editing session, recorded by a process that is killed twice.

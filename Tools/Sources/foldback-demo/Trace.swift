@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackExamples
 import Foundation
 
 /// An editing session: what was there, every transaction, and what came out.

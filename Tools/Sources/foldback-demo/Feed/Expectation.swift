@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackExamples
 
 /// The whole state that must be there at a moment: the view, the overlay and the rejections.
 struct Expectation {

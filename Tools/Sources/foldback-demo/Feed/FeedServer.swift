@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackExamples
 
 /// The authority, as section 3 of the design asks for one: it has an order of its own, decides each
 /// intent once, and repeats what it decided as often as it is asked (A1).

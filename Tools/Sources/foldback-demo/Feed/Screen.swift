@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackExamples
 
 /// What Mia sees: a rendering of a snapshot and the list of rejections, and of nothing else.
 struct Screen: Equatable {

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackExamples
 import Foundation
 
 /// Mia's device with its log, the authority, and the others: carries out what the story says.

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackExamples
 
 /// One step of the story, as a value: what it is about, what happens moment by moment, and what must
 /// then be seen.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foldback
+import FoldbackExamples
 import Foundation
 
 /// The demo's second part: a feed on one device, and an authority that answers late, out of order, in

@@ -1,33 +1,41 @@
 import Foldback
 
 /// One keystroke, or a few at once: patches applied one after the other.
-struct Edit: Sendable, Equatable {
-    struct Patch: Sendable, Equatable {
+package struct Edit: Sendable, Equatable {
+    package struct Patch: Sendable, Equatable {
         /// In Unicode code points from the start of the text.
-        let position: Int
-        let deletedCount: Int
-        let inserted: String
+        package let position: Int
+        package let deletedCount: Int
+        package let inserted: String
+
+        package init(position: Int, deletedCount: Int, inserted: String) {
+            self.position = position
+            self.deletedCount = deletedCount
+            self.inserted = inserted
+        }
     }
 
-    let patches: [Patch]
+    package let patches: [Patch]
+
+    package init(patches: [Patch]) { self.patches = patches }
 }
 
 /// A text being typed: the projection of the demo.
 ///
 /// Code points in pieces of at most 1,024, so that a published view shares all pieces but those that
 /// changed since.
-struct Text: Projection {
+package struct Text: Projection {
     private static let pieceCountMax = 1_024
 
     private var pieces: [ContiguousArray<Unicode.Scalar>] = []
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    static var codec: any EventCodec<Edit> { EditCodec() }
-    static var stateCodec: (any StateCodec<Text>)? { TextCodec() }
+    package static var codec: any EventCodec<Edit> { EditCodec() }
+    package static var stateCodec: (any StateCodec<Text>)? { TextCodec() }
 
-    init() {}
+    package init() {}
 
-    init(_ string: String) {
+    package init(_ string: String) {
         let scalars = Array(string.unicodeScalars)
         count = scalars.count
         let size = Self.pieceCountMax / 2
@@ -36,13 +44,13 @@ struct Text: Projection {
         }
     }
 
-    var string: String {
+    package var string: String {
         var scalars = String.UnicodeScalarView()
         for piece in pieces { scalars.append(contentsOf: piece) }
         return String(scalars)
     }
 
-    mutating func apply(_ edit: Edit, _ context: EventContext) throws {
+    package mutating func apply(_ edit: Edit, _ context: EventContext) throws {
         try check(edit)
         for patch in edit.patches { replace(patch) }
     }
@@ -100,27 +108,27 @@ struct Text: Projection {
     }
 }
 
-struct OutOfText: Error, CustomStringConvertible {
-    let patch: Edit.Patch
-    let length: Int
-    var description: String {
+package struct OutOfText: Error, CustomStringConvertible {
+    package let patch: Edit.Patch
+    package let length: Int
+    package var description: String {
         "\(patch.position) + \(patch.deletedCount) is beyond the text's \(length) code points"
     }
 }
 
 /// `[[position, deleted, "inserted"], …]`, as traces have it.
-struct EditCodec: EventCodec {
-    let format = EventFormat(codec: 128, version: 1)
+package struct EditCodec: EventCodec {
+    package let format = EventFormat(codec: 128, version: 1)
 
-    func encode(_ edit: Edit) throws -> [UInt8] { edit.json.encoded }
+    package func encode(_ edit: Edit) throws -> [UInt8] { edit.json.encoded }
 
-    func decode(_ bytes: RawSpan, format: EventFormat) throws -> Edit {
+    package func decode(_ bytes: RawSpan, format: EventFormat) throws -> Edit {
         try Edit(json: JSON(parsing: bytes.withUnsafeBytes { Array($0) }))
     }
 }
 
 extension Edit {
-    var json: JSON {
+    package var json: JSON {
         .array(
             patches.map {
                 [
@@ -130,15 +138,18 @@ extension Edit {
             })
     }
 
-    init(json: JSON) throws {
-        guard let elements = json.arrayValue else { throw TraceError("patches are an array") }
+    package init(json: JSON) throws {
+        guard let elements = json.arrayValue else {
+            throw EditError(description: "patches are an array")
+        }
         patches = try elements.map { element in
             guard let fields = element.arrayValue, fields.count == 3,
                 let position = fields[0].integerValue.flatMap(Int.init(exactly:)),
                 let deleted = fields[1].integerValue.flatMap(Int.init(exactly:)),
                 let inserted = fields[2].stringValue
             else {
-                throw TraceError("a patch is [position, deleted, \"inserted\"], not \(element)")
+                throw EditError(
+                    description: "a patch is [position, deleted, \"inserted\"], not \(element)")
             }
             return Patch(position: position, deletedCount: deleted, inserted: inserted)
         }
@@ -146,10 +157,15 @@ extension Edit {
 }
 
 /// The text in checkpoints: its UTF-8.
-struct TextCodec: StateCodec {
-    func encode(_ state: Text) throws -> [UInt8] { Array(state.string.utf8) }
+package struct TextCodec: StateCodec {
+    package func encode(_ state: Text) throws -> [UInt8] { Array(state.string.utf8) }
 
-    func decode(_ bytes: RawSpan) throws -> Text {
+    package func decode(_ bytes: RawSpan) throws -> Text {
         Text(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
     }
+}
+
+/// JSON that is no edit.
+package struct EditError: Error, CustomStringConvertible {
+    package let description: String
 }

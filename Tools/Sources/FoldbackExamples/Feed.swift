@@ -1,14 +1,19 @@
 import Foldback
 
 /// What somebody did in the feed.
-struct FeedEvent: Codable, Hashable, Sendable {
+package struct FeedEvent: Codable, Hashable, Sendable {
     /// The user's name; somebody may have two devices. That it is the one who is signed in would be
     /// for the authority to check, and everybody is honest here.
-    let by: String
-    let did: Deed
+    package let by: String
+    package let did: Deed
+
+    package init(by: String, did: Deed) {
+        self.by = by
+        self.did = did
+    }
 }
 
-enum Deed: Codable, Hashable, Sendable {
+package enum Deed: Codable, Hashable, Sendable {
     case posted(String)
     case deleted(post: String)
     case restored(post: String)
@@ -21,7 +26,7 @@ enum Deed: Codable, Hashable, Sendable {
     case unblocked(String)
 
     /// What is nobody's business but the user's: the authority tells nobody else.
-    var isPrivate: Bool {
+    package var isPrivate: Bool {
         switch self {
         case .blocked, .unblocked: true
         case .posted, .deleted, .restored, .liked, .commented, .boosted, .followed: false
@@ -33,18 +38,18 @@ enum Deed: Codable, Hashable, Sendable {
 ///
 /// The device and the authority fold the same function. They come to different verdicts where the
 /// authority knows more: who has blocked whom.
-struct Feed: Projection, Codable, Hashable {
-    var posts: [String: Post] = [:]
+package struct Feed: Projection, Codable, Hashable {
+    package var posts: [String: Post] = [:]
     /// By the name of the one who is followed.
-    var followers: [String: Set<String>] = [:]
+    package var followers: [String: Set<String>] = [:]
     /// By the name of the one who blocked them; on a device, those whom its user blocked.
     private var blocked: [String: Set<String>] = [:]
 
-    init() {}
+    package init() {}
 
     /// The post or the person that an event is about. What it makes has an id that is known before
     /// anybody has confirmed it (F12).
-    static func keys(touchedBy event: FeedEvent, _ context: EventContext) -> [String] {
+    package static func keys(touchedBy event: FeedEvent, _ context: EventContext) -> [String] {
         switch event.did {
         case .posted: [context.id()]
         case .deleted(let id), .restored(let id), .liked(let id), .commented(let id, _),
@@ -54,7 +59,7 @@ struct Feed: Projection, Codable, Hashable {
         }
     }
 
-    mutating func apply(_ event: FeedEvent, _ context: EventContext) throws(FeedError) {
+    package mutating func apply(_ event: FeedEvent, _ context: EventContext) throws(FeedError) {
         switch event.did {
         case .posted(let text): posts[context.id()] = Post(by: event.by, text: text)
         case .deleted(let id): try change(id) { $0.isDeleted = true }
@@ -98,27 +103,27 @@ struct Feed: Projection, Codable, Hashable {
     }
 }
 
-struct Post: Codable, Hashable, Sendable {
-    let by: String
-    let text: String
+package struct Post: Codable, Hashable, Sendable {
+    package let by: String
+    package let text: String
     /// The names of those who like it.
-    var likes: Set<String> = []
-    var comments: [Comment] = []
+    package var likes: Set<String> = []
+    package var comments: [Comment] = []
     /// How many people it was shown to for money.
-    var reach = 0
-    var isDeleted = false
+    package var reach = 0
+    package var isDeleted = false
 }
 
-struct Comment: Codable, Hashable, Sendable {
-    let id: String
-    let by: String
-    let text: String
+package struct Comment: Codable, Hashable, Sendable {
+    package let id: String
+    package let by: String
+    package let text: String
 }
 
 /// Why an event does not apply to a feed: a code for programs, a description for people.
-struct FeedError: Error, CustomStringConvertible {
-    enum Code: String { case missing, deleted, blocked, unknown }
+package struct FeedError: Error, CustomStringConvertible {
+    package enum Code: String { case missing, deleted, blocked, unknown }
 
-    let code: Code
-    let description: String
+    package let code: Code
+    package let description: String
 }

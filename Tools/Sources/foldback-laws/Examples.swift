@@ -1,0 +1,92 @@
+import Foldback
+import FoldbackExamples
+import FoldbackTesting
+
+/// The projections that every law is checked on, and how their events are made: few names, often the
+/// same ones.
+enum Example: String, CaseIterable {
+    case documents, feed, counters, text
+
+    nonisolated(nonsending) func report(
+        _ laws: Set<Law>, _ effort: Effort, seed: UInt64?
+    ) async -> LawReport {
+        switch self {
+        case .documents:
+            await checkLaws(
+                of: Documents.self, events: Self.documentEvents,
+                itemIDs: ItemIDs { $0.byKey.keys }, laws: laws, effort: effort, seed: seed,
+                failures: .forgotten)
+        case .feed:
+            await checkLaws(
+                of: Feed.self, events: Self.feedEvents,
+                itemIDs: ItemIDs { feed in
+                    feed.posts.keys + feed.posts.values.flatMap { $0.comments.map(\.id) }
+                }, laws: laws, effort: effort, seed: seed, failures: .forgotten)
+        case .counters:
+            await checkLaws(
+                of: Counters.self, events: Self.counterEvents, laws: laws, effort: effort,
+                seed: seed, failures: .forgotten)
+        case .text:
+            await checkLaws(
+                of: Text.self, events: Self.edits, laws: laws, effort: effort, seed: seed,
+                failures: .forgotten)
+        }
+    }
+
+    static let documentEvents: Generator<DocumentEvent> = .recursive(
+        depthMax: 2,
+        .weighted(
+            (4, .making({ DocumentEvent.set($0, $1, require: $2) }, keys, values, requires)),
+            (2, .making({ DocumentEvent.merge($0, $1, require: $2) }, keys, values, requires)),
+            (2, .making({ DocumentEvent.delete($0, require: $1) }, keys, requires)),
+            (
+                3,
+                .making(
+                    { DocumentEvent.increment($0, field: $1, by: .integer($2), require: $3) },
+                    keys, fields, Generator<Int64>.integers(in: -3 ... .max), requires)
+            ))
+    ) { inner in
+        Generator<[DocumentEvent]>.arrays(of: inner, count: 0...3).map(DocumentEvent.all)
+    }
+
+    private static let keys = Generator<ExactString>.oneOf(
+        .element(of: ["a", "b", "e\u{301}", "\u{e9}"]),
+        Generator<String>.strings().map { ExactString($0) })
+    private static let fields = Generator<ExactString>.element(of: ["n", "m"])
+    private static let requires = Generator<DocumentEvent.Require?>.element(
+        of: [nil, .present, .absent])
+    private static let values = Generator<JSON>.oneOf(
+        .constant([:]), .constant(["n": 1]), .constant(.null),
+        Generator<Int64>.integers().map(JSON.integer), .constant(["n": 1.5, "m": [1, "x"]]),
+        Generator<String>.strings().map { .string($0) })
+
+    static let feedEvents = Generator<FeedEvent>.making(
+        FeedEvent.init, names,
+        .oneOf(
+            .making(Deed.posted, .strings()), .making(Deed.liked, posts),
+            .making(Deed.commented, posts, .strings()), .making(Deed.deleted, posts),
+            .making(Deed.restored, posts),
+            .making(Deed.boosted, posts, .optionals(of: .integers(in: 0...9))),
+            .making(Deed.followed, names), .making(Deed.blocked, names),
+            .making(Deed.unblocked, names)))
+
+    private static let names = Generator<String>.element(of: ["ann", "ben", "cid"])
+    /// Ids that the first intents give to what they make.
+    private static let posts = Generator<String>.element(of: [
+        "me.1.0", "me.2.0", "me.3.0", "other.1.0",
+    ])
+
+    static let counterEvents = Generator<Counters.Event>.oneOf(
+        .making(Counters.Event.added, letters, .integers()),
+        .making(Counters.Event.added, letters, .integers(in: 0...9)),
+        .making(Counters.Event.spent, letters, .integers(in: 0...9)),
+        .making(Counters.Event.reset, letters))
+
+    private static let letters = Generator<String>.element(of: ["a", "b", "c"])
+
+    static let edits = Generator<[Edit.Patch]>.arrays(
+        of: .making(
+            Edit.Patch.init, .integers(in: 0...8), .integers(in: 0...3), .strings()),
+        count: 1...3
+    ).map(Edit.init)
+}
