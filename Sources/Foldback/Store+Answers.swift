@@ -171,7 +171,8 @@ extension Store {
     /// All entries so far as one value, which stays as it is while the store goes on.
     ///
     /// - Complexity: reads the whole log into memory. May block on the disk.
-    /// - Throws: as ``entries(from:countMax:)``.
+    /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` where the entries, though undamaged,
+    ///   do not make a log.
     public func history() throws(FoldbackError) -> RecordedHistory<P.Event> {
         let last = core.writer.published.sequence
         var records: [Record] = []

@@ -7,7 +7,7 @@
 package struct HistoryFold: Sendable {
     private var fold: LogFold
     private var recorded: [IntentNumber: RecordedIntent] = [:]
-    /// Of those in `recorded` that are not in the overlay.
+    /// The latest of each intent; it holds while the intent is not in the overlay.
     private var verdicts: [IntentNumber: Verdict] = [:]
 
     /// Before the first entry.
@@ -27,7 +27,6 @@ package struct HistoryFold: Sendable {
         let effects = fold.state.apply(
             record.entry, at: record.stamp.sequence, recalled: recalled)
         for change in effects.verdicts { verdicts[change.number] = change.verdict }
-        for number in effects.reopened { verdicts[number] = nil }
         fold.perform(effects.fold)
     }
 
