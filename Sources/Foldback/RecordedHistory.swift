@@ -3,9 +3,9 @@
 ///
 /// ```swift
 /// let history = try store.history()
-/// let before = try history.snapshot(of: Board.self, at: 41)
+/// let before = try history.snapshot(of: Likes.self, at: 41)
 /// let small = try await history.minimised(candidatesMax: 5_000) {
-///     $0.snapshot(of: Board.self).view.cells["total"] ?? 0 < 0
+///     $0.snapshot(of: Likes.self).view.counts["42", default: 0] < 0
 /// }
 /// ```
 ///
@@ -16,10 +16,13 @@
 /// none (``init(kind:replica:entries:codec:)``). All entries are in memory; not for a log that
 /// does not fit.
 public struct RecordedHistory<Event: Sendable>: Sendable {
+    /// Which source confirms (F2).
     public let kind: LogKind
     /// The replica that the log belonged to when it was read.
     public let replica: ReplicaID
+    /// Each as a log would have it that holds just these.
     package let records: [Record]
+    /// Reads what minimising makes of payloads.
     package let codec: any PayloadCodec
 
     /// A history of entries from elsewhere than a log.
@@ -68,6 +71,7 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
         self.codec = codec
     }
 
+    /// How many entries there are.
     public var count: Int { records.count }
 
     /// Rising; where entries were taken out, with gaps.

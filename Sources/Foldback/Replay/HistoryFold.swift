@@ -15,6 +15,7 @@ package struct HistoryFold: Sendable {
         fold = LogFold(kind: kind, replica: replica, folds: folds)
     }
 
+    /// The states as they are now, to be shared with readers.
     package mutating func published() -> Published { fold.published() }
 
     // MARK: Taking entries in
