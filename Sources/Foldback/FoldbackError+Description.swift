@@ -32,7 +32,9 @@ extension FoldbackError: CustomStringConvertible {
         case .notEncodable(let reason): "the event cannot be encoded: \(reason)"
         case .cancelled: "the task was cancelled before anything was recorded"
         case .beyondEnd(let sequence, let last):
-            "sequence \(sequence) is not there yet; the log's last is \(last)"
+            "sequence \(sequence) is not there yet; the last is \(last)"
+        case .doesNotFollow(let sequence, let reason):
+            "entry \(sequence) does not follow from those before it: \(reason)"
         case .noCheckpoint(let reason): "no checkpoint was written: \(reason)"
         case .closed(let path): "the store of the log at \(path) is closed; open it again"
         case .usedAfterFork(let path):

@@ -39,6 +39,13 @@ public enum FoldbackError: Error, Sendable {
     /// The view at a sequence beyond the log's end was asked for.
     case beyondEnd(LogSequence, last: LogSequence)
 
+    // MARK: Histories
+
+    /// An entry of a ``RecordedHistory`` cannot come behind those before it, and why.
+    case doesNotFollow(LogSequence, reason: String)
+
+    // MARK: Checkpoints
+
     /// No checkpoint can be made, and why. Opening folds from the one before, or from the first entry.
     case noCheckpoint(reason: String)
 
@@ -97,5 +104,26 @@ public struct StorageFailure: Error, Hashable, Sendable {
         self.reason = reason
         self.detail = detail
         self.leavesOutcomeUnknown = leavesOutcomeUnknown
+    }
+}
+
+extension FoldbackError {
+    /// Why a command was refused, as its caller hears it.
+    init(_ refusal: Refusal) {
+        self =
+            switch refusal {
+            case .unknownIntent(let number): .unknownIntent(number)
+            case .notPending(let number, let state): .notPending(number, state: state)
+            case .notRejected(let number, let state, let isDismissed):
+                .notRejected(number, state: state, isDismissed: isDismissed)
+            case .positionBelowOne: .invalidBatch(reason: "positions start at 1")
+            case .throughBelowPosition(let through, let highest):
+                .invalidBatch(
+                    reason: "through is \(through), below position \(highest) in the batch")
+            case .positionInAcknowledgementLog:
+                .invalidBatch(reason: "a log that acknowledgements confirm has no positions")
+            case .batchInAcknowledgementLog:
+                .invalidBatch(reason: "a log that acknowledgements confirm takes no batches")
+            }
     }
 }

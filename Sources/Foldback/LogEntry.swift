@@ -18,6 +18,18 @@ public struct LogEntry<Event: Sendable>: Sendable {
         case confirmed([ConfirmedEvent<LoggedEvent<Event>>], through: Position)
     }
 
+    /// An entry that comes from elsewhere than a log, for a ``RecordedHistory``.
+    public init(
+        sequence: LogSequence, time: Timestamp, replica: ReplicaID, info: [String: String],
+        content: Content
+    ) {
+        self.sequence = sequence
+        self.time = time
+        self.replica = replica
+        self.info = info
+        self.content = content
+    }
+
     init(_ record: Record) {
         sequence = record.stamp.sequence
         time = record.stamp.time
@@ -45,16 +57,63 @@ public struct LogEntry<Event: Sendable>: Sendable {
     }
 }
 
+extension Record {
+    /// The record of an entry. What follows from the entries before it, whom an answer or a batch
+    /// settles, is yet to be decided.
+    init<Event>(_ entry: LogEntry<Event>) {
+        let stamp = Stamp(sequence: entry.sequence, time: entry.time)
+        let content: Entry =
+            switch entry.content {
+            case .intent(let number, let event, let isConfirmOnly, let once, let retries):
+                .intent(
+                    RecordedIntent(
+                        id: IntentID(replica: entry.replica, number: number),
+                        payload: event.payload, isConfirmOnly: isConfirmOnly,
+                        once: once.map { ExactString($0) }, retries: retries, info: entry.info,
+                        sequence: entry.sequence, time: entry.time))
+            case .acknowledged(let number, let position, let replacement):
+                .acknowledged(
+                    Acknowledged(
+                        number: number, position: position, replacement: replacement?.payload,
+                        settles: false))
+            case .rejected(let number, let rejection): .rejected(number, rejection)
+            case .withdrawn(let number): .withdrawn(number)
+            case .dismissed(let number): .dismissed(number)
+            case .confirmed(let events, let through):
+                .confirmed(
+                    ConfirmedBatch(
+                        events: events.map {
+                            Confirmed(
+                                position: $0.position, payload: $0.event.payload,
+                                origin: $0.origin)
+                        },
+                        through: through, settled: []))
+            }
+        self.init(stamp: stamp, replica: entry.replica, info: entry.info, entry: content)
+    }
+}
+
 /// An event as the log has it.
 public struct LoggedEvent<Event: Sendable>: Sendable {
-    public let bytes: [UInt8]
-    public let format: EventFormat
-    /// Nil where this code cannot read the bytes (L5).
-    public let event: Event?
+    let payload: Payload
 
-    init(_ payload: Payload) {
-        bytes = payload.bytes
-        format = payload.format
-        event = payload.event()
+    public var bytes: [UInt8] { payload.bytes }
+    public var format: EventFormat { payload.format }
+    /// Nil where this code cannot read the bytes (L5).
+    public var event: Event? { payload.event() }
+
+    init(_ payload: Payload) { self.payload = payload }
+
+    /// The event as `codec` writes it.
+    /// - Throws: what the codec throws.
+    public init(_ event: Event, writtenBy codec: some EventCodec<Event>) throws {
+        payload = try codec.payload(of: event)
+    }
+}
+
+extension LoggedEvent where Event == [UInt8] {
+    /// An event whose type is not known, as the bytes that some codec wrote.
+    public init(bytes: [UInt8], format: EventFormat) {
+        payload = RawCodec().payload(reading: bytes, format: format)
     }
 }

@@ -51,6 +51,9 @@ public struct Snapshot<P: Projection>: Sendable {
     public var view: P { folded.view }
     public var confirmed: P { folded.confirmed }
 
+    /// Confirmed events that could not be applied so far, oldest first (F9).
+    public var faults: [Fault] { folded.faults }
+
     /// Pending and accepted intents in order of number.
     public var overlay: [OverlayIntent<P.Event>] {
         published.overlay.values.map(OverlayIntent.init)

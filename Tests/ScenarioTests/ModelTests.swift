@@ -93,7 +93,7 @@ import Testing
         return nil
     }
 
-    private static func difference(
+    static func difference(
         of snapshot: Snapshot<Board>, from expected: ReferenceLog.State, _ sequence: Int
     ) -> String? {
         guard Int(snapshot.sequence.value) == sequence else {

@@ -22,6 +22,9 @@ package typealias Overlay = NumberMap<IntentNumber, UnsettledIntent>
 /// is `apply` for each entry; working on one is both in turn. What an intent's verdict was is kept by
 /// the log, not here: whoever asks for a decision brings it along (`settled`).
 ///
+/// Sequences and numbers rise; in a log by one, which ``contradiction(in:)`` holds. In a history entries
+/// may have been taken out, and whoever asks there for a decision knows which numbers are left.
+///
 /// Invariants:
 /// - the overlay holds exactly the pending and accepted intents, in order of number (section 1);
 /// - in an acknowledgement log nothing is ever accepted, and `through` stays 0 (F2, F4);
@@ -99,7 +102,7 @@ package struct LogState: Sendable {
     package mutating func apply(
         _ entry: Entry, at sequence: LogSequence, recalled: RecordedIntent? = nil
     ) -> Effects {
-        precondition(sequence == self.sequence.next, "entry \(sequence) after \(self.sequence)")
+        precondition(sequence > self.sequence, "entry \(sequence) after \(self.sequence)")
         self.sequence = sequence
         var effects = Effects()
         switch entry {
@@ -120,8 +123,8 @@ package struct LogState: Sendable {
     }
 
     private mutating func record(_ recorded: RecordedIntent, _ effects: inout Effects) {
-        precondition(recorded.number == nextNumber, "\(recorded.number) is not \(nextNumber)")
-        nextNumber = nextNumber.next
+        precondition(recorded.number >= nextNumber, "\(recorded.number) is below \(nextNumber)")
+        nextNumber = recorded.number.next
         if let old = recorded.retries { dismiss(old, &effects) }
         let intent = UnsettledIntent(recorded)
         enter(intent)

@@ -15,7 +15,12 @@ package struct LogFold: Sendable {
     /// Before the first entry.
     package init(of storage: any LogStorage, folds: [any AnyFold]) {
         let header = storage.header
-        state = LogState(kind: header.kind, replica: header.replicas.current)
+        self.init(kind: header.kind, replica: header.replicas.current, folds: folds)
+    }
+
+    /// Before the first entry.
+    package init(kind: LogKind, replica: ReplicaID, folds: [any AnyFold]) {
+        state = LogState(kind: kind, replica: replica)
         self.folds = folds
     }
 

@@ -33,6 +33,28 @@ public final class LogReader: Sendable {
         return records.map(LogEntry.init)
     }
 
+    /// All entries as one value; ``RecordedHistory/read(by:)`` gives its events their type.
+    ///
+    /// - Complexity: reads the whole log into memory. Blocks.
+    /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` where the entries, though undamaged,
+    ///   do not make a log.
+    public func history() throws(FoldbackError) -> RecordedHistory<[UInt8]> {
+        var records: [Record] = []
+        while true {
+            let next = LogSequence(UInt64(records.count)).next
+            let piece = try log.decodedRecords(
+                from: next, countMax: Limits.readCountMax, codec: codec)
+            guard !piece.isEmpty else { break }
+            records += piece
+        }
+        guard try records.count >= log.recordCount() else {
+            throw log.missing(LogSequence(UInt64(records.count)).next)
+        }
+        return try RecordedHistory(
+            kind: log.header.kind, replica: log.header.replicas.current, records: records,
+            codec: codec)
+    }
+
     /// Checks every record, verdict and checkpoint against a fold from the first entry on.
     ///
     /// - Parameter projection: the projection whose checkpointed states are compared as well; of a log

@@ -221,23 +221,3 @@ extension Request.Work {
         }
     }
 }
-
-extension FoldbackError {
-    init(_ refusal: Refusal) {
-        self =
-            switch refusal {
-            case .unknownIntent(let number): .unknownIntent(number)
-            case .notPending(let number, let state): .notPending(number, state: state)
-            case .notRejected(let number, let state, let isDismissed):
-                .notRejected(number, state: state, isDismissed: isDismissed)
-            case .positionBelowOne: .invalidBatch(reason: "positions start at 1")
-            case .throughBelowPosition(let through, let highest):
-                .invalidBatch(
-                    reason: "through is \(through), below position \(highest) in the batch")
-            case .positionInAcknowledgementLog:
-                .invalidBatch(reason: "a log that acknowledgements confirm has no positions")
-            case .batchInAcknowledgementLog:
-                .invalidBatch(reason: "a log that acknowledgements confirm takes no batches")
-            }
-    }
-}

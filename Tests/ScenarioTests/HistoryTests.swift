@@ -1,0 +1,81 @@
+import Foldback
+import Foundation
+import TestSupport
+import Testing
+
+/// Born from the question whether a log without its store, with entries taken out, still means what a
+/// log means.
+@Suite struct HistoryTests {
+    static let seed: UInt64 = {
+        let environment = ProcessInfo.processInfo.environment["HISTORY_SEED"]
+        let seed = environment.flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max / 2)
+        print("histories: seed \(seed) (again: HISTORY_SEED=\(seed))")
+        return seed
+    }()
+
+    /// Property: behind each entry and at each sequence a history shows what the store showed (F1, F11).
+    @Test(arguments: LogKind.allCases)
+    func `a history shows what its store showed`(kind: LogKind) async throws {
+        for seed in Self.seed..<Self.seed + 30 {
+            var random = SeededGenerator(seed: seed)
+            let (store, reference) = try await RandomHistory.ofAnything(
+                kind, steps: 60, using: &random)
+            let history = try store.history()
+            try #require(history.count == reference.facts.count, "seed \(seed)")
+            let again = try RecordedHistory(
+                kind: kind, replica: history.replica, entries: history.entries, codec: MoveCodec())
+            for (snapshot, sequence) in zip(again.snapshots(of: Board.self), history.sequences) {
+                let expected = reference.state(at: Int(sequence.value))
+                let difference = ModelTests.difference(
+                    of: snapshot, from: expected, Int(sequence.value))
+                try #require(difference == nil, "seed \(seed): \(difference ?? "")")
+                let sloppy = try history.snapshot(of: SloppyBoard.self, at: sequence)
+                try #require(sloppy.view == expected.sloppyView, "seed \(seed)")
+                try #require(snapshot.rejections.map { Int($0.value) } == expected.rejections)
+                try #require(snapshot.faults.count == expected.faults)
+            }
+            try #require(history.snapshot(of: Board.self).view == store.view, "seed \(seed)")
+            try #require(
+                history.snapshot(of: Board.self).overlay.map(\.id) == store.overlay.map(\.id))
+        }
+    }
+
+    /// Property: whatever is asked of candidates and answered, each follows from itself, folds to what a
+    /// naive refold of its entries gives, and the one gone on from has nothing that its own did not have.
+    @Test(arguments: LogKind.allCases)
+    func `every candidate folds as a log that never had the rest`(kind: LogKind) async throws {
+        var candidates = 0
+        for seed in Self.seed..<Self.seed + 40 {
+            var random = SeededGenerator(seed: seed)
+            let log = try await RandomHistory.ofAnything(kind, steps: 50, using: &random)
+            let history = try log.store.history()
+            var answers = random
+            let minimised = try await history.minimised(candidatesMax: 120) { candidate in
+                candidates += 1
+                try Self.check(candidate, seed)
+                try #require(Set(candidate.sequences).isSubset(of: history.sequences))
+                return candidate.count == history.count || answers.oneIn(3)
+            }
+            try #require(minimised.end != .neverFailed)
+        }
+        print("histories: \(kind), \(candidates) candidates folded")
+        #expect(candidates > 400)
+    }
+
+    private static func check(_ candidate: RecordedHistory<Move>, _ seed: UInt64) throws {
+        let again = try RecordedHistory(
+            kind: candidate.kind, replica: candidate.replica, entries: candidate.entries,
+            codec: MoveCodec())
+        let reference = ReferenceLog(candidate)
+        for (place, snapshot) in zip(1..., again.snapshots(of: Board.self)) {
+            guard place % 7 == 0 || place == candidate.count else { continue }
+            let sequence = candidate.sequences[place - 1]
+            let difference = ModelTests.difference(
+                of: snapshot, from: reference.state(at: place), Int(sequence.value))
+            try #require(difference == nil, "seed \(seed), \(sequence): \(difference ?? "")")
+            let other = try candidate.snapshot(of: Board.self, at: sequence)
+            try #require(
+                other.view == snapshot.view && other.overlay.count == snapshot.overlay.count)
+        }
+    }
+}
