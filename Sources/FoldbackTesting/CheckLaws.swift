@@ -24,8 +24,8 @@ import Foundation
 ///   - seed: makes the same histories again; nil: others each time.
 ///   - failures: where failing histories are kept; they are tried first the next time.
 ///   - file: of the test, beside which they are kept.
-/// - Complexity: about 2 ms a history in a debug build, and more where a failure is shrunk. Each 50
-///   histories one other process of the same program is started, which folds them and ends.
+/// - Complexity: about 25 ms a history in a debug build, and more where a failure is shrunk. Histories
+///   are folded by another process of the same program as well; it ends with the call.
 public nonisolated(nonsending) func checkLaws<P: Projection>(
     of projection: P.Type, events: Generator<P.Event>, itemIDs: ItemIDs<P>? = nil,
     laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
@@ -90,9 +90,9 @@ public struct Effort: Hashable, Sendable {
         self.candidatesMax = candidatesMax
     }
 
-    /// 300 histories of up to 24 steps, at most 20 seconds; 3,000 candidates.
+    /// 200 histories of up to 24 steps, at most 10 seconds; 3,000 candidates.
     public static let standard = Effort(
-        historiesMax: 300, durationMax: .seconds(20), stepsMax: 24, candidatesMax: 3_000)
+        historiesMax: 200, durationMax: .seconds(10), stepsMax: 24, candidatesMax: 3_000)
 
     /// As many histories as fit in a time.
     public static func lasting(_ duration: Duration) -> Effort {

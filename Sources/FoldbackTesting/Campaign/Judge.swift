@@ -55,7 +55,9 @@ struct Judge<P: Projection>: Sendable {
     /// P14: the other process did not come to the end of the history. Whatever is asked, such a history
     /// must not be folded in this one.
     private func died(_ history: History<P.Event>) -> Violation? {
-        guard case .died(let step, let how)? = try? elsewhere.fold(history) else { return nil }
+        guard case .died(let step, let how)? = try? elsewhere.fold(history, in: 0) else {
+            return nil
+        }
         return Self.trap(history, step, how)
     }
 
@@ -67,12 +69,14 @@ struct Judge<P: Projection>: Sendable {
                 + "its end: \(how)")
     }
 
-    /// P1: up to four other processes, for each has luck of its own.
+    /// P1: in several other processes, for what depends on the order of a dictionary's keys is the same
+    /// in two of them now and then.
     private func differsElsewhere(_ trial: Trial<P>) -> Violation? {
-        for _ in 0..<4 {
-            guard case .folded(let states)? = try? elsewhere.fold(trial.history) else { return nil }
+        for index in 0..<Elsewhere<P>.processCount {
+            guard case .folded(let states)? = try? elsewhere.fold(trial.history, in: index) else {
+                return nil
+            }
             if let violation = Self.difference(of: states, from: trial) { return violation }
-            elsewhere.startAfresh()
         }
         return nil
     }

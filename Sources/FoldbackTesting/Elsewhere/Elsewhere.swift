@@ -48,25 +48,28 @@ final class Elsewhere<P: Projection>: Sendable {
         }
     }
 
-    private let running = Mutex<OtherProcess?>(nil)
+    /// How many processes there can be; each has luck of its own.
+    static var processCount: Int { 4 }
 
-    /// Ends the process that has folded so far; the next one has luck of its own.
-    func startAfresh() { running.withLock { $0 = nil } }
+    private let running = Mutex<[Int: OtherProcess]>([:])
 
+    /// Ends a process; whoever folds there next starts another.
+    func startAfresh(_ index: Int) { running.withLock { $0[index] = nil } }
+
+    /// - Parameter index: of the process, from 0 up to ``processCount``.
     /// - Throws: what the codec throws.
-    func fold(_ history: History<P.Event>) throws -> Result {
+    func fold(_ history: History<P.Event>, in index: Int) throws -> Result {
         let text = try history.ndjson(P.codec, title: "\(P.self)")
         return running.withLock { running in
-            if running == nil {
-                do throws(OtherProcess.Unavailable) {
-                    running = try OtherProcess(folding: P.self)
-                } catch {
-                    return .unavailable(error.reason)
-                }
+            do throws(OtherProcess.Unavailable) {
+                if running[index] == nil { running[index] = try OtherProcess(folding: P.self) }
+            } catch {
+                return .unavailable(error.reason)
             }
-            let result = running.map { Self.fold(text, history.steps.count, $0) }
-            if case .folded? = result {} else { running = nil }
-            return result ?? .unavailable("it is not running")
+            guard let process = running[index] else { return .unavailable("it is not there") }
+            let result = Self.fold(text, history.steps.count, process)
+            if case .folded = result {} else { running[index] = nil }
+            return result
         }
     }
 

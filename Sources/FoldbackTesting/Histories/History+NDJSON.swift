@@ -191,22 +191,32 @@ extension JSON {
         self = Int64(exactly: number).map(JSON.integer) ?? .digits(String(number))
     }
 
-    /// An event, readable where its codec writes JSON.
+    /// An event, readable where its codec writes JSON. What would be read as other bytes, or as a list
+    /// of them, is a list of bytes.
     fileprivate init<Event>(_ event: Event, _ codec: any EventCodec<Event>) throws {
         let bytes = try codec.encode(event)
-        do { self = try JSON(parsing: bytes) } catch {
+        let isJSON = codec.format.codec == EventFormat.json.codec
+        if let json = try? JSON(parsing: bytes), isJSON || json.encoded == bytes,
+            json.rawBytes == nil
+        {
+            self = json
+        } else {
             self = ["bytes": .array(bytes.map { .integer(Int64($0)) })]
         }
+    }
+
+    private var rawBytes: [UInt8]? {
+        guard objectValue?.members.count == 1, let elements = self["bytes"]?.arrayValue else {
+            return nil
+        }
+        return elements.compactMap(UInt8.init)
     }
 
     fileprivate func event<Event>(
         _ name: ExactString, _ codec: any EventCodec<Event>, _ format: EventFormat
     ) throws -> Event {
         guard let json = self[name] else { throw HistoryFieldError(what: "\(name) is missing") }
-        var bytes = json.encoded
-        if let raw = json["bytes"]?.arrayValue, json.objectValue?.members.count == 1 {
-            bytes = raw.compactMap(UInt8.init)
-        }
+        let bytes = json.rawBytes ?? json.encoded
         return try codec.decode(bytes.span.bytes, format: format)
     }
 

@@ -22,7 +22,11 @@ public struct LawReport: Sendable, CustomStringConvertible {
         if !held.isEmpty {
             lines.append("hold: \(held.map(\.rawValue).joined(separator: ", "))")
         }
-        lines += unchecked.map { "not checked: \($0.law): \($0.reason)" }
+        for reason in unchecked.map(\.reason) where !lines.contains(where: { $0.hasSuffix(reason) })
+        {
+            let laws = unchecked.filter { $0.reason == reason }.map(\.law.rawValue)
+            lines.append("not checked: \(laws.joined(separator: ", ")): \(reason)")
+        }
         let counts = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         lines.append("tried: \(counts.joined(separator: ", "))")
         return lines.joined(separator: "\n")
