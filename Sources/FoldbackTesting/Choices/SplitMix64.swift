@@ -1,0 +1,59 @@
+/// The random source: SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+/// Generators", 2014).
+///
+/// It draws bounded numbers by itself, for the standard library may change how it does that, and a seed
+/// in an old report must still give the same values.
+package struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    /// A number between 0 and `max`, all alike. (Some are likelier by at most `max` / 2^64: no matter
+    /// for tests.)
+    package mutating func next(upTo max: UInt64) -> UInt64 {
+        max == .max ? next() : next().multipliedFullWidth(by: max + 1).high
+    }
+
+    mutating func next(upTo max: UInt64, _ bias: Choices.Bias) -> UInt64 {
+        switch bias {
+        case .uniform: next(upTo: max)
+        case .edges(let edges): next(upTo: max, edges: edges)
+        case .weights(let weights): next(weights: weights)
+        }
+    }
+
+    /// An edge or one of the three below it in a quarter of cases; uniform in another one; else small,
+    /// that is, with any number of digits alike.
+    private mutating func next(upTo max: UInt64, edges: [UInt64]) -> UInt64 {
+        switch next(upTo: 3) {
+        case 0:
+            let place = Int(next(upTo: UInt64(edges.count + 1)))
+            let edge = place < edges.count ? min(edges[place], max) : place == edges.count ? 0 : max
+            let inside = next(upTo: 3)
+            return edge - min(inside, edge)
+        case 1: return next(upTo: max)
+        default:
+            let digits = next(upTo: UInt64(UInt64.bitWidth - max.leadingZeroBitCount))
+            return next(upTo: digits == 64 ? max : min(max, (1 << digits) - 1))
+        }
+    }
+
+    private mutating func next(weights: [UInt64]) -> UInt64 {
+        let sum = weights.reduce(0, +)
+        precondition(sum > 0, "weights \(weights)")
+        var rest = next(upTo: sum - 1)
+        for (index, weight) in weights.enumerated() {
+            if rest < weight { return UInt64(index) }
+            rest -= weight
+        }
+        preconditionFailure("\(rest) is left of the sum of weights \(weights)")
+    }
+}
