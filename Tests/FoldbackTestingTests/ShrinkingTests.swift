@@ -1,24 +1,25 @@
 import FoldbackTesting
 import Testing
 
-/// The first failing recordings of each of 50 seeds, shrunk.
-private func minima<Value>(
-    _ generator: Generator<Value>, failing isFailing: @escaping @Sendable (Value) -> Bool
-) async throws -> [Value] {
-    var minima: [Value] = []
+/// Of each of 50 seeds, the first value that fails shrinks to `least`.
+private func expect<Value: Hashable>(
+    _ generator: Generator<Value>, shrinksTo least: Value,
+    failing isFailing: @escaping @Sendable (Value) -> Bool
+) async throws {
     for seed in 0..<50 as Range<UInt64> {
         let recording = try #require(
             (0..<100_000).lazy.compactMap { failure(generator, isFailing, seed: seed << 32 + $0) }
                 .first, "seed \(seed) finds nothing")
-        let result = await Shrinker(candidatesMax: 50_000).shrink(recording, failing: "it") {
+        let result = await Shrinker(candidatesMax: 20_000).shrink(recording, failing: "it") {
             outcome(generator, isFailing, &$0)
         }
+        var choices = Choices(replaying: result.smallest.values)
+        let found = try generator.generate(from: &choices)
+        #expect(found == least, "seed \(seed) gives \(found)")
         #expect(result.ending == .minimalForThesePasses, "seed \(seed)")
         #expect(result.others == [])
-        var choices = Choices(replaying: result.smallest.values)
-        minima.append(try generator.generate(from: &choices))
+        #expect(result.candidates < 1_000, "seed \(seed)")
     }
-    return minima
 }
 
 private func failure<Value>(
@@ -38,78 +39,105 @@ private func outcome<Value>(
 
 private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
 
-/// The challenges of github.com/jlink/shrinking-challenge, and like ones: each ends at its least value
-/// from any of 50 seeds.
+/// The challenges of github.com/jlink/shrinking-challenge, and like ones.
 @Suite struct ShrinkingChallengeTests {
     @Test func `a list that is not its reverse`() async throws {
-        let minima = try await minima(lists) { $0 != $0.reversed() }
-        #expect(Set(minima) == [[0, 1]])
+        try await expect(lists, shrinksTo: [0, 1]) { $0 != $0.reversed() }
     }
 
     @Test func `a sum over a limit`() async throws {
         let small = Generator<[Int]>.arrays(of: .integers(in: 0...100), count: 0...30)
-        #expect(Set(try await minima(small) { $0.reduce(0, +) > 150 }) == [[51, 100]])
+        try await expect(small, shrinksTo: [51, 100]) { $0.reduce(0, +) > 150 }
         let signed = Generator<[Int]>.arrays(of: .integers(in: -1_000...1_000), count: 0...30)
-        #expect(Set(try await minima(signed) { $0.reduce(0, +) > 1_500 }) == [[501, 1_000]])
-        #expect(Set(try await minima(signed) { $0.reduce(0, +) < -1_500 }) == [[-501, -1_000]])
+        try await expect(signed, shrinksTo: [501, 1_000]) { $0.reduce(0, +) > 1_500 }
+        try await expect(signed, shrinksTo: [-501, -1_000]) { $0.reduce(0, +) < -1_500 }
     }
 
     @Test func `three distinct elements`() async throws {
-        #expect(Set(try await minima(lists) { Set($0).count >= 3 }) == [[0, 1, -1]])
+        try await expect(lists, shrinksTo: [0, 1, -1]) { Set($0).count >= 3 }
     }
 
     @Test func `elements of nested lists`() async throws {
         let nested = Generator<[[Int]]>.arrays(of: lists, count: 0...30)
-        let long = try await minima(nested) { $0.reduce(0) { $0 + $1.count } > 10 }
-        #expect(Set(long) == [[[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]])
-        let many = try await minima(nested) { Set($0.joined()).count >= 5 }
-        #expect(Set(many) == [[[0, 1, -1, 2, -2]]])
+        try await expect(nested, shrinksTo: [Array(repeating: 0, count: 11)]) {
+            $0.reduce(0) { $0 + $1.count } > 10
+        }
+        try await expect(nested, shrinksTo: [[0, 1, -1, 2, -2]]) { Set($0.joined()).count >= 5 }
     }
 
     @Test func `a string with some character`() async throws {
-        #expect(Set(try await minima(.strings()) { $0.contains("\"") }) == ["\""])
-        #expect(Set(try await minima(.strings()) { $0.count > 2 }) == ["aaa"])
-        let composed = try await minima(.strings()) { $0.utf8.count != $0.unicodeScalars.count }
-        #expect(composed.allSatisfy { $0.unicodeScalars.count == 1 }, "\(composed)")
+        try await expect(.strings(), shrinksTo: "\"") { $0.contains("\"") }
+        try await expect(.strings(), shrinksTo: "aaa") { $0.count > 2 }
+        try await expect(.strings(), shrinksTo: "\u{7F}") { $0.utf8.contains { $0 > 126 } }
     }
 
     @Test func `an index into what was drawn before`() async throws {
         let pairs = Generator<Int>.integers(in: 1...1_000).flatMap { n in
             Generator<Int>.integers(in: 0...n - 1).map { Pair(first: n, second: $0) }
         }
-        #expect(Set(try await minima(pairs) { $0.second >= 10 }) == [Pair(first: 11, second: 10)])
+        try await expect(pairs, shrinksTo: Pair(first: 11, second: 10)) { $0.second >= 10 }
     }
 
     @Test func `as many elements as a number drawn before says`() async throws {
         let counted = Generator<Int>.integers(in: 0...20).flatMap { n in
             Generator<[Int]>.arrays(of: .integers(in: 0...100), count: n...n)
         }
-        #expect(Set(try await minima(counted) { $0.contains { $0 >= 7 } }) == [[7]])
-        #expect(Set(try await minima(counted) { $0 != $0.sorted() }) == [[1, 0]])
+        try await expect(counted, shrinksTo: [7]) { $0.contains { $0 >= 7 } }
+        try await expect(counted, shrinksTo: [1, 0]) { $0 != $0.sorted() }
     }
 
     @Test func `what was mapped and filtered`() async throws {
         let multiples = Generator<[Int]>.arrays(
             of: .integers(in: 0...10_000).filter { $0 % 3 == 1 }.map { $0 * 10 }, count: 0...20)
-        #expect(Set(try await minima(multiples) { $0.contains { $0 > 5_000 } }) == [[5_020]])
-        #expect(Set(try await minima(multiples) { $0.count > 1 }) == [[10, 10]])
+        try await expect(multiples, shrinksTo: [5_020]) { $0.contains { $0 > 5_000 } }
+        try await expect(multiples, shrinksTo: [10, 10]) { $0.count > 1 }
     }
 
     @Test func `numbers that are tied to each other`() async throws {
-        let numbers = Generator<Int>.integers(in: 0...1_000_000)
-        let withOne = Generator<Deletion>.making(
-            Deletion.init, .arrays(of: .integers(in: 0...20), count: 0...20), .integers(in: 0...20))
-        let twice = try await minima(withOne) { value in
+        let element = Generator<Int>.integers(in: 0...20)
+        try await expect(
+            .making(Deletion.init, .arrays(of: element, count: 0...20), element),
+            shrinksTo: Deletion(list: [0, 0], element: 0)
+        ) { value in
             value.list.filter { $0 == value.element }.count > 1
         }
-        #expect(Set(twice) == [Deletion(list: [0, 0], element: 0)])
-        let pairs = Generator<Pair>.making(
-            Pair.init, numbers, numbers.map { $0 % 50 })
-        let near = try await minima(pairs) { $0.first >= 10 && abs($0.first - $0.second) == 1 }
-        #expect(Set(near) == [Pair(first: 10, second: 9)])
+        let number = Generator<Int>.integers(in: 0...1_000)
+        try await expect(
+            .making(Pair.init, number, number), shrinksTo: Pair(first: 10, second: 9)
+        ) { $0.first >= 10 && abs($0.first - $0.second) == 1 }
     }
 
-    @Test func `a calculator that divides by an expression of zero`() async throws {
+    @Test func `parts that can only be simplest together`() async throws {
+        let number = Generator<Int>.integers(in: 0...20)
+        let pairs = Generator<Pair>.making(Pair.init, number, number)
+        try await expect(
+            .arrays(of: pairs, count: 2...2),
+            shrinksTo: [Pair(first: 0, second: 0), Pair(first: 1, second: 0)]
+        ) { pairs in
+            let (left, right) = (pairs[0], pairs[1])
+            let isUsual = left.first > 5 && left.second > 7
+            return right.first > 0 && (isUsual || left == Pair(first: 0, second: 0))
+        }
+        let digit = Generator<Int>.integers(in: 0...9)
+        try await expect(.arrays(of: digit, count: 4...4), shrinksTo: [3, 3, 3, 3]) { digits in
+            Set(digits).count == 1 && digits[0] >= 3
+        }
+        let signed = Generator<Int>.integers(in: -9...9)
+        try await expect(.arrays(of: signed, count: 3...3), shrinksTo: [-3, -3, -3]) { digits in
+            Set(digits).count == 1 && digits[0] <= -3
+        }
+    }
+
+    @Test func `a subtree in nodes that hold much`() async throws {
+        let trees = Generator<Tree>.recursive(
+            depthMax: 4, .making(Tree.leaf, .integers(in: 0...1_000))
+        ) { tree in
+            .making(Tree.node, .arrays(of: .integers(in: 0...9), count: 10...10), tree)
+        }
+        try await expect(trees, shrinksTo: .leaf(100)) { $0.leaf >= 100 }
+    }
+
+    @Test func `a calculator that divides by what turns out to be zero`() async throws {
         let expressions = Generator<Expression>.recursive(
             depthMax: 5, .making(Expression.number, .integers())
         ) { expression in
@@ -117,39 +145,73 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
                 .making(Expression.sum, expression, expression),
                 .making(Expression.quotient, expression, expression))
         }
-        let minima = try await minima(expressions) {
-            $0.dividesByLiteral == false && $0.value == nil
+        try await expect(
+            expressions, shrinksTo: .quotient(.number(0), .sum(.number(0), .number(0)))
+        ) { !$0.dividesByLiteral && $0.value == nil }
+    }
+
+    /// Answers name one of those recorded before; there are none where nothing is.
+    @Test func `a script whose steps depend on those before`() async throws {
+        let scripts = Generator<[Step]> { choices in
+            var steps: [Step] = []
+            var open: UInt64 = 0
+            try choices.repeating(0...40) { choices in
+                switch choices.draw(upTo: 2, .uniform) {
+                case 0:
+                    steps.append(.record(try Generator.strings().generate(from: &choices)))
+                    open += 1
+                case 1:
+                    guard open > 0 else { return false }
+                    steps.append(.answer(Int(choices.draw(upTo: open - 1, .uniform))))
+                default: steps.append(.reopen)
+                }
+                return true
+            }
+            return steps
         }
-        #expect(Set(minima) == [.quotient(.number(0), .sum(.number(0), .number(0)))])
+        try await expect(scripts, shrinksTo: [.record("a"), .reopen, .answer(0)]) { steps in
+            let recorded = steps.compactMap { if case .record(let text) = $0 { text } else { nil } }
+            return steps.drop { $0 != .reopen }.contains {
+                if case .answer(let index) = $0 { recorded[index] != "" } else { false }
+            }
+        }
     }
 
     @Test func `an event among others`() async throws {
         let events = Generator<[SampleEvent]>.arrays(of: SampleEvent.generator, count: 0...12)
-        let praised = try await minima(events) { $0.contains { $0.isPraise } }
-        #expect(Set(praised) == [[.commented("", stars: 4)]])
-        let moved = try await minima(events) { events in
+        try await expect(events, shrinksTo: [.commented("", stars: 4)]) { events in
+            events.contains { if case .commented(_, 4...) = $0 { true } else { false } }
+        }
+        try await expect(events, shrinksTo: [.moved(x: 0, y: -5, z: 0)]) { events in
             events.contains { if case .moved(_, -5, _) = $0 { true } else { false } }
         }
-        #expect(Set(moved) == [[.moved(x: 0, y: -5, z: 0)]])
-        let deep = try await minima(SampleEvent.generator) { $0.containsCommented }
-        #expect(Set(deep) == [.commented("", stars: 1)])
-        let ordered = try await minima(events) { events in
-            let kinds = events.map { "\($0)".prefix(3) }
-            guard let post = kinds.firstIndex(of: "pos") else { return false }
-            return kinds[post...].contains("com")
+        // The first changes its case while what follows it stays in step.
+        try await expect(
+            .arrays(of: SampleEvent.generator, count: 2...2),
+            shrinksTo: [.posted(text: ""), .commented("", stars: 4)]
+        ) { events in
+            guard events[0].isAboutContent else { return false }
+            if case .commented(_, 4...) = events[1] { return true } else { return false }
         }
-        #expect(Set(ordered) == [[.posted(text: ""), .commented("", stars: 1)]])
+        try await expect(SampleEvent.generator, shrinksTo: .commented("", stars: 1)) {
+            $0.containsCommented
+        }
+        try await expect(events, shrinksTo: [.posted(text: ""), .commented("", stars: 1)]) {
+            events in
+            let names = events.map { "\($0)".prefix(3) }
+            return names.drop { $0 != "pos" }.contains("com")
+        }
     }
 }
 
 @Suite struct ShrinkerTests {
     private enum Failure: Hashable, Sendable { case large, odd }
 
-    /// Lists with a large sum fail, and those with 13 otherwise.
+    /// Lists fail with a large sum, and in another way with an element that ends in 3.
     private static func check(_ choices: inout Choices) -> Shrinker.Outcome<Failure> {
         let lists = Generator<[Int]>.arrays(of: .integers(in: 0...1_000), count: 0...30)
         guard let list = try? lists.generate(from: &choices) else { return .discarded }
-        if list.contains(where: { $0 % 100 == 13 }) { return .fails(.odd) }
+        if list.contains(where: { $0 % 10 == 3 }) { return .fails(.odd) }
         return list.reduce(0, +) > 900 ? .fails(.large) : .passes
     }
 
@@ -169,7 +231,13 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         var met = 0
         for seed in 0..<200 as Range<UInt64> {
             guard let recording = Self.large(seed: seed) else { continue }
-            let result = await Self.shrink(recording)
+            let log = Log()
+            let result = await Shrinker(candidatesMax: 50_000)
+                .shrink(recording, failing: Failure.large) { choices in
+                    let outcome = Self.check(&choices)
+                    if outcome == .fails(.odd) { log.odd.append(choices.recording) }
+                    return outcome
+                }
             var choices = Choices(replaying: result.smallest.values)
             #expect(Self.check(&choices) == .fails(.large), "seed \(seed)")
             #expect(choices.recording == result.smallest, "seed \(seed)")
@@ -180,6 +248,10 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
                 #expect(Self.check(&choices) == .fails(.odd), "seed \(seed)")
                 #expect(choices.recording == other.recording, "seed \(seed)")
             }
+            let simplest = log.odd.reduce(nil as Recording?) { simplest, seen in
+                simplest.map { seen.isSimpler(than: $0) ? seen : $0 } ?? seen
+            }
+            #expect(result.others.map(\.recording) == simplest.map { [$0] } ?? [])
         }
         #expect(met > 10)
     }
@@ -245,6 +317,26 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         }
     }
 
+    @Test func `a case with fewer choices takes a case's place, and what follows stays in step`()
+        async
+    {
+        let events = Generator<[SampleEvent]>.arrays(of: SampleEvent.generator, count: 2...2)
+        // moved(0, 0, 0) and commented("", 4).
+        var moved = Choices(replaying: [0, 3, 0, 0, 0, 0, 2, 0, 3])
+        _ = try? events.generate(from: &moved)
+        let result = await Shrinker(candidatesMax: 1_000)
+            .shrink(moved.recording, failing: true) { choices in
+                guard let events = try? events.generate(from: &choices) else { return .discarded }
+                let isNamed =
+                    "\(events[0])".hasPrefix("posted") || "\(events[0])".hasPrefix("moved")
+                return isNamed && events[1] == .commented("", stars: 4)
+                    ? .fails(true) : .passes
+            }
+        var shrunk = Choices(replaying: result.smallest.values)
+        #expect(
+            (try? events.generate(from: &shrunk)) == [.posted(text: ""), .commented("", stars: 4)])
+    }
+
     /// A store that lives on an actor can be checked there.
     @MainActor @Test func `the check runs where the caller does, one candidate at a time`() async {
         var running = 0
@@ -266,16 +358,37 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
 }
 
 /// What a check was given.
-private final class Log { var recordings: [Recording] = [] }
+private final class Log {
+    var recordings: [Recording] = []
+    var odd: [Recording] = []
+}
 
 private struct Pair: Hashable, Sendable {
     let first: Int
     let second: Int
 }
 
+private enum Step: Hashable, Sendable {
+    case record(String)
+    case answer(Int)
+    case reopen
+}
+
 private struct Deletion: Hashable, Sendable {
     let list: [Int]
     let element: Int
+}
+
+private indirect enum Tree: Hashable, Sendable {
+    case leaf(Int)
+    case node([Int], Tree)
+
+    var leaf: Int {
+        switch self {
+        case .leaf(let number): number
+        case .node(_, let tree): tree.leaf
+        }
+    }
 }
 
 private indirect enum Expression: Hashable, Sendable {
@@ -307,8 +420,12 @@ private indirect enum Expression: Hashable, Sendable {
 }
 
 extension SampleEvent {
-    fileprivate var isPraise: Bool {
-        if case .commented(_, 4...) = self { true } else { false }
+    /// Posted, commented or moved.
+    fileprivate var isAboutContent: Bool {
+        switch self {
+        case .posted, .commented, .moved: true
+        case .cleared, .tagged, .all: false
+        }
     }
 
     fileprivate var containsCommented: Bool {

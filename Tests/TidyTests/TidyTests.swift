@@ -55,6 +55,15 @@ import Testing
         }
     }
 
+    /// A library that imports one cannot be used from the other, nor from an executable.
+    @Test func `sources import no test framework`() throws {
+        Self.forEachLine(of: try Self.sources(under: "Sources")) { source, number, code in
+            if code.hasSuffix("import Testing") || code.hasSuffix("import XCTest") {
+                Issue.record("\(source.path):\(number): return a report instead")
+            }
+        }
+    }
+
     /// Types declared in a folder are used in that folder and those behind it.
     @Test func `folders of Foldback know only those before them`() throws {
         let order = ["Model", "Format", "Log", "Projection", "Replay", "Writer"]

@@ -21,8 +21,8 @@ public struct Choices: Sendable {
     }
 
     private enum Source: Sendable {
-        case random(SplitMix64)
-        case replay([UInt64])
+        case seeded(SplitMix64)
+        case replayed([UInt64])
     }
 
     private var source: Source
@@ -31,20 +31,20 @@ public struct Choices: Sendable {
     private var depth = 0
 
     /// Draws at random: the same numbers for the same seed, anywhere.
-    package init(seed: UInt64) { source = .random(SplitMix64(seed: seed)) }
+    package init(seed: UInt64) { source = .seeded(SplitMix64(seed: seed)) }
 
     /// Draws what is given: a number above its maximum counts as the maximum, and 0 is drawn behind
     /// the end.
-    package init(replaying values: [UInt64]) { source = .replay(values) }
+    package init(replaying values: [UInt64]) { source = .replayed(values) }
 
     /// Draws a number between 0 and `max`, and records it. The smaller, the simpler.
     public mutating func draw(upTo max: UInt64, _ bias: Bias) -> UInt64 {
         let value: UInt64
         switch source {
-        case .random(var random):
+        case .seeded(var random):
             value = min(random.next(upTo: max, bias), max)
-            source = .random(random)
-        case .replay(let values):
+            source = .seeded(random)
+        case .replayed(let values):
             let place = recording.values.count
             value = place < values.count ? min(values[place], max) : 0
         }

@@ -3,11 +3,12 @@ extension ShrinkSearch {
     /// Deletes whole values: of those side by side all, half, a quarter, … one; from the back, for what
     /// comes later depends on what comes before.
     nonisolated(nonsending) mutating func deleteSpans() async throws(OutOfBudget) {
+        var siblings = best.siblings
         var group = 0
-        while group < best.siblings.count {
-            var size = best.siblings[group].count
+        while group < siblings.count {
+            var size = siblings[group].count
             while size > 0 {
-                try await deleteSpans(in: group, size)
+                try await deleteSpans(in: group, size, &siblings)
                 size /= 2
             }
             group += 1
@@ -15,19 +16,21 @@ extension ShrinkSearch {
     }
 
     /// Deletes so many at once.
+    ///
+    /// - Parameter siblings: of the best.
     private nonisolated(nonsending) mutating func deleteSpans(
-        in group: Int, _ size: Int
+        in group: Int, _ size: Int, _ siblings: inout [[Range<Int>]]
     ) async throws(OutOfBudget) {
         var end = Int.max
-        while end > 0 {
-            let siblings = best.siblings
-            // A group whose last value was deleted is gone.
-            guard group < siblings.count else { return }
+        // A group whose last value was deleted is gone.
+        while group < siblings.count, end > 0 {
             let spans = siblings[group]
             end = min(end, spans.count)
             let start = max(0, end - size)
             let range = spans[start].lowerBound..<spans[end - 1].upperBound
-            _ = try await tries(best.values.replacing(range, with: []))
+            if try await tries(best.values.replacing(range, with: [])).isAccepted {
+                siblings = best.siblings
+            }
             end = start
         }
     }

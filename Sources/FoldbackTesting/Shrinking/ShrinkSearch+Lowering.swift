@@ -33,8 +33,11 @@ extension ShrinkSearch {
             let next = try await lowersChoice(at: place, to: middle)
             if !next.isAccepted { (refused, answer) = (middle, next) }
         }
-        // Where numbers of either sign take turns, the halving jumps from one sign to the other.
-        try await gallop(from: 2) { $0.values.lowering([place], by: $1) }
+        // Halving goes astray where not all numbers between fail: where those of either sign take
+        // turns, or a filter lets every third one pass.
+        for step in 2...8 as ClosedRange<UInt64> {
+            try await gallop(from: step) { $0.values.lowering([place], by: $1) }
+        }
         if case .refused(let drawn) = answer, drawn.values.count < best.values.count {
             try await deleteSpansWhileLowering(place)
         }
@@ -82,14 +85,19 @@ extension ShrinkSearch {
 
     /// Puts neighbours in order: those that follow each other at the same depth, the simpler first.
     nonisolated(nonsending) mutating func sortSpans() async throws(OutOfBudget) {
-        var index = 0
-        while index < best.spans.count {
-            guard let values = best.swappingSpan(at: index) else {
+        var isSorted: Bool
+        repeat {
+            isSorted = true
+            var index = 0
+            while index < best.spans.count {
+                if let values = best.swappingSpan(at: index),
+                    try await tries(values).isAccepted
+                {
+                    isSorted = false
+                }
                 index += 1
-                continue
             }
-            index = try await tries(values).isAccepted ? 0 : index + 1
-        }
+        } while !isSorted
     }
 
     /// Lowers one number and raises another, so that their sum stays, or lowers both, so that their
@@ -101,13 +109,30 @@ extension ShrinkSearch {
         while from < best.values.count {
             let behind = best.values.indices.dropFirst(from + 1).filter(best.isNumber)
             for to in behind.prefix(distanceMax) where best.isNumber(at: from) {
-                if let values = best.movingAll(from: from, to: to) { _ = try await tries(values) }
+                try await moveAll(from: from, to: to)
                 for step in [1, 2] as [UInt64] {
                     try await gallop(from: step) { $0.moving($1, from: from, to: to) }
                     try await gallop(from: step) { $0.values.lowering([from, to], by: $1) }
                 }
             }
             from += 1
+        }
+    }
+
+    /// Moves as much as goes. From 1 to 0 there is one step where numbers of either sign take turns,
+    /// and from 2 to 1 there are two; so it is also tried with one more.
+    private nonisolated(nonsending) mutating func moveAll(
+        from: Int, to: Int
+    ) async throws(OutOfBudget) {
+        for more in [0, 1] as [UInt64] {
+            guard from < best.values.count, to < best.values.count else { return }
+            let room = best.bounds[to] - best.values[to]
+            let amount = min(best.values[from], room)
+            guard amount > 0, room - amount >= more,
+                var values = best.moving(amount, from: from, to: to)
+            else { continue }
+            values[to] += more
+            if try await tries(values).isAccepted { return }
         }
     }
 }
@@ -118,7 +143,7 @@ extension Recording {
         bounds.indices.contains(place) && bounds[place] > 1
     }
 
-    /// Nil where the next span at the same depth is no simpler.
+    /// With the next span at the same depth before this one; nil where that is no simpler.
     fileprivate func swappingSpan(at index: Int) -> [UInt64]? {
         let span = spans[index]
         guard
@@ -126,10 +151,11 @@ extension Recording {
                 $0.depth == span.depth && $0.lower >= span.upper
             })
         else { return nil }
-        let swapped = Array(
-            values[..<span.lower] + values[next.range] + values[span.upper..<next.lower]
-                + values[span.range] + values[next.upper...])
-        return swapped.lexicographicallyPrecedes(values) ? swapped : nil
+        let both = span.lower..<next.upper
+        let swapped =
+            values[next.range] + values[span.upper..<next.lower] + values[span.range]
+        return swapped.lexicographicallyPrecedes(values[both])
+            ? values.replacing(both, with: swapped) : nil
     }
 
     fileprivate func moving(_ amount: UInt64, from: Int, to: Int) -> [UInt64]? {
@@ -137,11 +163,5 @@ extension Recording {
         var moved = values.lowering([from], by: amount)
         moved?[to] += amount
         return moved
-    }
-
-    /// As much as goes.
-    fileprivate func movingAll(from: Int, to: Int) -> [UInt64]? {
-        guard to < values.count else { return nil }
-        return moving(min(values[from], bounds[to] - values[to]), from: from, to: to)
     }
 }
