@@ -108,7 +108,9 @@ import Testing
             ("print(", "return it"), (".random(", "take it as an argument"),
             ("ContinuousClock", "take the time as an argument"),
         ]
-        let allowed = ["Sources/Foldback/System.swift"]
+        let allowed = [
+            "Sources/Foldback/System.swift", "Sources/FoldbackTesting/System.swift",
+        ]
         let sources = try Self.sources(under: "Sources").filter { !allowed.contains($0.path) }
         Self.forEachLine(of: sources) { source, number, code in
             for (call, instead) in banned where code.contains(call) {
