@@ -1,0 +1,254 @@
+import Foldback
+import FoldbackTesting
+import Foundation
+import Synchronization
+
+/// What happens in the projections that are broken.
+enum Deed: Codable, Hashable, Sendable {
+    case added(Int)
+    case put(String, Int)
+    case listed(String)
+    case removed(String)
+    case all([Deed])
+
+    static let generator: Generator<Deed> = .recursive(
+        depthMax: 1,
+        .oneOf(
+            .making(Deed.added, .integers(in: 0...9)),
+            .making(Deed.put, .element(of: ["a", "b", "c"]), .integers(in: 0...9)),
+            .making(Deed.listed, .element(of: ["x", "y"])),
+            .making(Deed.removed, .element(of: ["a", "b", "x"])))
+    ) { inner in
+        Generator<[Deed]>.arrays(of: inner, count: 0...3).map(Deed.all)
+    }
+}
+
+struct TooMuch: Error {}
+
+/// A projection that would be right.
+struct Shelf: Codable, Hashable, Sendable {
+    struct Item: Codable, Hashable, Sendable {
+        let id: String
+        let text: String
+    }
+
+    var sum = 0
+    var byKey: [String: Int] = [:]
+    var items: [Item] = []
+
+    mutating func apply(_ deed: Deed, id: (Int) -> String) throws {
+        var copy = self
+        var index = 0
+        try copy.change(deed, id, &index)
+        self = copy
+    }
+
+    private mutating func change(_ deed: Deed, _ id: (Int) -> String, _ index: inout Int) throws {
+        switch deed {
+        case .added(let number):
+            guard sum + number < 20 else { throw TooMuch() }
+            sum += number
+        case .put(let key, let number): byKey[key] = number
+        case .listed(let text):
+            items.append(Item(id: id(index), text: text))
+            index += 1
+        case .removed(let key):
+            byKey[key] = nil
+            items.removeAll { $0.text == key }
+        case .all(let deeds): for deed in deeds { try change(deed, id, &index) }
+        }
+    }
+}
+
+/// A projection made of a right one.
+protocol Shelved: Projection, Codable, Hashable where Event == Deed {
+    var shelf: Shelf { get set }
+}
+
+extension Shelved {
+    static var itemIDs: ItemIDs<Self> { ItemIDs { $0.shelf.items.map(\.id) } }
+}
+
+struct ReadsClock: Shelved {
+    var shelf = Shelf()
+    var seen = Date(timeIntervalSince1970: 0)
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event, id: context.id)
+        seen = Date()
+    }
+}
+
+struct HiddenState: Shelved {
+    private static let total = Mutex(0)
+
+    var shelf = Shelf()
+    var total = 0
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event, id: context.id)
+        total = Self.total.withLock { total in
+            total += 1
+            return total
+        }
+    }
+}
+
+struct RandomIDs: Shelved {
+    var shelf = Shelf()
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event) { _ in UUID().uuidString }
+    }
+}
+
+struct DictionaryOrder: Shelved {
+    var shelf = Shelf()
+    var first: String?
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event, id: context.id)
+        first = shelf.byKey.first?.key
+    }
+}
+
+struct ChangesThenThrows: Shelved {
+    var shelf = Shelf()
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        if case .added(let number) = event { shelf.sum += number }
+        guard shelf.sum < 20 else { throw TooMuch() }
+        if case .added = event { return }
+        try shelf.apply(event, id: context.id)
+    }
+}
+
+struct HalfOfAll: Shelved {
+    var shelf = Shelf()
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        guard case .all(let deeds) = event else {
+            return try shelf.apply(event, id: context.id)
+        }
+        for deed in deeds { try shelf.apply(deed, id: context.id) }
+    }
+}
+
+struct Traps: Shelved {
+    var shelf = Shelf()
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event, id: context.id)
+        if case .removed = event { shelf.items.removeLast() }
+    }
+}
+
+struct NeverEnds: Shelved {
+    var shelf = Shelf()
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event, id: context.id)
+        if case .put = event { while shelf.byKey.count > 1 {} }
+    }
+}
+
+struct NumbersItems: Shelved {
+    var shelf = Shelf()
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        let count = shelf.items.count
+        try shelf.apply(event) { "item \(count + $0)" }
+    }
+}
+
+struct NamesTooFewKeys: Shelved {
+    var shelf = Shelf()
+
+    static func keys(touchedBy event: Deed, _ context: EventContext) -> [String] {
+        switch event {
+        case .added: ["sum"]
+        case .put(let key, _): [key]
+        // Keys that it removes are not the only thing that it removes.
+        case .removed(let key): [key]
+        case .listed: ["items"]
+        case .all: []
+        }
+    }
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event, id: context.id)
+    }
+}
+
+struct LosesField: Shelved {
+    struct Codec: EventCodec {
+        let format = EventFormat(codec: 210, version: 1)
+        func encode(_ event: Deed) throws -> [UInt8] {
+            if case .put(let key, _) = event { return try Self.json.encode(.put(key, 0)) }
+            return try Self.json.encode(event)
+        }
+        func decode(_ bytes: RawSpan, format: EventFormat) throws -> Deed {
+            try Self.json.decode(bytes, format: .json)
+        }
+        private static let json = JSONCodec<Deed>()
+    }
+
+    static var codec: any EventCodec<Deed> { Codec() }
+
+    var shelf = Shelf()
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event, id: context.id)
+    }
+}
+
+struct StateLosesField: Shelved {
+    private enum CodingKeys: CodingKey { case shelf }
+
+    var shelf = Shelf()
+    var count = 0
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event, id: context.id)
+        count += 1
+    }
+}
+
+struct StateCannotBeRead: Shelved {
+    struct Codec: StateCodec {
+        func encode(_ state: StateCannotBeRead) throws -> [UInt8] { try json.encode(state) }
+        func decode(_ bytes: RawSpan) throws -> StateCannotBeRead {
+            let state = try json.decode(bytes)
+            guard state.shelf.items.isEmpty else { throw TooMuch() }
+            return state
+        }
+        private let json = JSONStateCodec<StateCannotBeRead>()
+    }
+
+    static var stateCodec: (any StateCodec<StateCannotBeRead>)? { Codec() }
+
+    var shelf = Shelf()
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event, id: context.id)
+    }
+}
+
+/// Right but for one thing that its contract forbids and the log can bear.
+struct Sloppy: Shelved {
+    var shelf = Shelf()
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        shelf.sum += 1
+        try shelf.apply(event, id: context.id)
+    }
+}
+
+/// Right.
+struct RightShelf: Shelved {
+    var shelf = Shelf()
+
+    mutating func apply(_ event: Deed, _ context: EventContext) throws {
+        try shelf.apply(event, id: context.id)
+    }
+}

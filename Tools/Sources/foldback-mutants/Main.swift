@@ -1,0 +1,104 @@
+import ArgumentParser
+import Foundation
+
+@main
+struct Mutants: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "foldback-mutants",
+        abstract: "Breaks the code on purpose, and sees whether the laws find it.",
+        discussion: """
+            Tools/mutants copies the sources, puts every fault into the copy, each behind a switch, builds it
+            once and runs this with one switch on after the other. Exit code 1 where one survives.
+            """,
+        subcommands: [Prepare.self, Run.self, Try.self])
+}
+
+/// Puts the faults into a copy of the sources.
+struct Prepare: ParsableCommand {
+    static let variable = "FOLDBACK_MUTANT"
+
+    @Argument(help: "The folder Sources of the copy.") var sources: String
+
+    func run() throws {
+        let root = URL(filePath: sources, directoryHint: .isDirectory)
+        var texts: [String: String] = [:]
+        for (index, mutant) in mutants.enumerated() {
+            guard case .source(let file, let original, let mutated) = mutant.fault else { continue }
+            let text =
+                try texts[file] ?? String(contentsOf: root.appending(path: file), encoding: .utf8)
+            let parts = text.components(separatedBy: original)
+            guard parts.count == 2 else {
+                throw ValidationError(
+                    "\(mutant.name): its place is \(parts.count - 1) times in \(file), not once; "
+                        + "look at Mutants.swift")
+            }
+            let isActive = "(ActiveMutant.index == \(index))"
+            texts[file] = parts.joined(
+                separator: mutated.replacingOccurrences(of: "MUTANT", with: isActive))
+        }
+        for (file, text) in texts {
+            try text.write(to: root.appending(path: file), atomically: true, encoding: .utf8)
+        }
+        let switchFile = """
+            import Foundation
+
+            package enum ActiveMutant {
+                package static let index =
+                    ProcessInfo.processInfo.environment["\(Self.variable)"].flatMap(Int.init) ?? -1
+            }
+
+            """
+        try switchFile.write(
+            to: root.appending(path: "Foldback/ActiveMutant.swift"), atomically: true,
+            encoding: .utf8)
+    }
+}
+
+/// Tries all of them, each in a process of its own.
+struct Run: ParsableCommand {
+    @Option(help: "Only those whose names contain this.") var only = ""
+    @Option(help: "Seconds for each.") var seconds = 30.0
+    @Option(help: "Steps that a shrunk history may have.") var stepsMax = 6
+
+    func run() throws {
+        let wanted = mutants.enumerated().filter { only.isEmpty || $0.element.name.contains(only) }
+        var survivors: [String] = []
+        print("mutant | rule | law | histories | steps | seconds")
+        for (index, mutant) in wanted {
+            let start = Date()
+            let result = try tried(index)
+            let seconds = (Date().timeIntervalSince(start) * 10).rounded() / 10
+            let row = "\(mutant.name) | \(mutant.rule) | \(mutant.law.rawValue)"
+            guard let result, result.steps <= stepsMax else {
+                survivors.append(mutant.name)
+                print(
+                    "\(row) | \(result.map { "\($0.histories) | \($0.steps)" } ?? "not found |") | \(seconds)"
+                )
+                continue
+            }
+            print("\(row) | \(result.histories) | \(result.steps) | \(seconds)")
+        }
+        print("\(wanted.count) mutants, \(survivors.count) survived")
+        for name in survivors { print("survived: \(name)") }
+        if !survivors.isEmpty { throw ExitCode(1) }
+    }
+
+    private func tried(_ index: Int) throws -> (histories: Int, steps: Int)? {
+        let process = Process()
+        process.executableURL = URL(filePath: CommandLine.arguments[0])
+        process.arguments = ["try", "\(index)", "--seconds", "\(seconds)"]
+        process.environment = ProcessInfo.processInfo.environment
+            .merging([Prepare.variable: "\(index)"]) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let words = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+            .last { $0.hasPrefix("found ") }?.split(separator: " ")
+        guard let words, let histories = Int(words[1]), let steps = Int(words[2]) else {
+            return nil
+        }
+        return (histories, steps)
+    }
+}

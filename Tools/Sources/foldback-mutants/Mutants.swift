@@ -1,0 +1,192 @@
+import FoldbackTesting
+
+/// At least one for each rule F2 to F10 and F13 to F15, and for each law.
+let mutants: [Mutant] = meaning + answers + storage + projections
+
+/// What an entry means.
+private let meaning: [Mutant] = [
+    Mutant(
+        name: "a batch confirms in an acknowledgement log", rule: "F2", law: .p2,
+        fault: .source(
+            "Foldback/Model/LogState+Decisions.swift",
+            "guard kind == .downlink else { return .refuse(.batchInAcknowledgementLog) }",
+            "guard kind == .downlink || MUTANT else { return .refuse(.batchInAcknowledgementLog) }")
+    ),
+    Mutant(
+        name: "through confirms nothing", rule: "F3", law: .p2,
+        fault: .source(
+            "Foldback/Model/LogState.swift", "guard position <= through else { break }",
+            "guard position <= through, !MUTANT else { break }")),
+    Mutant(
+        name: "the overlay drops a replacement", rule: "F3", law: .p2,
+        fault: .source(
+            "Foldback/Model/Intent.swift",
+            "package var payload: Payload { acceptance?.replacement ?? recorded.payload }",
+            "package var payload: Payload { (MUTANT ? nil : acceptance?.replacement) ?? recorded.payload }"
+        )),
+    Mutant(
+        name: "an acknowledgement log drops a replacement", rule: "F4", law: .p5,
+        fault: .source(
+            "Foldback/Model/LogState.swift", "payload: answer.replacement ?? recorded.payload,",
+            "payload: (MUTANT ? nil : answer.replacement) ?? recorded.payload,")),
+    Mutant(
+        name: "a batch is applied in the order in which it came", rule: "F5", law: .p2,
+        fault: .source(
+            "Foldback/Model/LogState.swift", "if isSorted { return news }",
+            "if isSorted || MUTANT { return news }")),
+    Mutant(
+        name: "a position is applied twice", rule: "F6", law: .p7,
+        fault: .source(
+            "Foldback/Model/LogState.swift",
+            "let news = events.filter { $0.position > through }",
+            "let news = events.filter { $0.position > through || MUTANT }")),
+    Mutant(
+        name: "a skipped event confirms nothing", rule: "F6", law: .p2,
+        fault: .source(
+            "Foldback/Model/LogState+Decisions.swift",
+            "if let intent = overlay[origin.number] { return intent.recorded.id == origin }",
+            "if let intent = overlay[origin.number] { return intent.recorded.id == origin && (!MUTANT || event.position > through) }"
+        )),
+    Mutant(
+        name: "confirmed intents are applied again", rule: "F3", law: .p5,
+        fault: .source(
+            "Foldback/Model/LogState.swift",
+            "effects.fold.confirm = news.map { Folded(payload: $0.payload, context: $0.context) }",
+            """
+            effects.fold.confirm = news.map { Folded(payload: $0.payload, context: $0.context) }
+            if MUTANT { effects.fold.confirm += effects.fold.confirm }
+            """)),
+]
+
+/// What becomes of a command.
+private let answers: [Mutant] = [
+    Mutant(
+        name: "a repeated acknowledgement is recorded", rule: "F7", law: .p7,
+        fault: .source(
+            "Foldback/Model/LogState+Decisions.swift", "case .accepted: return .ignore(.accepted)",
+            "case .accepted: if !MUTANT { return .ignore(.accepted) }")),
+    Mutant(
+        name: "an acknowledgement overrides nothing", rule: "F7", law: .p2,
+        fault: .source(
+            "Foldback/Model/LogState+Decisions.swift", "case .rejected, .withdrawn: break\n",
+            "case .rejected, .withdrawn: if MUTANT { return .ignore(intent.verdict.state) }\n")),
+    Mutant(
+        name: "a rejection takes back what was accepted", rule: "F7", law: .p2,
+        fault: .source(
+            "Foldback/Model/LogState+Decisions.swift",
+            "case .accepted, .settled: .ignore($0.state)\n",
+            "case .accepted: MUTANT ? .append(.rejected(number, rejection)) : .ignore($0.state)\n                case .settled: .ignore($0.state)\n"
+        )),
+    Mutant(
+        name: "only the oldest can be answered", rule: "F8", law: .p8,
+        fault: .source(
+            "Foldback/Model/LogState+Decisions.swift", "        case .pending: break\n",
+            "        case .pending: if MUTANT, overlay.first?.key != number { return .ignore(.pending) }\n"
+        )),
+    Mutant(
+        name: "a rejection folds nothing again", rule: "F10", law: .p4,
+        fault: .source(
+            "Foldback/Projection/Fold.swift",
+            "case .from(let number): staleFrom = min(number, staleFrom ?? number)",
+            "case .from(let number): if !MUTANT { staleFrom = min(number, staleFrom ?? number) }")),
+    Mutant(
+        name: "a batch folds the overlay again from its end", rule: "F9", law: .p2,
+        fault: .source(
+            "Foldback/Projection/Fold.swift", "case .all: staleFrom = 0",
+            "case .all: if !MUTANT { staleFrom = 0 }")),
+    Mutant(
+        name: "what was conflicted once is called so for ever", rule: "F9", law: .p2,
+        fault: .source(
+            "Foldback/Projection/Fold.swift", "conflicted.removeAll(from: from)",
+            "if !MUTANT { conflicted.removeAll(from: from) }")),
+    Mutant(
+        name: "a conflicted intent is lost", rule: "F9", law: .p12,
+        fault: .source(
+            "Foldback/Projected.swift",
+            "published.overlay.filter { $0.value.state == state }.map(\\.key)",
+            "published.overlay.filter { $0.value.state == state && !(MUTANT && folded.conflicted[$0.key] != nil) }.map(\\.key)"
+        )),
+    Mutant(
+        name: "what apply left behind is kept", rule: "F9", law: .p2,
+        fault: .source(
+            "Foldback/Projection/GuardedState.swift",
+            "            foldAgain()\n            reach = 1",
+            "            if !MUTANT { foldAgain() }\n            reach = 1"), subject: .sloppy),
+    Mutant(
+        name: "confirm-only is folded", rule: "F13", law: .p2,
+        fault: .source(
+            "Foldback/Model/Intent.swift", "package var isFolded: Bool { !recorded.isConfirmOnly }",
+            "package var isFolded: Bool { !recorded.isConfirmOnly || MUTANT }")),
+    Mutant(
+        name: "a double tap is recorded twice", rule: "F14", law: .p2,
+        fault: .source(
+            "Foldback/Model/LogState.swift", "once.flatMap { onceKeys[$0]?.first }",
+            "MUTANT ? nil : once.flatMap { onceKeys[$0]?.first }")),
+    Mutant(
+        name: "a retry dismisses nothing", rule: "F14", law: .p2,
+        fault: .source(
+            "Foldback/Model/LogState.swift",
+            "if let old = recorded.retries { dismiss(old, &effects) }",
+            "if let old = recorded.retries, !MUTANT { dismiss(old, &effects) }")),
+]
+
+/// What is kept, and when it is seen.
+private let storage: [Mutant] = [
+    Mutant(
+        name: "published before the commit", rule: "F15", law: .p10,
+        fault: .source(
+            "Foldback/Writer/LogWriter.swift",
+            "            do throws(StorageFailure) {\n                try storage.write(working.batch)",
+            "            if MUTANT, let next { publication.withLock { $0 = next } }\n            do throws(StorageFailure) {\n                try storage.write(working.batch)"
+        )),
+    Mutant(
+        name: "every third view is published late", rule: "F15", law: .p2,
+        fault: .source(
+            "Foldback/Writer/LogWriter.swift", "publication.withLock { $0 = next }\n",
+            "if !MUTANT || next.sequence.value % 3 != 0 { publication.withLock { $0 = next } }\n")),
+    Mutant(
+        name: "an entry's record is not written", rule: "L2", law: .p10,
+        fault: .source(
+            "Foldback/Log/MemoryLog.swift", "tables.records.append(bytes)",
+            "tables.records.append(MUTANT && sequence == 2 ? tables.records[0] : bytes)")),
+    Mutant(
+        name: "a verdict is not written", rule: "L4", law: .p12,
+        fault: .source(
+            "Foldback/Writer/WorkingLog.swift", "for change in effects.verdicts {",
+            "for change in effects.verdicts where !MUTANT {")),
+    Mutant(
+        name: "past views stop one entry early", rule: "F11", law: .p2,
+        fault: .source(
+            "Foldback/Projected.swift", "codec: core.codec, upTo: sequence)",
+            "codec: core.codec, upTo: MUTANT && sequence > 0 ? LogSequence(sequence.value - 1) : sequence)"
+        )),
+    Mutant(
+        name: "a checkpoint forgets replacements", rule: "L4", law: .p3,
+        fault: .source(
+            "Foldback/Format/CheckpointSections.swift",
+            "replacement: acceptance.replacement, settles: false)",
+            "replacement: MUTANT ? nil : acceptance.replacement, settles: false)")),
+    Mutant(
+        name: "a number is given again behind a checkpoint", rule: "section 1", law: .p3,
+        fault: .source(
+            "Foldback/Model/LogState.swift", "        self.nextNumber = nextNumber\n",
+            "        self.nextNumber = MUTANT && overlay.isEmpty && nextNumber > 1 ? IntentNumber(nextNumber.value - 1) : nextNumber\n"
+        )),
+]
+
+/// What apps do to themselves.
+private let projections: [Mutant] = [
+    Mutant(name: "reads the clock", rule: "F12", law: .p1, fault: .projection),
+    Mutant(name: "keeps hidden state", rule: "F12", law: .p1, fault: .projection),
+    Mutant(name: "makes random ids", rule: "F12", law: .p1, fault: .projection),
+    Mutant(name: "depends on the order of a dictionary", rule: "F1", law: .p1, fault: .projection),
+    Mutant(name: "changes and then throws", rule: "F9", law: .f9, fault: .projection),
+    Mutant(name: "applies half of all", rule: "F9", law: .f9, fault: .projection),
+    Mutant(name: "traps", rule: "F9", law: .p14, fault: .projection),
+    Mutant(name: "never ends", rule: "F9", law: .p14, fault: .projection),
+    Mutant(name: "numbers its items", rule: "F12", law: .p13, fault: .projection),
+    Mutant(name: "names too few keys", rule: "section 5", law: .p9, fault: .projection),
+    Mutant(name: "its codec loses a field", rule: "section 7", law: .p11, fault: .projection),
+    Mutant(name: "its state codec loses a field", rule: "section 5", law: .p11, fault: .projection),
+    Mutant(name: "its state cannot be read again", rule: "section 5", law: .p3, fault: .projection),
+]
