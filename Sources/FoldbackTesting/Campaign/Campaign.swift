@@ -133,7 +133,9 @@ struct Campaign<P: Projection> {
     private mutating func foldedElsewhere(_ history: History<P.Event>) -> Elsewhere<P>.Result? {
         if tried % Self.processShare == 0 { judge.elsewhere.startAfresh(0) }
         // What cannot be encoded is for P11 to tell.
-        guard let result = try? judge.elsewhere.fold(history, in: 0) else { return nil }
+        guard let result = try? judge.elsewhere.fold(history, in: 0, stepSecondsMax: 10) else {
+            return nil
+        }
         if case .unavailable(let why) = result, open.contains(.p14) {
             open.removeAll { $0 == .p14 }
             report.unchecked.append((.p14, why))

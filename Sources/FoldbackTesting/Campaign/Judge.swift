@@ -55,9 +55,9 @@ struct Judge<P: Projection>: Sendable {
     /// P14: the other process did not come to the end of the history. Whatever is asked, such a history
     /// must not be folded in this one.
     private func died(_ history: History<P.Event>) -> Violation? {
-        guard case .died(let step, let how)? = try? elsewhere.fold(history, in: 0) else {
-            return nil
-        }
+        // Many are tried while a failure shrinks, and a second is long for a few steps.
+        let result = try? elsewhere.fold(history, in: 0, stepSecondsMax: 1)
+        guard case .died(let step, let how)? = result else { return nil }
         return Self.trap(history, step, how)
     }
 
@@ -73,9 +73,8 @@ struct Judge<P: Projection>: Sendable {
     /// in two of them now and then.
     private func differsElsewhere(_ trial: Trial<P>) -> Violation? {
         for index in 0..<Elsewhere<P>.processCount {
-            guard case .folded(let states)? = try? elsewhere.fold(trial.history, in: index) else {
-                return nil
-            }
+            let result = try? elsewhere.fold(trial.history, in: index, stepSecondsMax: 10)
+            guard case .folded(let states)? = result else { return nil }
             if let violation = Self.difference(of: states, from: trial) { return violation }
         }
         return nil

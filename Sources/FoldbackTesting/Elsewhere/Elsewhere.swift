@@ -56,9 +56,13 @@ final class Elsewhere<P: Projection>: Sendable {
     /// Ends a process; whoever folds there next starts another.
     func startAfresh(_ index: Int) { running.withLock { $0[index] = nil } }
 
-    /// - Parameter index: of the process, from 0 up to ``processCount``.
+    /// - Parameters:
+    ///   - index: of the process, from 0 up to ``processCount``.
+    ///   - stepSecondsMax: how long one step may take before it counts as never ending.
     /// - Throws: what the codec throws.
-    func fold(_ history: History<P.Event>, in index: Int) throws -> Result {
+    func fold(
+        _ history: History<P.Event>, in index: Int, stepSecondsMax: Int32
+    ) throws -> Result {
         let text = try history.ndjson(P.codec, title: "\(P.self)")
         return running.withLock { running in
             do throws(OtherProcess.Unavailable) {
@@ -67,17 +71,19 @@ final class Elsewhere<P: Projection>: Sendable {
                 return .unavailable(error.reason)
             }
             guard let process = running[index] else { return .unavailable("it is not there") }
-            let result = Self.fold(text, history.steps.count, process)
+            let result = Self.fold(text, history.steps.count, process, stepSecondsMax)
             if case .folded = result {} else { running[index] = nil }
             return result
         }
     }
 
-    private static func fold(_ text: String, _ count: Int, _ process: OtherProcess) -> Result {
+    private static func fold(
+        _ text: String, _ count: Int, _ process: OtherProcess, _ stepSecondsMax: Int32
+    ) -> Result {
         process.send(text)
         var states: [States] = []
         while states.count < count {
-            switch process.answer() {
+            switch process.answer(secondsMax: stepSecondsMax) {
             case .success(let line):
                 guard let next = try? States(line) else {
                     return .unavailable("another process says \(line)")

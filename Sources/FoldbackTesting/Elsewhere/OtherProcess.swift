@@ -9,9 +9,6 @@ import Synchronization
 
 /// Another process of this program that folds what it is sent, spoken to over a socket.
 final class OtherProcess: Sendable {
-    /// How long one step may take before it counts as never ending.
-    private static var stepMaxMilliseconds: Int32 { 10_000 }
-
     struct Unavailable: Error { let reason: String }
     /// It is there no longer, or does not get on.
     struct End: Error { let how: String }
@@ -49,7 +46,7 @@ final class OtherProcess: Sendable {
         } catch {
             throw Unavailable(reason: "another process could not be started: \(error)")
         }
-        guard case .success(FoldingProcess.ready) = answer() else {
+        guard case .success(FoldingProcess.ready) = answer(secondsMax: 20) else {
             throw Unavailable(reason: "another process of \(program.path) did not find \(type)")
         }
     }
@@ -81,13 +78,15 @@ final class OtherProcess: Sendable {
     }
 
     /// The next line. Blocks until there is one.
-    func answer() -> Result<String, End> {
+    ///
+    /// - Parameter secondsMax: behind that the process counts as one that never ends, and is ended.
+    func answer(secondsMax: Int32) -> Result<String, End> {
         while true {
             if let line = nextLine() { return .success(line) }
             var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-            guard poll(&waiting, 1, Self.stepMaxMilliseconds) > 0 else {
+            guard poll(&waiting, 1, secondsMax * 1_000) > 0 else {
                 kill(process.processIdentifier, SIGKILL)
-                return .failure(End(how: "it did not come to an end within ten seconds"))
+                return .failure(End(how: "it did not come to an end in \(secondsMax) s"))
             }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = recv(socket, &buffer, buffer.count, 0)

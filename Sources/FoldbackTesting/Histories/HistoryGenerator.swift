@@ -8,7 +8,7 @@ extension Generator where Value: Sendable {
     /// was rejected. So it stays while a history shrinks.
     /// - Parameters:
     ///   - kind: nil: either.
-    ///   - steps: how many at most; half as many on average.
+    ///   - steps: how many at most; about half as many on average.
     public func histories(_ kind: LogKind?, steps: Int) -> Generator<History<Value>> {
         Generator<History<Value>> { choices in
             let kind =
@@ -62,7 +62,7 @@ private struct Script<Event: Sendable> {
     mutating func draw(stepsMax: Int, from choices: inout Choices) throws {
         for _ in 0..<stepsMax {
             let goesOn = try choices.span { choices in
-                guard choices.draw(upTo: 1, .weights([2, UInt64(max(stepsMax, 2))])) == 1 else {
+                guard choices.draw(upTo: 1, .weights([1, UInt64(max(stepsMax, 2))])) == 1 else {
                     return false
                 }
                 try choices.span { try drawStep(&$0) }
@@ -111,7 +111,7 @@ private struct Script<Event: Sendable> {
 
     private mutating func drawRecord(_ choices: inout Choices) throws {
         let event = try choices.span { try events.generate(from: &$0) }
-        let force = choices.draw(upTo: 1, .weights([3, 1])) == 1
+        let force = choices.draw(upTo: 1, .weights([3, 2])) == 1
         let confirmOnly = choices.draw(upTo: 1, .weights([9, 1])) == 1
         let key = choices.draw(upTo: 2, .weights([8, 1, 1]))
         let once = key == 0 ? nil : "key \(key)"

@@ -104,7 +104,8 @@ extension Trial {
         return words
     }
 
-    /// P7: every answer and batch at once again, and all of them once more at the end.
+    /// P7: every answer and batch at once again, all of them once more at the end, and each batch with
+    /// everything that had come before it.
     func duplicatesChangeNothing() async throws -> Violation? {
         var subject = try Subject<P>(history.kind)
         for (index, step) in history.steps.enumerated() {
@@ -125,6 +126,26 @@ extension Trial {
             if let violation = duplicate(passages[index].outcome, again, sight, last, what) {
                 return violation
             }
+        }
+        return try await overlappingBatches()
+    }
+
+    private func overlappingBatches() async throws -> Violation? {
+        var subject = try Subject<P>(history.kind)
+        var before: [History<P.Event>.Told] = []
+        for (index, step) in history.steps.enumerated() {
+            var step = step
+            if case .confirm(let told, let through) = step, passages[index].outcome == .appended {
+                step = .confirm(before + told, through: through)
+                before += told
+            }
+            _ = try await subject.perform(step)
+            let sight = try Sight(allOf: subject.store)
+            guard let difference = sight.difference(from: passages[index].sight) else { continue }
+            return Violation(
+                .p7, difference,
+                "\(named(index)) came together with everything that had come before. Then",
+                expected: "coming alone", found: "coming with what had come")
         }
         return nil
     }

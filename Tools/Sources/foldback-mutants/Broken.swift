@@ -9,6 +9,7 @@ enum Deed: Codable, Hashable, Sendable {
     case put(String, Int)
     case listed(String)
     case removed(String)
+    case cleared
     case all([Deed])
 
     static let generator: Generator<Deed> = .recursive(
@@ -17,7 +18,7 @@ enum Deed: Codable, Hashable, Sendable {
             .making(Deed.added, .integers(in: 0...9)),
             .making(Deed.put, .element(of: ["a", "b", "c"]), .integers(in: 0...9)),
             .making(Deed.listed, .element(of: ["x", "y"])),
-            .making(Deed.removed, .element(of: ["a", "b", "x"])))
+            .making(Deed.removed, .element(of: ["a", "b", "x"])), .constant(.cleared))
     ) { inner in
         Generator<[Deed]>.arrays(of: inner, count: 0...3).map(Deed.all)
     }
@@ -46,7 +47,7 @@ struct Shelf: Codable, Hashable, Sendable {
     private mutating func change(_ deed: Deed, _ id: (Int) -> String, _ index: inout Int) throws {
         switch deed {
         case .added(let number):
-            guard sum + number < 20 else { throw TooMuch() }
+            guard sum + number < 13 else { throw TooMuch() }
             sum += number
         case .put(let key, let number): byKey[key] = number
         case .listed(let text):
@@ -55,6 +56,7 @@ struct Shelf: Codable, Hashable, Sendable {
         case .removed(let key):
             byKey[key] = nil
             items.removeAll { $0.text == key }
+        case .cleared: sum = 0
         case .all(let deeds): for deed in deeds { try change(deed, id, &index) }
         }
     }
@@ -117,7 +119,7 @@ struct ChangesThenThrows: Shelved {
 
     mutating func apply(_ event: Deed, _ context: EventContext) throws {
         if case .added(let number) = event { shelf.sum += number }
-        guard shelf.sum < 20 else { throw TooMuch() }
+        guard shelf.sum < 13 else { throw TooMuch() }
         if case .added = event { return }
         try shelf.apply(event, id: context.id)
     }
@@ -166,7 +168,7 @@ struct NamesTooFewKeys: Shelved {
 
     static func keys(touchedBy event: Deed, _ context: EventContext) -> [String] {
         switch event {
-        case .added: ["sum"]
+        case .added, .cleared: ["sum"]
         case .put(let key, _): [key]
         // Keys that it removes are not the only thing that it removes.
         case .removed(let key): [key]

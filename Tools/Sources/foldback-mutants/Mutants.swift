@@ -143,7 +143,8 @@ private let storage: [Mutant] = [
         name: "every third view is published late", rule: "F15", law: .p2,
         fault: .source(
             "Foldback/Writer/LogWriter.swift", "publication.withLock { $0 = next }\n",
-            "if !MUTANT || next.sequence.value % 3 != 0 { publication.withLock { $0 = next } }\n")),
+            "if !MUTANT || next.sequence.value % 3 != 0 || !working.answered.isEmpty { publication.withLock { $0 = next } }\n"
+        )),
     Mutant(
         name: "an entry's record is not written", rule: "L2", law: .p10,
         fault: .source(
