@@ -79,12 +79,11 @@ public enum Foldback {
         checkpoints: CheckpointPolicy, replica: ReplicaID?, sources: LogSources
     ) async throws(FoldbackError) -> Store<P> {
         let path = directory.path
-        var options = Environment.Options()
-        options.relaxed = durability == .relaxed
+        let options = durability.options
         let core = try await StoreCore.open(
             codec: AppCodec(codec: P.codec), folds: folds(projection, also), clock: sources.now,
             policy: checkpoints
-        ) { [options] () throws(FoldbackError) in
+        ) { () throws(FoldbackError) in
             try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,
                 freshReplica: sources.freshReplica)
@@ -115,6 +114,12 @@ public enum Durability: String, Hashable, Sendable, CaseIterable {
     /// Survives the end of the process; a power cut may undo the last commit, never the log's
     /// integrity. About twice as fast; ``Store/flush()`` before anything leaves the device.
     case relaxed
+
+    var options: Environment.Options {
+        var options = Environment.Options()
+        options.relaxed = self == .relaxed
+        return options
+    }
 }
 
 /// A further projection on a log.

@@ -10,6 +10,7 @@ final class TestStorage: LogStorage {
         var failure: Bool?
         var refused: IntentNumber?
         var sizes: [Int] = []
+        var syncs = 0
     }
 
     private let log = MemoryLog(kind: .acknowledgement, replica: ReplicaID("me")!)
@@ -65,8 +66,11 @@ final class TestStorage: LogStorage {
         try log.write(batch)
     }
 
+    var isRelaxed: Bool { true }
+    var syncCount: Int { plan.withLock { $0.syncs } }
+
     func requireUsable() throws(FoldbackError) { try log.requireUsable() }
-    func sync() throws(StorageFailure) { try log.sync() }
+    func sync() throws(StorageFailure) { plan.withLock { $0.syncs += 1 } }
     func records(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
@@ -83,6 +87,11 @@ final class TestStorage: LogStorage {
         from start: IntentNumber
     ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
         try log.verdicts(from: start)
+    }
+    func attempts(
+        from start: IntentNumber
+    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
+        try log.attempts(from: start)
     }
     func scanCheckpoints(
         from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool

@@ -46,7 +46,7 @@ import Testing
             if code == "import CLMDB" {
                 Issue.record("\(source.path):\(number): use FoldbackLMDB instead of CLMDB")
             }
-            let mayKnow = ["Log/", "Writer/", "Foldback.swift"]
+            let mayKnow = ["Log/", "Writer/", "Foldback.swift", "Foldback+Simulation.swift"]
             if code == "import FoldbackLMDB",
                 !mayKnow.contains(where: { source.path.contains("Foldback/\($0)") })
             {
