@@ -7,7 +7,10 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 let package = Package(
     name: "Foldback",
     platforms: [.macOS(.v15), .iOS(.v18)],
-    products: [.library(name: "Foldback", targets: ["Foldback"])],
+    products: [
+        .library(name: "Foldback", targets: ["Foldback"]),
+        .library(name: "FoldbackSync", targets: ["FoldbackSync"]),
+    ],
     dependencies: [
         // Persistent maps: a published view costs no copy of the state behind it.
         .package(url: "https://github.com/apple/swift-collections", from: "1.2.0")
@@ -24,6 +27,7 @@ let package = Package(
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ],
             swiftSettings: strict),
+        .target(name: "FoldbackSync", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["Foldback"], path: "Tests/TestSupport",
             swiftSettings: strict),
@@ -38,6 +42,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackTests", dependencies: ["Foldback", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FoldbackSyncTests", dependencies: ["FoldbackSync", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "ScenarioTests", dependencies: ["Foldback", "TestSupport"],

@@ -55,6 +55,20 @@ import Testing
         }
     }
 
+    @Test func `FoldbackSync stands on Foldback alone, and starts no task of its own`() throws {
+        let imports = ["Foldback", "Foundation", "FoundationEssentials", "Synchronization"]
+        let banned = [" Task {", " Task(", "Task.detached", "Thread", "Dispatch"]
+        Self.forEachLine(of: try Self.sources(under: "Sources/FoldbackSync")) {
+            source, number, code in
+            if code.hasPrefix("import "), !imports.contains(String(code.dropFirst(7))) {
+                Issue.record("\(source.path):\(number): go through Foldback instead")
+            }
+            for call in banned where " \(code)".contains(call) {
+                Issue.record("\(source.path):\(number): no\(call) here; use a task group")
+            }
+        }
+    }
+
     /// Types declared in a folder are used in that folder and those behind it.
     @Test func `folders of Foldback know only those before them`() throws {
         let order = ["Model", "Format", "Log", "Projection", "Replay", "Writer"]
@@ -99,7 +113,7 @@ import Testing
             ("print(", "return it"), (".random(", "take it as an argument"),
             ("ContinuousClock", "take the time as an argument"),
         ]
-        let allowed = ["Sources/Foldback/System.swift"]
+        let allowed = ["Sources/Foldback/System.swift", "Sources/FoldbackSync/System.swift"]
         let sources = try Self.sources(under: "Sources").filter { !allowed.contains($0.path) }
         Self.forEachLine(of: sources) { source, number, code in
             for (call, instead) in banned where code.contains(call) {
@@ -109,8 +123,10 @@ import Testing
     }
 
     @Test func `transitions name every case`() throws {
-        Self.forEachLine(of: try Self.sources(under: "Sources/Foldback/Model")) {
-            source, number, code in
+        let transitions =
+            try Self.sources(under: "Sources/Foldback/Model")
+            + Self.sources(under: "Sources/FoldbackSync").filter { $0.path.contains("State") }
+        Self.forEachLine(of: transitions) { source, number, code in
             if code.hasPrefix("default:") {
                 Issue.record("\(source.path):\(number): name the cases instead of default")
             }
