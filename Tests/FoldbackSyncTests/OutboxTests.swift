@@ -294,4 +294,56 @@ import Testing
             #expect(Self.numbers(authority.submitted) == [[1], [1]])
         }
     }
+
+    // MARK: The log beneath
+
+    private static func store(on storage: TestStorage) throws -> Store<Board> {
+        let core = try StoreCore(
+            on: storage, codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
+            clock: LogSources.counting().now, policy: .manual, hasThread: false)
+        return Store(core: core, also: [])
+    }
+
+    @Test func `L2: a relaxed log is flushed before a first attempt, and not before others`()
+        async throws
+    {
+        let time = VirtualTime()
+        let storage = TestStorage()
+        let store = try Self.store(on: storage)
+        let flushes = Mutex<[Int]>([])
+        let authority = FaultyAuthority(StubAuthority<Move>([])) { _ in
+            flushes.withLock { flushes in
+                flushes.append(storage.syncCount)
+                return flushes.count == 1 ? .lostBefore : nil
+            }
+        }
+        try await time.run {
+            _ = try await store.record(.set("a", 1))
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            try await Self.run(outbox) {
+                try await time.wait { store.snapshot.pending.isEmpty }
+                _ = try await store.record(.set("b", 1))
+                try await time.wait { store.snapshot.pending.isEmpty }
+            }
+        }
+        #expect(flushes.withLock { $0 } == [1, 1, 2])
+    }
+
+    @Test func `L6: a log that cannot be written ends the run, and nothing leaves`() async throws {
+        let time = VirtualTime()
+        let storage = TestStorage()
+        let store = try Self.store(on: storage)
+        let authority = StubAuthority<Move>([])
+        try await time.run {
+            _ = try await store.record(.set("a", 1))
+            storage.failWrites(leavingOutcomeUnknown: true)
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            let failure = await error { () throws(FoldbackError) in try await outbox.run() }
+            guard case .outcomeUnknown(intent: nil, _) = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(authority.submitted.isEmpty)
+        }
+    }
 }
