@@ -36,7 +36,7 @@ public protocol Authority<Event>: Sendable {
     func changes(after position: Position) async throws(AuthorityFailure) -> Changes<Event>
 }
 
-/// An intent on its way to the authority: the same bytes' event under the same id at each attempt.
+/// An intent on its way to the authority: the same event under the same id at each attempt.
 public struct Submission<Event: Sendable>: Sendable {
     public let id: IntentID
     /// As it was recorded.

@@ -148,7 +148,11 @@ import Testing
                 #expect(outbox.status.pause == .offline)
                 // It cannot have left.
                 _ = try await store.record(.set("b", 1))
+                await time.sleep(.seconds(1))
+                #expect(outbox.status.waitingCount == 2)
                 try await store.withdraw(1)
+                await time.sleep(.seconds(1))
+                #expect(outbox.status.waitingCount == 1)
                 outbox.wentOnline()
                 try await time.wait { store.snapshot.pending.isEmpty }
             }
