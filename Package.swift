@@ -29,8 +29,8 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "FoldbackSync", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB"], path: "Tests/TestSupport",
-            swiftSettings: strict),
+            name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB"],
+            path: "Tests/TestSupport", swiftSettings: strict),
         // Here and not beside the other tools: it counts folds and writes records as the log does, and
         // what it calls for that is `package`; and CLMDB is no product. It has no dependency that apps
         // would fetch.
