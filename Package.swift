@@ -9,6 +9,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Foldback", targets: ["Foldback"]),
+        .library(name: "FoldbackSync", targets: ["FoldbackSync"]),
         .library(name: "FoldbackTesting", targets: ["FoldbackTesting"]),
     ],
     dependencies: [
@@ -27,10 +28,13 @@ let package = Package(
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ],
             swiftSettings: strict),
-        .target(name: "FoldbackTesting", dependencies: ["Foldback"], swiftSettings: strict),
+        .target(name: "FoldbackSync", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Foldback"], path: "Tests/TestSupport",
+            name: "FoldbackTesting", dependencies: ["Foldback", "FoldbackSync"],
             swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB"],
+            path: "Tests/TestSupport", swiftSettings: strict),
         // Here and not beside the other tools: it counts folds and writes records as the log does, and
         // what it calls for that is `package`; and CLMDB is no product. It has no dependency that apps
         // would fetch.
@@ -42,6 +46,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackTests", dependencies: ["Foldback", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FoldbackSyncTests", dependencies: ["FoldbackSync", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackTestingTests", dependencies: ["FoldbackTesting", "TestSupport"],

@@ -73,30 +73,17 @@ public enum Foldback {
             also: also)
     }
 
-    /// A store on rows that may be there already, carried out by whoever comes first: for tests and
-    /// simulations that go the same way each time.
-    package static func inline<P: Projection>(
-        _ projection: P.Type, on storage: any LogStorage, sources: LogSources
-    ) throws(FoldbackError) -> Store<P> {
-        Store(
-            core: try StoreCore.inline(
-                on: storage, codec: AppCodec(codec: P.codec), folds: folds(projection, []),
-                clock: sources.now),
-            also: [])
-    }
-
     private static func open<P: Projection>(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>],
         existingOr newKind: LogKind, mustBe kind: LogKind?, durability: Durability,
         checkpoints: CheckpointPolicy, replica: ReplicaID?, sources: LogSources
     ) async throws(FoldbackError) -> Store<P> {
         let path = directory.path
-        var options = Environment.Options()
-        options.relaxed = durability == .relaxed
+        let options = durability.options
         let core = try await StoreCore.open(
             codec: AppCodec(codec: P.codec), folds: folds(projection, also), clock: sources.now,
             policy: checkpoints
-        ) { [options] () throws(FoldbackError) in
+        ) { () throws(FoldbackError) in
             try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,
                 freshReplica: sources.freshReplica)
@@ -127,6 +114,12 @@ public enum Durability: String, Hashable, Sendable, CaseIterable {
     /// Survives the end of the process; a power cut may undo the last commit, never the log's
     /// integrity. About twice as fast; ``Store/flush()`` before anything leaves the device.
     case relaxed
+
+    var options: Environment.Options {
+        var options = Environment.Options()
+        options.relaxed = self == .relaxed
+        return options
+    }
 }
 
 /// A further projection on a log.

@@ -23,6 +23,9 @@ extension FoldbackError: CustomStringConvertible {
         case .unknownIntent(let number): "no intent \(number) was ever recorded in this log"
         case .notPending(let number, let state):
             "intent \(number) is \(state.rawValue), and only a pending one can be withdrawn"
+        case .mayHaveLeft(let number):
+            "intent \(number) may have reached the server already and cannot be withdrawn; "
+                + "record an event that takes it back"
         case .notRejected(let number, let state, let isDismissed):
             "intent \(number) is \(isDismissed ? "dismissed or retried already" : state.rawValue), "
                 + "and only a rejection in the list can be dismissed or retried"

@@ -27,6 +27,9 @@ public enum FoldbackError: Error, Sendable {
     case inapplicable(reason: String)
     case unknownIntent(IntentNumber)
     case notPending(IntentNumber, state: IntentState)
+    /// Sending the intent has begun, so the authority may have it: it cannot be withdrawn any more, only
+    /// answered (F7).
+    case mayHaveLeft(IntentNumber)
     case notRejected(IntentNumber, state: IntentState, isDismissed: Bool)
     /// A position or a batch that this log cannot take; says why (F2 to F5).
     case invalidBatch(reason: String)

@@ -12,6 +12,8 @@ package enum Limits {
     package static let keyBytesMax = 1_024
     /// Bytes of a rejection's message.
     package static let messageBytesMax = 64 << 10
+    /// Bytes of the reason why an attempt came to nothing.
+    package static let reasonBytesMax = 1_024
 
     /// Entries of one transaction (L3): so that the first of them does not wait long for the last.
     package static let commitCountMax = 1_024

@@ -53,7 +53,7 @@ extension Store {
     /// Takes back a pending intent that cannot have left the device: it is folded no longer (F7).
     ///
     /// - Returns: the entry's sequence.
-    /// - Throws: `.unknownIntent`, `.notPending`, nothing changed; otherwise as recording.
+    /// - Throws: `.unknownIntent`, `.notPending`, `.mayHaveLeft`, nothing changed; otherwise as recording.
     @discardableResult
     public nonisolated(nonsending) func withdraw(
         _ number: IntentNumber

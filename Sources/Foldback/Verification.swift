@@ -47,6 +47,8 @@ public struct Verification: Sendable, Hashable {
         case entry(LogSequence)
         /// A row of table verdicts.
         case verdict(IntentNumber)
+        /// A row of table attempts.
+        case attempt(IntentNumber)
         case checkpoint(LogSequence)
         /// What an open store shows.
         case view(projection: String)
@@ -56,6 +58,7 @@ public struct Verification: Sendable, Hashable {
             case .file: "data file"
             case .entry(let sequence): "entry \(sequence)"
             case .verdict(let number): "verdict of intent \(number)"
+            case .attempt(let number): "attempt of intent \(number)"
             case .checkpoint(let sequence): "checkpoint at \(sequence)"
             case .view(let projection): "view of \(projection)"
             }

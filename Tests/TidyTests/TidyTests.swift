@@ -46,7 +46,7 @@ import Testing
             if code == "import CLMDB" {
                 Issue.record("\(source.path):\(number): use FoldbackLMDB instead of CLMDB")
             }
-            let mayKnow = ["Log/", "Writer/", "Foldback.swift"]
+            let mayKnow = ["Log/", "Writer/", "Foldback.swift", "Foldback+Simulation.swift"]
             if code == "import FoldbackLMDB",
                 !mayKnow.contains(where: { source.path.contains("Foldback/\($0)") })
             {
@@ -60,6 +60,20 @@ import Testing
         Self.forEachLine(of: try Self.sources(under: "Sources")) { source, number, code in
             if code.hasSuffix("import Testing") || code.hasSuffix("import XCTest") {
                 Issue.record("\(source.path):\(number): return a report instead")
+            }
+        }
+    }
+
+    @Test func `FoldbackSync stands on Foldback alone, and starts no task of its own`() throws {
+        let imports = ["Foldback", "Foundation", "FoundationEssentials", "Synchronization"]
+        let banned = [" Task {", " Task(", "Task.detached", "Thread", "Dispatch"]
+        Self.forEachLine(of: try Self.sources(under: "Sources/FoldbackSync")) {
+            source, number, code in
+            if code.hasPrefix("import "), !imports.contains(String(code.dropFirst(7))) {
+                Issue.record("\(source.path):\(number): go through Foldback instead")
+            }
+            for call in banned where " \(code)".contains(call) {
+                Issue.record("\(source.path):\(number): no\(call) here; use a task group")
             }
         }
     }
@@ -108,9 +122,7 @@ import Testing
             ("print(", "return it"), (".random(", "take it as an argument"),
             ("ContinuousClock", "take the time as an argument"),
         ]
-        let allowed = [
-            "Sources/Foldback/System.swift", "Sources/FoldbackTesting/System.swift",
-        ]
+        let allowed = ["", "Sync", "Testing"].map { "Sources/Foldback\($0)/System.swift" }
         let sources = try Self.sources(under: "Sources").filter { !allowed.contains($0.path) }
         Self.forEachLine(of: sources) { source, number, code in
             for (call, instead) in banned where code.contains(call) {
@@ -120,8 +132,10 @@ import Testing
     }
 
     @Test func `transitions name every case`() throws {
-        Self.forEachLine(of: try Self.sources(under: "Sources/Foldback/Model")) {
-            source, number, code in
+        let transitions =
+            try Self.sources(under: "Sources/Foldback/Model")
+            + Self.sources(under: "Sources/FoldbackSync").filter { $0.path.contains("State") }
+        Self.forEachLine(of: transitions) { source, number, code in
             if code.hasPrefix("default:") {
                 Issue.record("\(source.path):\(number): name the cases instead of default")
             }

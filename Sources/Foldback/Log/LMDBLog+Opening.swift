@@ -45,6 +45,7 @@ extension LMDBLog {
                 return Tables(
                     log: log, entries: try transaction.table(Name.entries),
                     verdicts: try transaction.table(Name.verdicts),
+                    attempts: try transaction.table(Name.attempts),
                     checkpoints: try transaction.table(Name.checkpoints))
             }
             // Only now do the names of the files survive a power cut, and that of a directory that was
@@ -70,6 +71,7 @@ extension LMDBLog {
                 else { return nil }
                 return Tables(
                     log: log, entries: entries, verdicts: verdicts,
+                    attempts: try transaction.table(Name.attempts),
                     checkpoints: try transaction.table(Name.checkpoints))
             }
         }
@@ -80,6 +82,7 @@ extension LMDBLog {
     private enum Name {
         static let entries = "entries"
         static let verdicts = "verdicts"
+        static let attempts = "attempts"
         static let checkpoints = "checkpoints"
         static let log = "log"
     }

@@ -1,10 +1,11 @@
 import FoldbackLMDB
 
-/// A log on disk: one LMDB environment with four tables (L1).
+/// A log on disk: one LMDB environment with five tables (L1).
 ///
 /// ```
 /// entries      sequence (8 bytes, big-endian)  ─▶  record
 /// verdicts     intent number (the same)        ─▶  how a settled intent stands
+/// attempts     intent number               ─▶  when a pending intent was sent last
 /// checkpoints  sequence, section, piece        ─▶  a piece of what is known at the sequence
 /// log          "header"                        ─▶  kind, replica ids, identity of the file
 /// ```
@@ -13,7 +14,8 @@ package final class LMDBLog: LogStorage {
         let log: Table<String>
         let entries: Table<UInt64>
         let verdicts: Table<UInt64>
-        /// Nil in a log that is only read and has none yet.
+        /// These are nil in a log that is only read and has none yet.
+        let attempts: Table<UInt64>?
         let checkpoints: Table<CheckpointKey>?
     }
 
@@ -34,6 +36,7 @@ package final class LMDBLog: LogStorage {
 
     package var usedBytes: Int { environment.usedBytes }
     package var oldestReadNanoseconds: UInt64 { environment.oldestReadNanoseconds }
+    package var isRelaxed: Bool { environment.isRelaxed }
 
     package func requireUsable() throws(FoldbackError) {
         do { try environment.requireUsable() } catch { throw FoldbackError(error, at: path) }
@@ -44,15 +47,17 @@ package final class LMDBLog: LogStorage {
     // MARK: Writing
 
     package func write(_ batch: WriteBatch) throws(StorageFailure) {
-        let (entries, verdicts, checkpoints) = (
-            tables.entries, tables.verdicts, tables.checkpoints
-        )
+        let (entries, verdicts) = (tables.entries, tables.verdicts)
         // In order of key: neighbours lie on one page.
         let rows = batch.verdicts.sorted { $0.key < $1.key }
+        let attempts = batch.attempts.sorted { $0.key < $1.key }
+            .map { (number: $0.key, bytes: $0.value?.encoded(for: $0.key)) }
+        let reserve = attempts.reduce(batch.bytes + rows.count * 64) {
+            $0 + ($1.bytes?.count ?? 0) + 64
+        }
         let mark = beside?.nextMark()
         do throws(LMDBError) {
-            try environment.write(reserveBytes: batch.bytes + rows.count * 64) {
-                transaction throws(LMDBError) in
+            try environment.write(reserveBytes: reserve) { transaction throws(LMDBError) in
                 if let mark { try put(mark, transaction) }
                 for (sequence, bytes) in batch.records {
                     try transaction.append(bytes, at: sequence.value, to: entries)
@@ -60,19 +65,40 @@ package final class LMDBLog: LogStorage {
                 for (number, row) in rows {
                     try transaction.put(row.encoded(for: number), at: number.value, in: verdicts)
                 }
-                guard let checkpoints else { return }
-                for key in batch.removedCheckpointRows {
-                    _ = try transaction.delete(key, from: checkpoints)
-                }
-                for row in batch.checkpointRows {
-                    try transaction.put(row.bytes, at: row.key, in: checkpoints)
-                }
+                try write(attempts, transaction)
+                try writeCheckpoints(of: batch, transaction)
             }
         } catch {
             precondition(error.cause != .keyExists, "L1: the sequence counter is broken: \(error)")
             throw StorageFailure(error, at: path)
         }
         if mark != nil { try adoptMark() }
+    }
+
+    private func write(
+        _ attempts: [(number: IntentNumber, bytes: [UInt8]?)],
+        _ transaction: borrowing WriteTransaction
+    ) throws(LMDBError) {
+        guard let table = tables.attempts else { return }
+        for (number, bytes) in attempts {
+            if let bytes {
+                try transaction.put(bytes, at: number.value, in: table)
+            } else {
+                _ = try transaction.delete(number.value, from: table)
+            }
+        }
+    }
+
+    private func writeCheckpoints(
+        of batch: WriteBatch, _ transaction: borrowing WriteTransaction
+    ) throws(LMDBError) {
+        guard let checkpoints = tables.checkpoints else { return }
+        for key in batch.removedCheckpointRows {
+            _ = try transaction.delete(key, from: checkpoints)
+        }
+        for row in batch.checkpointRows {
+            try transaction.put(row.bytes, at: row.key, in: checkpoints)
+        }
     }
 
     /// Only behind a commit that a power cut cannot undo: a relaxed one is flushed first, once.
@@ -107,6 +133,13 @@ package final class LMDBLog: LogStorage {
         from start: IntentNumber
     ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
         try rows(of: tables.verdicts, from: start, countMax: Limits.readCountMax)
+    }
+
+    package func attempts(
+        from start: IntentNumber
+    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
+        guard let attempts = tables.attempts else { return [] }
+        return try rows(of: attempts, from: start, countMax: Limits.readCountMax)
     }
 
     private func rows<Number: LogNumber>(

@@ -15,6 +15,9 @@ package protocol LogStorage: AnyObject, Sendable {
     /// Writes everything or nothing (L4); returns when it is as durable as the store is.
     func write(_ batch: WriteBatch) throws(StorageFailure)
 
+    /// Whether a power cut may undo the last commit until ``sync()`` has returned (L2).
+    var isRelaxed: Bool { get }
+
     /// Makes durable what relaxed commits have written.
     func sync() throws(StorageFailure)
 
@@ -30,6 +33,11 @@ package protocol LogStorage: AnyObject, Sendable {
 
     /// The rows of table `verdicts` from `start` on, a bounded piece of them, in order.
     func verdicts(
+        from start: IntentNumber
+    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])]
+
+    /// The rows of table `attempts` from `start` on, a bounded piece of them, in order.
+    func attempts(
         from start: IntentNumber
     ) throws(FoldbackError) -> [(IntentNumber, [UInt8])]
 
@@ -49,6 +57,8 @@ package struct WriteBatch: Sendable {
     package var records: [(sequence: LogSequence, bytes: [UInt8])] = []
     /// The last word for each intent whose verdict changed.
     package var verdicts: [IntentNumber: VerdictRow] = [:]
+    /// The last word for each intent whose attempt changed; nil: its row goes.
+    package var attempts: [IntentNumber: Attempt?] = [:]
     package var checkpointRows: [CheckpointRow] = []
     package var removedCheckpointRows: [CheckpointKey] = []
     package var bytes = 0
@@ -56,7 +66,8 @@ package struct WriteBatch: Sendable {
     package init() {}
 
     package var isEmpty: Bool {
-        records.isEmpty && checkpointRows.isEmpty && removedCheckpointRows.isEmpty
+        records.isEmpty && attempts.isEmpty && checkpointRows.isEmpty
+            && removedCheckpointRows.isEmpty
     }
 
     /// The record of an entry that is not committed yet.

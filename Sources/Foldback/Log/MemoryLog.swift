@@ -3,36 +3,30 @@ import Synchronization
 /// A log that is gone with the process: for previews and app tests. It keeps the same bytes as one on
 /// disk, so everything but the disk is tried.
 package final class MemoryLog: LogStorage {
-    private struct Tables: Sendable {
-        var records: [[UInt8]] = []
-        var verdicts: [IntentNumber: [UInt8]] = [:]
-        var checkpoints: [CheckpointKey: [UInt8]] = [:]
-        var bytes = 0
-        var isClosed = false
-    }
-
     package let path = "(in memory)"
     package let header: LogHeader
-    private let tables: Mutex<Tables>
+    private let tables: Mutex<MemoryRows>
+    private let closed = Mutex(false)
 
-    package init(kind: LogKind, replica: ReplicaID) {
-        header = LogHeader(kind: kind, replicas: ReplicaTable([replica]), file: .none)
-        tables = Mutex(Tables())
-    }
-
-    /// What the end of the process leaves of a log: another with the same rows.
-    package init(rowsOf other: MemoryLog) {
-        header = other.header
-        var rows = other.tables.withLock { $0 }
-        rows.isClosed = false
+    /// A log of what another one had committed.
+    package init(_ rows: MemoryRows) {
+        header = rows.header
         tables = Mutex(rows)
     }
 
+    package convenience init(kind: LogKind, replica: ReplicaID) {
+        self.init(MemoryRows(kind: kind, replica: replica))
+    }
+
+    /// All that is committed now; also of a closed log. O(1).
+    package var rows: MemoryRows { tables.withLock { $0 } }
+
     package var usedBytes: Int { tables.withLock { $0.bytes } }
     package var oldestReadNanoseconds: UInt64 { 0 }
+    package var isRelaxed: Bool { false }
 
     package func requireUsable() throws(FoldbackError) {
-        guard !tables.withLock({ $0.isClosed }) else { throw .closed(path: path) }
+        guard !closed.withLock({ $0 }) else { throw .closed(path: path) }
     }
 
     package func write(_ batch: WriteBatch) throws(StorageFailure) {
@@ -44,6 +38,9 @@ package final class MemoryLog: LogStorage {
             }
             for (number, row) in batch.verdicts {
                 tables.verdicts[number] = row.encoded(for: number)
+            }
+            for (number, attempt) in batch.attempts {
+                tables.attempts[number] = attempt?.encoded(for: number)
             }
             for key in batch.removedCheckpointRows { tables.checkpoints[key] = nil }
             for row in batch.checkpointRows { tables.checkpoints[row.key] = row.bytes }
@@ -80,8 +77,19 @@ package final class MemoryLog: LogStorage {
     package func verdicts(
         from start: IntentNumber
     ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
+        try rows(tables.withLock { $0.verdicts }, from: start)
+    }
+
+    package func attempts(
+        from start: IntentNumber
+    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
+        try rows(tables.withLock { $0.attempts }, from: start)
+    }
+
+    private func rows(
+        _ rows: [IntentNumber: [UInt8]], from start: IntentNumber
+    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
         try requireUsable()
-        let rows = tables.withLock { $0.verdicts }
         return rows.filter { $0.key >= start }.sorted { $0.key < $1.key }
             .prefix(Limits.readCountMax).map { ($0.key, $0.value) }
     }
@@ -98,5 +106,20 @@ package final class MemoryLog: LogStorage {
 
     package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] { [] }
 
-    package func close() { tables.withLock { $0.isClosed = true } }
+    package func close() { closed.withLock { $0 = true } }
+}
+
+/// What a log in memory has committed, as one value: keeping it is what a disk does when the process
+/// dies, and opening a log of it is the restart.
+package struct MemoryRows: Sendable {
+    package let header: LogHeader
+    fileprivate var records: [[UInt8]] = []
+    fileprivate var verdicts: [IntentNumber: [UInt8]] = [:]
+    fileprivate var attempts: [IntentNumber: [UInt8]] = [:]
+    fileprivate var checkpoints: [CheckpointKey: [UInt8]] = [:]
+    fileprivate var bytes = 0
+
+    fileprivate init(kind: LogKind, replica: ReplicaID) {
+        header = LogHeader(kind: kind, replicas: ReplicaTable([replica]), file: .none)
+    }
 }

@@ -55,7 +55,14 @@ public final class LogReader: Sendable {
             codec: codec)
     }
 
-    /// Checks every record, verdict and checkpoint against a fold from the first entry on.
+    /// What is known of sending pending intents; see ``Store/attempts``.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    public func attempts() throws(FoldbackError) -> [IntentNumber: Attempt] {
+        Dictionary(uniqueKeysWithValues: try log.attempts().map { ($0.key, $0.value) })
+    }
+
+    /// Checks every record, verdict, attempt and checkpoint against a fold from the first entry on.
     ///
     /// - Parameter projection: the projection whose checkpointed states are compared as well; of a log
     ///   whose events it cannot read, nothing is compared.

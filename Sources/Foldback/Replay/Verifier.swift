@@ -35,6 +35,7 @@ struct Verifier {
             if let end { verifier.compare(end) }
             try verifier.compareVerdicts()
         }
+        try noting { verifier throws(FoldbackError) in try verifier.checkAttempts() }
         return Verification(
             entriesFolded: Int(clamping: fold.state.sequence.value),
             checkpointsCompared: checkpointsCompared, findings: findings,
@@ -236,6 +237,19 @@ struct Verifier {
         } catch {
             return "\(error)"
         }
+    }
+
+    // MARK: Attempts
+
+    /// Nothing in the log says what a row should be, so only that it is what was written is checked.
+    private mutating func checkAttempts() throws(FoldbackError) {
+        var flaws: [(IntentNumber, FormatError)] = []
+        try storage.scanAttempts { number, bytes in
+            do throws(FormatError) { _ = try Attempt(decoding: bytes, for: number) } catch {
+                flaws.append((number, error))
+            }
+        }
+        for (number, flaw) in flaws { find(.attempt(number), "\(flaw)") }
     }
 
     // MARK: The view

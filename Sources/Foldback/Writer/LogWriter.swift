@@ -15,24 +15,32 @@ package final class LogWriter: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let working: Mutex<WorkingLog>
     private let publication: Mutex<Published>
+    private let committedAttempts: Mutex<Attempts>
     private let latch = Mutex<StorageFailure?>(nil)
     package let listeners = Listeners()
 
-    /// - Parameter fold: of the whole log.
+    /// - Parameters:
+    ///   - fold: of the whole log.
+    ///   - attempts: of its pending intents.
     package init(
-        _ fold: LogFold, on storage: any LogStorage, codec: any PayloadCodec,
+        _ fold: LogFold, attempts: Attempts, on storage: any LogStorage, codec: any PayloadCodec,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.storage = storage
         self.codec = codec
         self.clock = clock
-        var working = WorkingLog(fold, replicas: storage.header.replicas)
+        committedAttempts = Mutex(attempts)
+        var working = WorkingLog(
+            fold, attempts: attempts, replicas: storage.header.replicas)
         publication = Mutex(working.published())
         self.working = Mutex(working)
     }
 
     /// The last committed state; any thread, O(1).
     package var published: Published { publication.withLock { $0 } }
+
+    /// Attempts of pending intents as the last commit left them; any thread, O(1).
+    package var attempts: Attempts { committedAttempts.withLock { $0 } }
 
     // MARK: One transaction
 
@@ -88,6 +96,9 @@ package final class LogWriter: Sendable {
                 latch.withLock { $0 = error }
                 return .failed(results, error)
             }
+            if !working.batch.attempts.isEmpty {
+                committedAttempts.withLock { $0 = working.attempts }
+            }
             if let next {
                 publication.withLock { $0 = next }
                 listeners.published(next)
@@ -100,7 +111,9 @@ package final class LogWriter: Sendable {
     /// Flushes where somebody asked for it. What was written is in the log; that it survives a power cut
     /// is what a failure leaves open.
     private func sync(_ requests: [Request], _ results: inout [Result<Outcome, FoldbackError>]) {
-        let asking = requests.indices.filter { requests[$0].work.isSync }
+        let asking = requests.indices.filter {
+            requests[$0].work.asksForSync(isRelaxed: storage.isRelaxed)
+        }
         guard !asking.isEmpty else { return }
         do throws(StorageFailure) {
             try storage.sync()
@@ -124,7 +137,8 @@ package final class LogWriter: Sendable {
         switch outcome {
         case .recorded(let id, _), .joined(let id, _):
             return .outcomeUnknown(intent: id.number, failure)
-        case .appended, .ignored, .confirmed, .batchIgnored, .synced, .checkpointsChanged:
+        case .appended, .ignored, .confirmed, .batchIgnored, .synced, .attempted,
+            .checkpointsChanged:
             return .outcomeUnknown(intent: nil, failure)
         }
     }
@@ -137,6 +151,7 @@ package final class LogWriter: Sendable {
         do throws(FoldbackError) {
             switch work {
             case .sync: return .success(.synced)
+            case .attempt(let attempts, _): return .success(.attempted(working.note(attempts)))
             case .keep(let row):
                 working.keep(row)
                 return .success(.checkpointsChanged)
@@ -171,6 +186,8 @@ package final class LogWriter: Sendable {
         case .append(.confirmed(let batch)):
             let sequence = try append(.confirmed(batch))
             return .confirmed(sequence, through: working.fold.state.through)
+        case .append(.withdrawn(let number)) where working.attempts[number] != nil:
+            throw .mayHaveLeft(number)
         case .append(let entry): return .appended(try append(entry))
         case .join(let number, let entry):
             guard let joined = working.fold.state.overlay[number]?.recorded else {
@@ -214,9 +231,11 @@ struct SettledSubject: Sendable {
 }
 
 extension Request.Work {
-    fileprivate var isSync: Bool {
+    /// Whether the commit alone is not enough for it.
+    fileprivate func asksForSync(isRelaxed: Bool) -> Bool {
         switch self {
         case .sync: true
+        case .attempt(_, let flushes): flushes && isRelaxed
         case .command, .keep, .drop: false
         }
     }

@@ -7,6 +7,9 @@ package final class Request: Sendable {
         case command(Command, isForced: Bool)
         /// Makes everything written so far durable.
         case sync
+        /// Writes attempts of those intents that are pending still. `flushes`: what came before, and the
+        /// intents themselves, survive a power cut then (L2).
+        case attempt([IntentNumber: Attempt], flushes: Bool)
         /// Writes a piece of a checkpoint (L4).
         case keep(CheckpointRow)
         /// Removes what is left of one that is no longer needed.
@@ -79,5 +82,7 @@ package enum Outcome: Sendable {
     case confirmed(LogSequence, through: Position)
     case batchIgnored(through: Position)
     case synced
+    /// Attempts of these intents were written; the others are pending no longer.
+    case attempted([IntentNumber])
     case checkpointsChanged
 }

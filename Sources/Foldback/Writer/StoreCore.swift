@@ -40,7 +40,13 @@ package final class StoreCore: Sendable {
             Platform.startThread {
                 let intake: Intake
                 do throws(FoldbackError) {
-                    intake = try folded(try openStorage(), folds, codec, clock, policy, opened)
+                    // Given to whoever opens, and not kept: the thread must not keep alive what would
+                    // end it.
+                    let core = try StoreCore(
+                        on: try openStorage(), codec: codec, folds: folds, clock: clock,
+                        policy: policy, hasThread: true)
+                    intake = core.intake
+                    opened.resume(returning: .success(core))
                 } catch {
                     opened.resume(returning: .failure(error))
                     return
@@ -51,20 +57,22 @@ package final class StoreCore: Sendable {
         return try opened.get()
     }
 
-    /// Gives the store to whoever opens it, and keeps none: the thread must not keep alive what would
-    /// end it.
-    private static func folded(
-        _ storage: any LogStorage, _ folds: [any AnyFold], _ codec: any PayloadCodec,
-        _ clock: @escaping @Sendable () -> Timestamp, _ policy: CheckpointPolicy,
-        _ opened: UnsafeContinuation<Result<StoreCore, FoldbackError>, Never>
-    ) throws(FoldbackError) -> Intake {
+    /// Folds the log, on the calling thread.
+    ///
+    /// - Parameter hasThread: whether a thread will call the intake's ``Intake/run()``; else whoever
+    ///   comes first carries commands out: in memory, and where a simulation must be repeatable.
+    package convenience init(
+        on storage: any LogStorage, codec: any PayloadCodec, folds: [any AnyFold],
+        clock: @escaping @Sendable () -> Timestamp, policy: CheckpointPolicy, hasThread: Bool
+    ) throws(FoldbackError) {
         do throws(FoldbackError) {
             let (fold, start) = try LogFold.folded(storage, folds: folds, codec: codec)
-            let writer = LogWriter(fold, on: storage, codec: codec, clock: clock)
-            let intake = Intake(storage, writer, hasThread: true)
-            let core = StoreCore(intake, codec: codec, start: start, policy: policy)
-            opened.resume(returning: .success(core))
-            return intake
+            let attempts = try storage.attempts(of: fold.state.overlay)
+            let writer = LogWriter(
+                fold, attempts: attempts, on: storage, codec: codec, clock: clock)
+            self.init(
+                Intake(storage, writer, hasThread: hasThread), codec: codec, start: start,
+                policy: policy)
         } catch {
             storage.close()
             throw error
@@ -77,25 +85,9 @@ package final class StoreCore: Sendable {
     ) -> StoreCore {
         let storage = MemoryLog(kind: kind, replica: replica)
         let fold = LogFold(of: storage, folds: folds)
+        let writer = LogWriter(
+            fold, attempts: Attempts(), on: storage, codec: codec, clock: clock)
         let start = FoldingStart(checkpoint: 0, entriesFolded: 0, refused: [])
-        return inline(fold, from: start, on: storage, codec: codec, clock: clock)
-    }
-
-    /// A store without a thread of its own: whoever comes first carries commands out, and blocks on the
-    /// disk. On any storage, so that a simulation goes the same way each time.
-    package static func inline(
-        on storage: any LogStorage, codec: any PayloadCodec, folds: [any AnyFold],
-        clock: @escaping @Sendable () -> Timestamp
-    ) throws(FoldbackError) -> StoreCore {
-        let (fold, start) = try LogFold.folded(storage, folds: folds, codec: codec)
-        return inline(fold, from: start, on: storage, codec: codec, clock: clock)
-    }
-
-    private static func inline(
-        _ fold: LogFold, from start: FoldingStart, on storage: any LogStorage,
-        codec: any PayloadCodec, clock: @escaping @Sendable () -> Timestamp
-    ) -> StoreCore {
-        let writer = LogWriter(fold, on: storage, codec: codec, clock: clock)
         return StoreCore(
             Intake(storage, writer, hasThread: false), codec: codec, start: start, policy: .manual)
     }

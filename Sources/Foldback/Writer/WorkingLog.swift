@@ -5,12 +5,15 @@ package struct WorkingLog: Sendable {
     package private(set) var batch = WriteBatch()
     /// Intents whose state this transaction changes.
     package private(set) var answered: [IntentNumber] = []
+    /// Of pending intents alone.
+    package private(set) var attempts: Attempts
     private let replicas: ReplicaTable
     /// The intent that the folds already have, from having been tried (F9).
     private var tried: IntentNumber?
 
-    package init(_ fold: LogFold, replicas: ReplicaTable) {
+    package init(_ fold: LogFold, attempts: Attempts, replicas: ReplicaTable) {
         self.fold = fold
+        self.attempts = attempts
         self.replicas = replicas
     }
 
@@ -64,10 +67,28 @@ package struct WorkingLog: Sendable {
 
     mutating func drop(_ keys: [CheckpointKey]) { batch.removedCheckpointRows += keys }
 
+    /// Notes attempts of those intents that are pending still, and says which.
+    mutating func note(_ attempts: [IntentNumber: Attempt]) -> [IntentNumber] {
+        let pending = attempts.keys.sorted()
+            .filter { fold.state.overlay[$0]?.state == .pending }
+        for number in pending {
+            self.attempts[number] = attempts[number]
+            batch.attempts[number] = attempts[number]
+        }
+        return pending
+    }
+
     private mutating func note(
         _ effects: Effects, _ subjects: [IntentNumber: SettledSubject]
     ) {
         answered += effects.answered
+        // An answer ends the attempts, in its own transaction.
+        if !attempts.isEmpty {
+            for number in effects.answered where attempts[number] != nil {
+                attempts[number] = nil
+                batch.attempts[number] = .some(nil)
+            }
+        }
         for change in effects.verdicts {
             let old = subjects[change.number]?.row
             guard let intent = change.intentSequence ?? old?.intentSequence,

@@ -18,7 +18,7 @@ struct Subject<P: Projection> {
     ) throws(FoldbackError) {
         self.watch = watch
         rows = WatchedLog(MemoryLog(kind: kind, replica: replica))
-        store = try Foldback.inline(P.self, on: rows, sources: sources)
+        store = try Foldback.withoutThread(P.self, on: rows, sources: sources)
         letWatch()
     }
 
@@ -31,8 +31,8 @@ struct Subject<P: Projection> {
 
     /// What the end of the process leaves.
     func left() throws(FoldbackError) -> Store<P> {
-        try Foldback.inline(
-            P.self, on: WatchedLog(MemoryLog(rowsOf: rows.rows)), sources: sources)
+        try Foldback.withoutThread(
+            P.self, on: WatchedLog(MemoryLog(rows.log.rows)), sources: sources)
     }
 
     /// The sequence of a checkpoint of everything so far; 0 where there is nothing yet.
@@ -51,8 +51,8 @@ struct Subject<P: Projection> {
             return nil
         case .reopen, .kill:
             if case .reopen = step { await store.close() }
-            rows = WatchedLog(MemoryLog(rowsOf: rows.rows))
-            store = try Foldback.inline(P.self, on: rows, sources: sources)
+            rows = WatchedLog(MemoryLog(rows.log.rows))
+            store = try Foldback.withoutThread(P.self, on: rows, sources: sources)
             letWatch()
             return nil
         case .record, .retry, .withdraw, .dismiss, .acknowledge, .reject, .confirm:

@@ -27,7 +27,8 @@ public struct ShellError: Error {
             switch error {
             case .inapplicable: .inapplicable
             case .unknownIntent: .unknownIntent
-            case .notPending: .notPending
+            // No shell sends, but an app that did may have had the log before.
+            case .notPending, .mayHaveLeft: .notPending
             case .notRejected: .notRejected
             case .invalidBatch, .beyondEnd, .tooLarge, .notEncodable, .kindDiffers: .badRequest
             case .damaged, .newerFormat: .damaged

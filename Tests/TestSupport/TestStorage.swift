@@ -3,38 +3,41 @@ import FoldbackLMDB
 import Foundation
 
 /// A log in memory that can be told to wait and to fail.
-final class TestStorage: LogStorage {
+package final class TestStorage: LogStorage {
     private struct Plan {
         var isHolding = false
         var isHeld = false
         var failure: Bool?
         var refused: IntentNumber?
         var sizes: [Int] = []
+        var syncs = 0
     }
 
     private let log = MemoryLog(kind: .acknowledgement, replica: ReplicaID("me")!)
     private let plan = Monitor(Plan())
 
-    var path: String { log.path }
-    var header: LogHeader { log.header }
-    var usedBytes: Int { log.usedBytes }
-    var oldestReadNanoseconds: UInt64 { 0 }
-    var writeSizes: [Int] { plan.withLock { $0.sizes } }
+    package var path: String { log.path }
+    package var header: LogHeader { log.header }
+    package var usedBytes: Int { log.usedBytes }
+    package var oldestReadNanoseconds: UInt64 { 0 }
+    package var writeSizes: [Int] { plan.withLock { $0.sizes } }
 
-    func holdWrites() { plan.withLock { ($0.isHolding, $0.isHeld) = (true, false) } }
-    func waitUntilHeld() { _ = plan.wait { $0.isHeld ? () : nil } }
-    func releaseWrites() {
+    package init() {}
+
+    package func holdWrites() { plan.withLock { ($0.isHolding, $0.isHeld) = (true, false) } }
+    package func waitUntilHeld() { _ = plan.wait { $0.isHeld ? () : nil } }
+    package func releaseWrites() {
         plan.withLock { $0.isHolding = false }
         plan.wakeAll()
     }
-    func failWrites(leavingOutcomeUnknown: Bool?) {
+    package func failWrites(leavingOutcomeUnknown: Bool?) {
         plan.withLock { $0.failure = leavingOutcomeUnknown }
     }
 
     /// Whatever transaction has this intent cannot be, for a reason that leaves nothing open.
-    func refuse(_ number: IntentNumber?) { plan.withLock { $0.refused = number } }
+    package func refuse(_ number: IntentNumber?) { plan.withLock { $0.refused = number } }
 
-    func write(_ batch: WriteBatch) throws(StorageFailure) {
+    package func write(_ batch: WriteBatch) throws(StorageFailure) {
         plan.withLock { $0.isHeld = true }
         plan.wakeAll()
         _ = plan.wait { $0.isHolding ? nil : () }
@@ -56,7 +59,7 @@ final class TestStorage: LogStorage {
     }
 
     /// Commits an entry that the store knows nothing of.
-    func commitBehind(_ entry: Entry, at sequence: LogSequence) throws(StorageFailure) {
+    package func commitBehind(_ entry: Entry, at sequence: LogSequence) throws(StorageFailure) {
         let record = Record(
             stamp: Stamp(sequence: sequence, time: Timestamp(millisecondsSince1970: 0)),
             replica: header.replicas.current, info: [:], entry: entry)
@@ -65,30 +68,38 @@ final class TestStorage: LogStorage {
         try log.write(batch)
     }
 
-    func requireUsable() throws(FoldbackError) { try log.requireUsable() }
-    func sync() throws(StorageFailure) { try log.sync() }
-    func records(
+    package var isRelaxed: Bool { true }
+    package var syncCount: Int { plan.withLock { $0.syncs } }
+
+    package func requireUsable() throws(FoldbackError) { try log.requireUsable() }
+    package func sync() throws(StorageFailure) { plan.withLock { $0.syncs += 1 } }
+    package func records(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
         try log.records(from: start, countMax: countMax)
     }
-    func recordCount() throws(FoldbackError) -> Int { try log.recordCount() }
-    func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
+    package func recordCount() throws(FoldbackError) -> Int { try log.recordCount() }
+    package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
         try log.record(at: sequence)
     }
-    func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
+    package func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
         try log.verdict(of: number)
     }
-    func verdicts(
+    package func verdicts(
         from start: IntentNumber
     ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
         try log.verdicts(from: start)
     }
-    func scanCheckpoints(
+    package func attempts(
+        from start: IntentNumber
+    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
+        try log.attempts(from: start)
+    }
+    package func scanCheckpoints(
         from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
     ) throws(FoldbackError) {
         try log.scanCheckpoints(from: start, body)
     }
-    func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] { [] }
-    func close() { log.close() }
+    package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] { [] }
+    package func close() { log.close() }
 }

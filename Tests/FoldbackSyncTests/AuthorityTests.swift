@@ -1,0 +1,151 @@
+import Foldback
+import FoldbackSync
+import Foundation
+import TestSupport
+import Testing
+
+/// The authorities that come along, and the downlink.
+@Suite struct AuthorityTests {
+    private static func id(_ number: UInt64, of replica: String = "me") -> IntentID {
+        IntentID(replica: ReplicaID(replica)!, number: IntentNumber(number))
+    }
+
+    private static func submission(
+        _ number: UInt64, _ move: Move, of replica: String = "me"
+    ) -> Submission<Move> {
+        Submission(id: id(number, of: replica), event: move)
+    }
+
+    private static let policy = OutboxPolicy(
+        intentsPerRequestMax: 3, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
+        delayMax: .seconds(60))
+
+    private func store(_ kind: LogKind = .downlink) -> Store<Board> {
+        Foldback.inMemory(
+            Board.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
+    }
+
+    @Test func `A1: a repeated intent gets the verdict that it got first`() async throws {
+        let authority = InProcessAuthority(Board.self)
+        let intents = [Self.submission(2, .set("a", 1)), Self.submission(1, .add("b", 1))]
+        let first = try await authority.submit(intents)
+        _ = try await authority.submit([Self.submission(3, .set("b", 1))])
+        let second = try await authority.submit(intents)
+        #expect(second == first)
+        #expect(first[Self.id(2)] == .accepted(position: 1, replacement: nil))
+        #expect(authority.state.cells == ["a": 1, "b": 1])
+        #expect(authority.decidedCount == 3)
+    }
+
+    @Test func `A1: the same id with another event is refused, and the first stands`() async throws
+    {
+        let authority = InProcessAuthority(Board.self)
+        _ = try await authority.submit([Self.submission(1, .set("a", 1))])
+        let second = try await authority.submit([Self.submission(1, .set("a", 2))])
+        guard case .rejected(let rejection) = second[Self.id(1)] else {
+            Issue.record("\(second)")
+            return
+        }
+        #expect(rejection.code == "id-reused")
+        #expect(authority.state.cells == ["a": 1])
+        #expect(authority.verdict(on: Self.id(1)) == .accepted(position: 1, replacement: nil))
+    }
+
+    @Test func `decorators do nothing unless they are asked to`() async throws {
+        let time = VirtualTime()
+        let stub = StubAuthority<Move>([])
+        let far = DelayedAuthority(FaultyAuthority(stub), sleep: time.sleep)
+        let start = time.now
+        let verdicts = try await far.submit([Self.submission(1, .set("a", 1))])
+        #expect(verdicts == [Self.id(1): .accepted(position: nil, replacement: nil)])
+        let changes = try await far.changes(after: 4)
+        #expect(changes.through == 4)
+        #expect(time.now == start && stub.submitted.count == 1 && stub.asked == [4])
+    }
+
+    @Test func `A2: the downlink brings everything page by page, own effects by name`() async throws
+    {
+        let time = VirtualTime()
+        let authority = InProcessAuthority(Board.self, eventsPerPageMax: 3)
+        let store = store()
+        try await time.run {
+            _ = try await authority.submit(
+                (1...7).map { Self.submission($0, .set("k\($0)", Int($0)), of: "other") })
+            _ = try await store.record(.set("mine", 1))
+            _ = try await authority.submit([Self.submission(1, .set("mine", 1))])
+            let downlink = Downlink(
+                store, from: authority, policy: Self.policy, sources: time.sources)
+            let outcome1 = try await downlink.fetch()
+            #expect(outcome1 == .caughtUp(through: 8))
+            #expect(store.confirmed == authority.state)
+            #expect(store.overlay.isEmpty)
+            #expect(store.status.sequence == 4)
+            let outcome2 = try await downlink.fetch()
+            #expect(outcome2 == .caughtUp(through: 8))
+            #expect(store.status.sequence == 4)
+        }
+    }
+
+    @Test func `the downlink waits where that helps, and says where it does not`() async throws {
+        let time = VirtualTime()
+        let authority = InProcessAuthority(Board.self)
+        let plan: [FaultyAuthority<Move>.Fault?] = [
+            .lostBefore, .unavailable(after: .seconds(500)), .lostAfter, nil, .unauthenticated,
+        ]
+        let calls = FaultPlan(plan)
+        let faulty = FaultyAuthority(authority) { _ in calls.next() }
+        let store = store()
+        try await time.run {
+            _ = try await authority.submit([Self.submission(1, .set("a", 1), of: "other")])
+            let downlink = Downlink(store, from: faulty, policy: Self.policy, sources: time.sources)
+            let start = time.now
+            let outcome3 = try await downlink.fetch()
+            #expect(outcome3 == .caughtUp(through: 1))
+            // Never longer than the longest wait.
+            #expect((60.0...80).contains(time.now.duration(since: start) / .seconds(1)))
+            guard case .failed(.unauthenticated) = try await downlink.fetch() else {
+                Issue.record("signed in?")
+                return
+            }
+        }
+    }
+
+    @Test func `a page that promises more and brings nothing is not asked for again`() async throws
+    {
+        let store = store()
+        let stub = StubAuthority<Move>(
+            [],
+            pages: [
+                Changes(events: [], through: 0, hasMore: true),
+                Changes(
+                    events: [ConfirmedEvent(position: 9, event: .set("a", 1))], through: 3,
+                    hasMore: false),
+            ])
+        let downlink = Downlink(store, from: stub, policy: Self.policy)
+        for _ in 0..<2 {
+            guard case .failed(.invalidAnswer) = try await downlink.fetch() else {
+                Issue.record("taken?")
+                return
+            }
+        }
+        #expect(store.status.sequence == 0)
+    }
+
+    @Test func `F2: a log that acknowledgements confirm asks nobody for changes`() async throws {
+        let stub = StubAuthority<Move>([])
+        let downlink = Downlink(store(.acknowledgement), from: stub, policy: Self.policy)
+        let outcome4 = try await downlink.fetch()
+        #expect(outcome4 == .caughtUp(through: 0))
+        #expect(stub.asked.isEmpty)
+    }
+
+    @Test func `a closed store stops the downlink`() async throws {
+        let store = store()
+        await store.close()
+        let stub = StubAuthority<Move>(
+            [], pages: [Changes(events: [], through: 3, hasMore: false)])
+        let downlink = Downlink(store, from: stub, policy: Self.policy)
+        let outcome5 = try await downlink.fetch()
+        #expect(outcome5 == .stopped)
+    }
+}

@@ -1,0 +1,234 @@
+import Foldback
+import FoldbackSync
+import Foundation
+import TestSupport
+import Testing
+
+/// Properties, after every input of a random life:
+/// 1. never more requests, or intents in one, than the policy allows;
+/// 2. no intent is in two requests, and none is sent that the log has answered;
+/// 3. first attempts begin in order of number; where order is kept, nothing overtakes (A5);
+/// 4. nothing is begun or sent while offline or signed out;
+/// 5. nothing is sent but behind its own covering, and first attempts ask for a flush (A5, L2);
+/// 6. while something is pending, nothing is on its way, and all is well, there is a wait or a request;
+/// 7. no wait is longer than the longest, wherever the clock jumps.
+@Suite struct OutboxPropertyTests {
+    @Test func `the properties hold over random lives`() {
+        let environment = ProcessInfo.processInfo.environment["OUTBOX_SEED"]
+        let first = environment.flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max / 2)
+        print("outbox: seed \(first) (again: OUTBOX_SEED=\(first))")
+        for seed in first..<first + 500 {
+            var life = OutboxLife(seed: seed)
+            for step in 0..<150 {
+                life.step()
+                guard life.broken.isEmpty else {
+                    Issue.record("seed \(seed), step \(step): \(life.broken)\n\(life.story())")
+                    return
+                }
+            }
+        }
+    }
+
+    /// The time for which everything goes well settles everything.
+    @Test func `once all goes well, nothing stays pending`() {
+        for seed in 1...300 as ClosedRange<UInt64> {
+            var life = OutboxLife(seed: seed)
+            for _ in 0..<100 { life.step() }
+            life.heal()
+            #expect(life.broken.isEmpty && life.pending.isEmpty, "seed \(seed): \(life.pending)")
+        }
+    }
+}
+
+/// An outbox's state among a log, a link and a clock that do what they like, and what must hold.
+struct OutboxLife {
+    private var random: SeededGenerator
+    private let policy: OutboxPolicy
+    private var state: OutboxState
+    private var now = Timestamp(millisecondsSince1970: 1_000_000)
+    private var last: UInt64 = 0
+    private(set) var pending: Set<IntentNumber> = []
+    private var unreadable: Set<IntentNumber> = []
+    private var attempted: Set<IntentNumber> = []
+    private var covering: [RequestNumber: [IntentNumber]] = [:]
+    private var sent: [RequestNumber: [IntentNumber]] = [:]
+    private var isOnline = true
+    private var isSignedIn = true
+    private var wait: Timestamp?
+    private var inputs: [OutboxState.Input] = []
+    private(set) var broken: [String] = []
+
+    init(seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+        policy = OutboxPolicy(
+            intentsPerRequestMax: Int.random(in: 1...4, using: &random),
+            requestsMax: random.oneIn(2) ? 1 : Int.random(in: 2...4, using: &random),
+            backoffMin: .seconds(1), backoffMax: .seconds(8), delayMax: .seconds(60))
+        state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
+    }
+
+    func story() -> String { inputs.suffix(40).map { "\($0)" }.joined(separator: "\n") }
+
+    mutating func step() {
+        if random.oneIn(3) { advance() }
+        take(input())
+        check()
+    }
+
+    private mutating func advance() {
+        let jump: Int64 =
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0: -500_000
+            case 1: 500_000
+            default: Int64.random(in: 0...9_000, using: &random)
+            }
+        now = Timestamp(millisecondsSince1970: now.millisecondsSince1970 + jump)
+    }
+
+    private mutating func input() -> OutboxState.Input {
+        switch Int.random(in: 0..<16, using: &random) {
+        case 0...2: return record()
+        case 3:
+            // Sometimes for the second time, as the log's own news of what a request has settled.
+            let number = IntentNumber(UInt64.random(in: 1...last + 1, using: &random))
+            pending.remove(number)
+            return .answered([number])
+        case 4...6: return cover() ?? .timePassed
+        case 7...11: return end() ?? cover() ?? .timePassed
+        case 12:
+            isOnline = random.oneIn(3)
+            return isOnline ? .wentOnline : .wentOffline
+        case 13:
+            isOnline = true
+            return .wentOnline
+        case 14:
+            isSignedIn = !random.oneIn(4)
+            return isSignedIn ? .signedIn : .signedOut(reason: "by hand")
+        default: return .timePassed
+        }
+    }
+
+    private mutating func record() -> OutboxState.Input {
+        var recorded: [PendingIntent] = []
+        for _ in 0..<Int.random(in: 1...5, using: &random) {
+            last += 1
+            let number = IntentNumber(last)
+            let isReadable = !random.oneIn(9)
+            if isReadable { pending.insert(number) } else { unreadable.insert(number) }
+            recorded.append(PendingIntent(number, attempt: nil, isReadable: isReadable))
+        }
+        return .recorded(recorded)
+    }
+
+    private mutating func cover() -> OutboxState.Input? {
+        guard let (request, intents) = covering.min(by: { $0.key < $1.key }) else { return nil }
+        covering[request] = nil
+        // The app may withdraw at the last moment.
+        if random.oneIn(5), let first = intents.first { pending.remove(first) }
+        return .covered(request, pending: intents.filter { pending.contains($0) })
+    }
+
+    private mutating func end() -> OutboxState.Input? {
+        guard
+            let (request, intents) = sent.sorted(by: { $0.key < $1.key })
+                .randomElement(using: &random)
+        else { return nil }
+        sent[request] = nil
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: return .attemptFailed(request, .unreachable(reason: "on purpose"))
+        case 1: return .attemptFailed(request, .unavailable(after: .seconds(90), reason: "busy"))
+        case 2:
+            isSignedIn = false
+            return .attemptFailed(request, .unauthenticated(reason: "expired"))
+        default:
+            var replies: [IntentNumber: OutboxState.Reply] = [:]
+            for intent in intents {
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0: replies[intent] = .later(after: .seconds(20), reason: "soon")
+                case 1: break
+                case 2: replies[intent] = .unusable(reason: "strange")
+                default:
+                    replies[intent] = .settled
+                    pending.remove(intent)
+                }
+            }
+            return .attemptAnswered(request, replies)
+        }
+    }
+
+    private mutating func take(_ input: OutboxState.Input) {
+        inputs.append(input)
+        let jitter = Double.random(in: 0...1, using: &random)
+        wait = nil
+        for action in state.take(input, at: now, jitter: jitter) {
+            switch action {
+            case .cover(let request, let attempts, let flushes):
+                begun(attempts.keys.sorted(), flushes: flushes)
+                covering[request] = attempts.keys.sorted()
+            case .send(let request, let intents):
+                if case .covered(request, let still) = input, Set(intents).isSubset(of: still) {
+                } else {
+                    broken.append("5: \(intents) are sent uncovered")
+                }
+                if !isOnline || !isSignedIn { broken.append("4: \(intents) are sent") }
+                if !pending.isSuperset(of: intents) { broken.append("2: \(intents) are answered") }
+                sent[request] = intents
+            case .note(let attempts):
+                if attempts.values.contains(where: { $0.failure == nil }) {
+                    broken.append("an attempt ended without a reason")
+                }
+            case .wait(let until): wait = until
+            }
+        }
+    }
+
+    private mutating func begun(_ intents: [IntentNumber], flushes: Bool) {
+        if !isOnline || !isSignedIn { broken.append("4: \(intents) are begun") }
+        if intents.count > policy.intentsPerRequestMax { broken.append("1: \(intents)") }
+        let under = Set(covering.values.joined()).union(sent.values.joined())
+        if !under.isDisjoint(with: intents) { broken.append("2: \(intents) are on their way") }
+        if !unreadable.isDisjoint(with: intents) { broken.append("\(intents) cannot be read") }
+        let new = intents.filter { attempted.insert($0).inserted }
+        if new.isEmpty == flushes { broken.append("5: flush \(flushes) for new \(new)") }
+        let isOvertaken = pending.subtracting(attempted)
+            .contains { number in new.contains { number < $0 } }
+        if isOvertaken { broken.append("3: \(new) overtake") }
+        if policy.requestsMax == 1,
+            pending.subtracting(intents).contains(where: { $0 < intents.last ?? 0 })
+        {
+            broken.append("3: \(intents) go before lower ones")
+        }
+    }
+
+    private mutating func check() {
+        let requests = covering.count + sent.count
+        if requests > policy.requestsMax { broken.append("1: \(requests) requests") }
+        if let wait, wait > now.advanced(by: policy.delayMax) { broken.append("7: \(wait)") }
+        if isOnline, isSignedIn, !pending.isEmpty, requests == 0, wait == nil {
+            broken.append("6: \(pending) and nothing to wait for")
+        }
+    }
+
+    /// Everything goes well from here on.
+    mutating func heal() {
+        (isOnline, isSignedIn) = (true, true)
+        take(.wentOnline)
+        take(.signedIn)
+        for _ in 0..<2_000 where broken.isEmpty {
+            if let (request, intents) = covering.min(by: { $0.key < $1.key }) {
+                covering[request] = nil
+                take(.covered(request, pending: intents.filter { pending.contains($0) }))
+            } else if let (request, intents) = sent.min(by: { $0.key < $1.key }) {
+                sent[request] = nil
+                pending.subtract(intents)
+                take(
+                    .attemptAnswered(
+                        request, Dictionary(uniqueKeysWithValues: intents.map { ($0, .settled) })))
+            } else if let wait {
+                now = wait
+                take(.timePassed)
+            }
+            check()
+        }
+    }
+}

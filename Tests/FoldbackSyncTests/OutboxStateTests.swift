@@ -1,0 +1,267 @@
+import Foldback
+import FoldbackSync
+import Foundation
+import TestSupport
+import Testing
+
+/// Born from the question what a sender does when everything happens at the worst moment.
+@Suite struct OutboxStateTests {
+    static let policy = OutboxPolicy(
+        intentsPerRequestMax: 2, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
+        delayMax: .seconds(100))
+
+    static func at(_ seconds: Double) -> Timestamp {
+        Timestamp(millisecondsSince1970: Int64(seconds * 1_000))
+    }
+
+    /// A state and what happens to it at one moment, with the whole of each backoff.
+    struct Played {
+        var state: OutboxState
+        var now = at(0)
+
+        init(_ policy: OutboxPolicy = policy) {
+            state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
+        }
+
+        mutating func take(_ input: OutboxState.Input) -> [OutboxState.Action] {
+            state.take(input, at: now, jitter: 1)
+        }
+
+        mutating func record(
+            _ numbers: ClosedRange<UInt64>, attempt: Attempt? = nil
+        ) -> [OutboxState.Action] {
+            take(
+                .recorded(
+                    numbers.map {
+                        PendingIntent(IntentNumber($0), attempt: attempt, isReadable: true)
+                    }))
+        }
+
+        /// Covers what is to be covered, and says what is sent.
+        mutating func sent(_ actions: [OutboxState.Action]) -> [[IntentNumber]] {
+            var sent: [[IntentNumber]] = []
+            for action in actions {
+                guard case .cover(let request, let attempts, _) = action else { continue }
+                for action in take(.covered(request, pending: attempts.keys.sorted())) {
+                    if case .send(_, let numbers) = action { sent.append(numbers) }
+                }
+            }
+            return sent
+        }
+
+        mutating func settle(
+            _ request: RequestNumber, _ numbers: [IntentNumber]
+        ) -> [OutboxState.Action] {
+            let replies = Dictionary(
+                uniqueKeysWithValues: numbers.map { ($0, OutboxState.Reply.settled) })
+            return take(.attemptAnswered(request, replies))
+        }
+    }
+
+    private static func first(_ number: IntentNumber = 1, at seconds: Double = 0) -> Attempt {
+        Attempt(count: 1, startedAt: at(seconds))
+    }
+
+    // MARK: Order
+
+    @Test func `A5: intents are covered, then sent, in order and one request at a time`() {
+        var played = Played()
+        let actions = played.record(1...3)
+        #expect(
+            actions == [.cover(1, [1: Self.first(), 2: Self.first()], flushes: true)])
+        #expect(played.take(.covered(1, pending: [1, 2])) == [.send(1, [1, 2])])
+        #expect(played.record(4...4) == [])
+        #expect(
+            played.settle(1, [1, 2])
+                == [.cover(2, [3: Self.first(), 4: Self.first()], flushes: true)])
+    }
+
+    @Test func `several requests go at once where the policy says so`() {
+        var played = Played(.concurrent(requestsMax: 3))
+        #expect(played.sent(played.record(1...130)).map(\.count) == [64, 64, 2])
+        #expect(played.record(131...131) == [])
+    }
+
+    @Test func `an intent that was withdrawn before it was covered is not sent`() {
+        var played = Played()
+        _ = played.record(1...2)
+        #expect(played.take(.covered(1, pending: [2])) == [.send(1, [2])])
+        _ = played.settle(1, [2])
+        #expect(played.state.waitingCount == 0)
+        _ = played.record(3...3)
+        _ = played.take(.answered([3]))
+        #expect(played.take(.covered(2, pending: [3])) == [])
+        #expect(played.state.requests.isEmpty)
+    }
+
+    @Test func `what cannot be read is listed, and what is behind it is sent`() {
+        var played = Played()
+        let unreadable = PendingIntent(1, attempt: nil, isReadable: false)
+        let readable = PendingIntent(2, attempt: nil, isReadable: true)
+        #expect(played.sent(played.take(.recorded([unreadable, readable]))) == [[2]])
+        #expect(played.state.unreadable == [1])
+        _ = played.take(.answered([1]))
+        #expect(played.state.unreadable.isEmpty)
+    }
+
+    // MARK: Failures
+
+    @Test func `failures in a row are waited for twice as long each time, up to the bound`() {
+        var played = Played()
+        var sent = played.sent(played.record(1...1))
+        var waits: [Double] = []
+        for request in 1...6 as ClosedRange<UInt64> {
+            #expect(sent == [[1]])
+            let failed = played.take(
+                .attemptFailed(RequestNumber(request), .unreachable(reason: "no")))
+            guard case .wait(let until) = failed.last else {
+                Issue.record("\(failed)")
+                return
+            }
+            waits.append(
+                Double((until.millisecondsSince1970 - played.now.millisecondsSince1970)) / 1_000)
+            #expect(played.take(.timePassed) == [.wait(until: until)])
+            played.now = until
+            sent = played.sent(played.take(.timePassed))
+        }
+        #expect(waits == [1, 2, 4, 8, 8, 8])
+    }
+
+    @Test func `a failure is noted with its reason and the next attempt counts on`() {
+        var played = Played()
+        _ = played.sent(played.record(1...1))
+        played.now = Self.at(3)
+        let noted = Attempt(
+            count: 1, startedAt: Self.at(0),
+            failure: .init(at: Self.at(3), reason: "no signal"), next: Self.at(4))
+        #expect(
+            played.take(.attemptFailed(1, .unreachable(reason: "no signal")))
+                == [.note([1: noted]), .wait(until: Self.at(4))])
+        played.now = Self.at(4)
+        let second = Attempt(count: 2, startedAt: Self.at(4), failure: noted.failure)
+        #expect(played.take(.timePassed) == [.cover(2, [1: second], flushes: false)])
+    }
+
+    @Test func `requests that fail together count as one failure`() {
+        var played = Played(.concurrent(requestsMax: 4))
+        _ = played.sent(played.record(1...256))
+        for request in 1...4 as ClosedRange<UInt64> {
+            let actions = played.take(
+                .attemptFailed(RequestNumber(request), .unreachable(reason: "no")))
+            #expect(actions.last == .wait(until: Self.at(1)))
+        }
+    }
+
+    @Test func `what the authority asks for is kept to, up to the longest wait`() {
+        var played = Played()
+        _ = played.sent(played.record(1...1))
+        _ = played.take(.attemptFailed(1, .unavailable(after: .seconds(30), reason: "busy")))
+        #expect(played.take(.wentOnline) == [.wait(until: Self.at(30))])
+        played.now = Self.at(30)
+        _ = played.sent(played.take(.timePassed))
+        let long = played.take(.attemptFailed(2, .unavailable(after: .seconds(900), reason: "")))
+        #expect(long.last == .wait(until: Self.at(130)))
+    }
+
+    @Test func `in order, an intent that is put off holds up those behind it`() {
+        var played = Played()
+        _ = played.sent(played.record(1...3))
+        let actions = played.take(
+            .attemptAnswered(1, [1: .settled, 2: .later(after: .seconds(20), reason: "soon")]))
+        #expect(actions.last == .wait(until: Self.at(20)))
+        #expect(played.take(.wentOnline) == [.wait(until: Self.at(20))])
+        played.now = Self.at(20)
+        #expect(played.sent(played.take(.timePassed)) == [[2, 3]])
+    }
+
+    @Test func `out of order, it holds up nobody`() {
+        var played = Played(.concurrent(requestsMax: 2))
+        _ = played.sent(played.record(1...2))
+        let reply = OutboxState.Reply.later(after: .seconds(20), reason: "soon")
+        let actions = played.take(.attemptAnswered(1, [1: reply, 2: .settled]))
+        #expect(actions.last == .wait(until: Self.at(20)))
+        #expect(played.sent(played.record(3...3)) == [[3]])
+    }
+
+    @Test func `an intent without a verdict is sent again, after a while`() {
+        var played = Played()
+        _ = played.sent(played.record(1...2))
+        let actions = played.settle(1, [1])
+        #expect(actions.last == .wait(until: Self.at(1)))
+        #expect(played.sent(played.take(.wentOnline)) == [[2]])
+    }
+
+    // MARK: Pauses
+
+    @Test func `unauthenticated pauses everything until somebody has signed in`() {
+        var played = Played()
+        _ = played.sent(played.record(1...2))
+        let failed = played.take(.attemptFailed(1, .unauthenticated(reason: "expired")))
+        #expect(failed.count == 1)
+        #expect(played.state.signedOut == "expired")
+        for input in [.wentOnline, .timePassed] as [OutboxState.Input] {
+            #expect(played.take(input) == [])
+        }
+        #expect(played.sent(played.take(.signedIn)) == [[1, 2]])
+    }
+
+    @Test func `offline pauses, and coming online retries at once`() {
+        var played = Played()
+        _ = played.sent(played.record(1...1))
+        _ = played.take(.wentOffline)
+        let failed = played.take(.attemptFailed(1, .unreachable(reason: "no")))
+        #expect(failed.count == 1)
+        #expect(played.sent(played.take(.wentOnline)) == [[1]])
+    }
+
+    @Test func `what is covered when the device goes offline waits, and counts on`() {
+        var played = Played()
+        _ = played.record(1...1)
+        _ = played.take(.wentOffline)
+        #expect(played.take(.covered(1, pending: [1])) == [])
+        let again = Attempt(count: 2, startedAt: Self.at(0))
+        #expect(played.take(.wentOnline) == [.cover(2, [1: again], flushes: false)])
+    }
+
+    // MARK: Restart and clocks
+
+    @Test func `after a restart the noted wait holds, and the count goes on`() {
+        var played = Played()
+        let attempt = Attempt(count: 3, startedAt: Self.at(-1), next: Self.at(5))
+        #expect(played.record(1...1, attempt: attempt) == [.wait(until: Self.at(5))])
+        let next = Attempt(count: 4, startedAt: Self.at(0))
+        #expect(played.take(.wentOnline) == [.cover(1, [1: next], flushes: false)])
+    }
+
+    @Test func `a clock that was set back makes no wait longer than the longest`() {
+        var played = Played()
+        _ = played.sent(played.record(1...1))
+        _ = played.take(.attemptFailed(1, .unreachable(reason: "no")))
+        played.now = Self.at(-1_000_000)
+        #expect(played.take(.timePassed) == [.wait(until: Self.at(-999_900))])
+        played.now = Self.at(-999_900)
+        #expect(played.sent(played.take(.timePassed)) == [[1]])
+        var restarted = Played()
+        let attempt = Attempt(count: 3, startedAt: Self.at(0), next: Self.at(5_000_000))
+        #expect(restarted.record(1...1, attempt: attempt) == [.wait(until: Self.at(100))])
+        restarted.now = Self.at(100)
+        #expect(restarted.sent(restarted.take(.timePassed)) == [[1]])
+    }
+
+    @Test func `full jitter spreads a wait over all of its backoff`() {
+        let policy = Self.policy
+        #expect(policy.backoff(after: 1, jitter: 0) == .zero)
+        #expect(policy.backoff(after: 3, jitter: 0.25) == .seconds(1))
+        #expect(policy.backoff(after: .max, jitter: 1) == .seconds(8))
+    }
+
+    @Test func `times do not overflow`() {
+        let end = Timestamp(millisecondsSince1970: .max)
+        #expect(end.advanced(by: .seconds(1)) == end)
+        #expect(Self.at(0).advanced(by: .seconds(Int64.max)) == end)
+        #expect(Self.at(0).advanced(by: .microseconds(1)) == Timestamp(millisecondsSince1970: 1))
+        #expect(Self.at(3).duration(since: Self.at(5)) == .zero)
+        let start = Timestamp(millisecondsSince1970: .min)
+        #expect(end.duration(since: start) > .seconds(1))
+    }
+}

@@ -1,0 +1,353 @@
+import Foldback
+import FoldbackSync
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// The shell round the outbox's state, in virtual time, on both engines.
+@Suite struct OutboxTests {
+    private let directory = TemporaryDirectory()
+
+    private func store(_ engine: Engine, _ kind: LogKind) throws -> Store<Board> {
+        switch engine {
+        case .memory:
+            Foldback.inMemory(
+                Board.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
+        case .lmdb:
+            try Foldback.openWithoutThread(
+                at: directory.log, Board.self, confirmedBy: kind, durability: .relaxed,
+                replica: ReplicaID("me"), sources: .counting())
+        }
+    }
+
+    /// Runs an outbox beside `body`, and cancels it when that is done.
+    private static func run(
+        _ outbox: Outbox<Board>, _ body: () async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await outbox.run() }
+            try await body()
+            group.cancelAll()
+        }
+        #expect(outbox.status.pause == .stopped)
+    }
+
+    private static func numbers(_ requests: [[Submission<Move>]]) -> [[IntentNumber]] {
+        requests.map { $0.map(\.id.number) }
+    }
+
+    // MARK: When all goes well
+
+    @Test(arguments: Engine.allCases, LogKind.allCases)
+    func `what is recorded before and while it runs is sent and settled`(
+        engine: Engine, kind: LogKind
+    ) async throws {
+        let time = VirtualTime()
+        let store = try store(engine, kind)
+        let authority = InProcessAuthority(Board.self) { submission, _ in
+            // Noted before it leaves (A5).
+            let isNoted = store.attempt(of: submission.id.number)?.count == 1
+            return isNoted ? .accept : .reject(Rejection(message: "sent uncovered"))
+        }
+        try await time.run {
+            _ = try await store.record(.set("a", 1))
+            _ = try await store.record(.add("a", 2))
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            try await Self.run(outbox) {
+                _ = try await store.record(.add("a", 3))
+                _ = try await store.record(.add("nothing", 1), force: true)
+                try await time.wait { store.snapshot.pending.isEmpty }
+            }
+            let downlink = Downlink(
+                store, from: authority, policy: .ordered, sources: time.sources)
+            let outcome = try await downlink.fetch()
+            #expect(outcome == .caughtUp(through: kind == .downlink ? 3 : 0))
+            #expect(store.rejections == [4])
+            #expect(try store.intent(4).rejection?.code == "inapplicable")
+            #expect(store.confirmed == authority.state)
+            #expect(store.confirmed.cells == ["a": 6])
+            #expect(store.overlay.isEmpty && store.attempts.isEmpty)
+        }
+        // Verifying takes a thread, for which virtual time does not wait.
+        #expect(try await store.verify().isSound)
+        await store.close()
+    }
+
+    @Test func `a store with a thread, and the system's clock`() async throws {
+        let store = try await Foldback.open(
+            at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .durable)
+        let authority = InProcessAuthority(Board.self)
+        let outbox = Outbox(store, to: authority, policy: .concurrent(requestsMax: 4))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await outbox.run() }
+            for value in 1...300 { _ = try await store.record(.set("k\(value % 7)", value)) }
+            let receipt = try await store.record(.set("last", 1))
+            #expect(try await receipt.settlement().outcome == .confirmed)
+            // Closing ends it.
+            await store.close()
+            try await group.waitForAll()
+        }
+        #expect(authority.decidedCount == 301)
+        #expect(authority.state.cells == store.view.cells)
+    }
+
+    @Test func `the authority's own words are recorded`() async throws {
+        let time = VirtualTime()
+        let store = try store(.memory, .acknowledgement)
+        let authority = InProcessAuthority(Board.self) { submission, state in
+            guard case .set(let key, let value) = submission.event else { return .accept }
+            return value > 9 ? .reword(.set(key, 9)) : .accept
+        }
+        try await time.run {
+            _ = try await store.record(.set("a", 100))
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            try await Self.run(outbox) {
+                try await time.wait { store.snapshot.pending.isEmpty }
+            }
+            #expect(store.view.cells == ["a": 9])
+        }
+    }
+
+    // MARK: When it does not
+
+    @Test func `unauthenticated pauses, and signing in goes on`() async throws {
+        let time = VirtualTime()
+        let store = try store(.memory, .acknowledgement)
+        let authority = StubAuthority<Move>([.fail(.unauthenticated(reason: "expired"))])
+        try await time.run {
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            try await Self.run(outbox) {
+                _ = try await store.record(.set("a", 1))
+                await time.sleep(.seconds(100_000))
+                #expect(outbox.status.pause == .signedOut(reason: "expired"))
+                #expect(outbox.status.waitingCount == 1)
+                #expect(store.attempt(of: 1)?.failure?.reason == "expired")
+                outbox.wentOnline()
+                await time.sleep(.seconds(100_000))
+                #expect(authority.submitted.count == 1)
+                outbox.signedIn()
+                try await time.wait { store.snapshot.pending.isEmpty }
+                #expect(outbox.status.pause == nil)
+            }
+            #expect(Self.numbers(authority.submitted) == [[1], [1]])
+        }
+    }
+
+    @Test func `offline nothing is sent, and coming online sends at once`() async throws {
+        let time = VirtualTime()
+        let store = try store(.memory, .acknowledgement)
+        let authority = StubAuthority<Move>([])
+        try await time.run {
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            outbox.wentOffline()
+            try await Self.run(outbox) {
+                _ = try await store.record(.set("a", 1))
+                await time.sleep(.seconds(1_000))
+                #expect(authority.submitted.isEmpty && store.attempts.isEmpty)
+                #expect(outbox.status.pause == .offline)
+                // It cannot have left.
+                _ = try await store.record(.set("b", 1))
+                await time.sleep(.seconds(1))
+                #expect(outbox.status.waitingCount == 2)
+                try await store.withdraw(1)
+                await time.sleep(.seconds(1))
+                #expect(outbox.status.waitingCount == 1)
+                outbox.wentOnline()
+                try await time.wait { store.snapshot.pending.isEmpty }
+            }
+            #expect(Self.numbers(authority.submitted) == [[2]])
+        }
+    }
+
+    @Test func `what is put off comes again when it was asked to, and what is behind it waits`()
+        async throws
+    {
+        let time = VirtualTime()
+        let store = try store(.memory, .acknowledgement)
+        let authority = StubAuthority<Move>([
+            .verdicts([
+                1: .accepted(position: nil, replacement: nil),
+                2: .later(after: .seconds(30), reason: "soon"),
+            ])
+        ])
+        try await time.run {
+            for key in ["a", "b", "c"] { _ = try await store.record(.set(key, 1)) }
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            let start = time.now
+            try await Self.run(outbox) {
+                await time.sleep(.seconds(1))
+                #expect(store.snapshot.pending == [2, 3])
+                #expect(store.attempt(of: 2)?.failure?.reason == "soon")
+                #expect(outbox.status.nextAttempt == start.advanced(by: .seconds(30)))
+                try await time.wait { store.snapshot.pending.isEmpty }
+            }
+            #expect(Self.numbers(authority.submitted) == [[1, 2, 3], [2, 3]])
+            #expect(time.now.duration(since: start) >= .seconds(30))
+        }
+    }
+
+    @Test func `failures are waited out, and shown`() async throws {
+        let time = VirtualTime()
+        let store = try store(.memory, .acknowledgement)
+        let failure = AuthorityFailure.unavailable(after: .seconds(50), reason: "busy")
+        let authority = StubAuthority<Move>([
+            .fail(.unreachable(reason: "no signal")), .fail(.invalidAnswer(reason: "HTML")),
+            .fail(failure),
+        ])
+        try await time.run {
+            _ = try await store.record(.set("a", 1))
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            try await Self.run(outbox) {
+                try await time.wait { authority.submitted.count == 3 }
+                #expect(outbox.status.pause == .failing(failure))
+                #expect(store.attempt(of: 1)?.count == 3)
+                #expect(store.attempt(of: 1)?.next == outbox.status.nextAttempt)
+                try await time.wait { store.snapshot.pending.isEmpty }
+                #expect(outbox.status.pause == nil)
+            }
+        }
+    }
+
+    @Test func `verdicts that no log takes are no answers`() async throws {
+        let time = VirtualTime()
+        let store = try store(.memory, .downlink)
+        let authority = StubAuthority<Move>([
+            .verdicts([
+                1: .accepted(position: 0, replacement: nil),
+                2: .accepted(position: 7, replacement: nil),
+                3: .rejected(
+                    Rejection(
+                        code: String(repeating: "c", count: 5_000),
+                        message: String(repeating: "m", count: 100_000))),
+            ])
+        ])
+        try await time.run {
+            for key in ["a", "b", "c"] { _ = try await store.record(.set(key, 1)) }
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            try await Self.run(outbox) {
+                try await time.wait { store.snapshot.pending.isEmpty }
+            }
+            #expect(Self.numbers(authority.submitted) == [[1, 2, 3], [1]])
+            #expect(store.snapshot.accepted == [1, 2])
+            #expect(store.rejections == [3])
+        }
+    }
+
+    /// Reads no claims.
+    struct ShortSightedBoard: Projection {
+        struct Codec: EventCodec {
+            var format: EventFormat { MoveCodec().format }
+            func encode(_ move: Move) throws -> [UInt8] { try MoveCodec().encode(move) }
+            func decode(_ bytes: RawSpan, format: EventFormat) throws -> Move {
+                let move = try MoveCodec().decode(bytes, format: format)
+                if case .claim = move { throw CancellationError() }
+                return move
+            }
+        }
+
+        var board = Board()
+        static var codec: any EventCodec<Move> { Codec() }
+        mutating func apply(_ move: Move, _ context: EventContext) throws {
+            try board.apply(move, context)
+        }
+    }
+
+    @Test func `what this code cannot read is listed and not sent, and what is behind it is`()
+        async throws
+    {
+        let time = VirtualTime()
+        let first = try store(.memory, .acknowledgement)
+        let authority = StubAuthority<Move>([])
+        try await time.run {
+            _ = try await first.record(.claim("a"))
+            _ = try await first.record(.set("b", 1))
+            let rows = try #require(first.memoryRows)
+            let store = try Foldback.inMemory(
+                ShortSightedBoard.self, reopening: rows, sources: .counting())
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await outbox.run() }
+                try await time.wait { store.snapshot.pending == [1] }
+                #expect(outbox.status.unreadable == [1])
+                #expect(outbox.status.pause == nil && outbox.status.waitingCount == 0)
+                group.cancelAll()
+            }
+            #expect(Self.numbers(authority.submitted) == [[2]])
+        }
+    }
+
+    @Test func `a cancelled run returns, and another goes on`() async throws {
+        let time = VirtualTime()
+        let store = try store(.memory, .acknowledgement)
+        let authority = StubAuthority<Move>([])
+        let far = DelayedAuthority(
+            authority, there: { .seconds(10) }, back: { .seconds(10) }, sleep: time.sleep)
+        try await time.run {
+            let outbox = Outbox(store, to: far, policy: .ordered, sources: time.sources)
+            _ = try await store.record(.set("a", 1))
+            try await Self.run(outbox) {
+                await time.sleep(.seconds(15))
+                #expect(outbox.status.inFlight == [1])
+                #expect(authority.submitted.count == 1)
+            }
+            #expect(store.snapshot.pending == [1])
+            try await Self.run(outbox) {
+                try await time.wait { store.snapshot.pending.isEmpty }
+            }
+            #expect(Self.numbers(authority.submitted) == [[1], [1]])
+        }
+    }
+
+    // MARK: The log beneath
+
+    private static func store(on storage: TestStorage) throws -> Store<Board> {
+        let core = try StoreCore(
+            on: storage, codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
+            clock: LogSources.counting().now, policy: .manual, hasThread: false)
+        return Store(core: core, also: [])
+    }
+
+    @Test func `L2: a relaxed log is flushed before a first attempt, and not before others`()
+        async throws
+    {
+        let time = VirtualTime()
+        let storage = TestStorage()
+        let store = try Self.store(on: storage)
+        let flushes = Mutex<[Int]>([])
+        let authority = FaultyAuthority(StubAuthority<Move>([])) { _ in
+            flushes.withLock { flushes in
+                flushes.append(storage.syncCount)
+                return flushes.count == 1 ? .lostBefore : nil
+            }
+        }
+        try await time.run {
+            _ = try await store.record(.set("a", 1))
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            try await Self.run(outbox) {
+                try await time.wait { store.snapshot.pending.isEmpty }
+                _ = try await store.record(.set("b", 1))
+                try await time.wait { store.snapshot.pending.isEmpty }
+            }
+        }
+        #expect(flushes.withLock { $0 } == [1, 1, 2])
+    }
+
+    @Test func `L6: a log that cannot be written ends the run, and nothing leaves`() async throws {
+        let time = VirtualTime()
+        let storage = TestStorage()
+        let store = try Self.store(on: storage)
+        let authority = StubAuthority<Move>([])
+        try await time.run {
+            _ = try await store.record(.set("a", 1))
+            storage.failWrites(leavingOutcomeUnknown: true)
+            let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
+            let failure = await error { () throws(FoldbackError) in try await outbox.run() }
+            guard case .outcomeUnknown(intent: nil, _) = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(authority.submitted.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foldback
+import FoldbackSync
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Born from what outboxes of others lose: an answer, or an increment that is applied twice.
+///
+/// Property: wherever the process dies, and whatever the link does before and after, each intent is
+/// decided once, sent under one id with one event, never sent once its answer is in the log, and every
+/// view ends as the authority's.
+@Suite struct RestartTests {
+    private static let policy = OutboxPolicy(
+        intentsPerRequestMax: 3, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
+        delayMax: .seconds(60))
+
+    /// What the link does to the first calls.
+    private static let faults: [FaultyAuthority<Move>.Fault?] = [
+        .lostAfter, .partial(answered: 1), .lostBefore, .duplicated, .later(after: .seconds(3)),
+        nil, .unavailable(after: nil), .partial(answered: 0),
+    ]
+
+    private static let moves: [Move] = [
+        .set("a", 1), .add("a", 10), .claim("b"), .add("missing", 1), .add("a", 100), .remove("b"),
+    ]
+
+    /// Sends from `store` until nothing is pending, or until so many jobs have run.
+    /// - Returns: what was committed at that moment; nil where it came to its end.
+    private static func play(
+        _ store: Store<Board>, _ authority: any Authority<Move>, jobsMax: Int
+    ) async throws -> MemoryRows? {
+        let time = VirtualTime()
+        let rows = Mutex<MemoryRows?>(nil)
+        time.onJob { count in
+            if count == jobsMax { rows.withLock { $0 = store.memoryRows } }
+        }
+        let cut = FaultyAuthority(authority) { _ in
+            rows.withLock { $0 != nil } ? .lostBefore : nil
+        }
+        try await time.run {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let outbox = Outbox(store, to: cut, policy: policy, sources: time.sources)
+                group.addTask { try await outbox.run() }
+                try await time.wait {
+                    store.snapshot.pending.isEmpty || rows.withLock { $0 != nil }
+                }
+                group.cancelAll()
+            }
+        }
+        return rows.withLock { $0 }
+    }
+
+    /// Refuses to be asked about what the log has answered.
+    private static func watch(
+        _ store: Store<Board>, _ authority: any Authority<Move>,
+        _ calls: FaultPlan
+    ) -> FaultyAuthority<Move> {
+        FaultyAuthority(authority) { call in
+            if case .submit(let ids) = call {
+                let pending = Set(store.snapshot.pending)
+                #expect(pending.isSuperset(of: ids.map(\.number)), "sent what is answered")
+                #expect(ids.allSatisfy { store.attempt(of: $0.number) != nil }, "sent uncovered")
+            }
+            return calls.next()
+        }
+    }
+
+    private static func reopened(_ rows: MemoryRows?) throws -> Store<Board>? {
+        guard let rows else { return nil }
+        return try Foldback.inMemory(Board.self, reopening: rows, sources: .counting())
+    }
+
+    /// Dies after `jobsMax` jobs and goes on from what was committed; false where it was done before.
+    private static func live(jobsMax: Int) async throws -> Bool {
+        let authority = InProcessAuthority(Board.self)
+        let calls = FaultPlan(faults)
+        let first = Foldback.inMemory(
+            Board.self, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .counting())
+        for move in moves { _ = try await first.record(move, force: true) }
+        let rows = try await play(first, watch(first, authority, calls), jobsMax: jobsMax)
+        let last = try reopened(rows) ?? first
+        _ = try await play(last, watch(last, authority, calls), jobsMax: .max)
+        let time = VirtualTime()
+        try await time.run {
+            let downlink = Downlink(last, from: authority, policy: policy, sources: time.sources)
+            let outcome1 = try await downlink.fetch()
+            #expect(outcome1 == .caughtUp(through: 5))
+        }
+        #expect(authority.decidedCount == moves.count)
+        #expect(authority.events.map(\.origin?.number) == [1, 2, 3, 5, 6])
+        #expect(last.confirmed == authority.state && last.view == authority.state)
+        #expect(last.overlay.isEmpty && last.attempts.isEmpty && last.rejections == [4])
+        #expect(try await last.verify().isSound)
+        return rows != nil
+    }
+
+    @Test func `wherever the process dies, each intent is decided once and none is lost`()
+        async throws
+    {
+        var jobs = 1
+        while try await Self.live(jobsMax: jobs) {
+            jobs += 1
+            try #require(jobs < 5_000)
+        }
+        #expect(jobs > 50, "only \(jobs) moments to die at")
+    }
+}

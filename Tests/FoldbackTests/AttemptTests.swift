@@ -1,0 +1,267 @@
+import Foldback
+import FoldbackLMDB
+import Foundation
+import TestSupport
+import Testing
+
+/// Born from the question what a sender needs to know after a restart, and what that may cost a log
+/// that nobody sends from.
+@Suite struct AttemptTests {
+    let directory = TemporaryDirectory()
+
+    private static func time(_ milliseconds: Int64) -> Timestamp {
+        Timestamp(millisecondsSince1970: milliseconds)
+    }
+
+    private static let once = Attempt(count: 1, startedAt: time(10))
+    private static let failed = Attempt(
+        count: 7, startedAt: time(-3), failure: .init(at: time(5), reason: "no n\u{e9}twork"),
+        next: time(99))
+
+    private func open() async throws(FoldbackError) -> Store<Board> {
+        try await Foldback.open(
+            at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed,
+            checkpoints: .manual, replica: ReplicaID("me"), sources: .counting())
+    }
+
+    private func change(_ number: UInt64, to bytes: [UInt8]) throws {
+        let environment = try Environment.open(directory.log.path)
+        defer { environment.close() }
+        try environment.write { transaction throws(LMDBError) in
+            let table: Table<UInt64> = try transaction.table("attempts")
+            try transaction.put(bytes, at: number, in: table)
+        }
+    }
+
+    // MARK: Beside the log
+
+    @Test(arguments: Engine.allCases)
+    func `F1: an attempt changes neither sequence nor view nor chain`(engine: Engine) async throws {
+        let store = try await engine.store(Board.self, .downlink, in: directory)
+        _ = try await store.record(.set("a", 1))
+        let before = store.core.writer.published
+        #expect(try await store.note([1: Self.once], flushes: true) == [1])
+        #expect(store.attempts == [1: Self.once])
+        #expect(store.attempt(of: 1) == Self.once)
+        let after = store.core.writer.published
+        #expect(after.sequence == before.sequence && after.chain == before.chain)
+        #expect(try await store.verify().isSound)
+        await store.close()
+        #expect(store.attempts == [1: Self.once])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `attempts of what is answered are not written, and go with the answer`(
+        engine: Engine
+    ) async throws {
+        let store = try await engine.store(Board.self, .downlink, in: directory)
+        for key in ["a", "b", "c", "d", "e"] { _ = try await store.record(.set(key, 1)) }
+        try await store.withdraw(5)
+        let all = Dictionary(uniqueKeysWithValues: (1...6).map { (IntentNumber($0), Self.failed) })
+        #expect(try await store.note(all, flushes: false) == [1, 2, 3, 4])
+        try await store.acknowledge(1, position: 9)
+        try await store.reject(2, message: "no")
+        let origin = IntentID(replica: ReplicaID("me")!, number: 3)
+        try await store.confirm(
+            [ConfirmedEvent(position: 1, event: .set("c", 1), origin: origin)])
+        #expect(store.attempts == [4: Self.failed])
+        #expect(try store.core.storage.attempts(from: 0).map(\.0) == [4])
+        #expect(try await store.note([1: Self.once, 4: Self.once], flushes: false) == [4])
+        #expect(store.attempts == [4: Self.once])
+        await store.close()
+    }
+
+    @Test func `an attempt and the answer to it in one transaction leave nothing`() async throws {
+        let store = try await Engine.lmdb.store(Board.self, .downlink, in: directory)
+        _ = try await store.record(.set("a", 1))
+        let (requests, _) = await store.core.submit(contentsOf: [
+            (.attempt([1: Self.once], flushes: false), 0),
+            (.command(.reject(1, Rejection(message: "no")), isForced: true), 0),
+        ])
+        for request in requests { _ = try await request.outcome() }
+        #expect(store.attempts.isEmpty)
+        #expect(try store.core.storage.attempts(from: 0).isEmpty)
+        await store.close()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `F7: what may have left cannot be withdrawn`(engine: Engine) async throws {
+        let store = try await engine.store(Board.self, .downlink, in: directory)
+        for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
+        _ = try await store.note([1: Self.once], flushes: false)
+        let refused = await error { () throws(FoldbackError) in try await store.withdraw(1) }
+        guard case .mayHaveLeft(1) = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        #expect("\(refused!)".contains("may have reached the server"))
+        try await store.withdraw(2)
+        #expect(store.view.cells == ["a": 1])
+        await store.close()
+    }
+
+    @Test(arguments: [true, false])
+    func `L2: a flush comes with an attempt where one is asked for`(flushes: Bool) async throws {
+        let storage = TestStorage()
+        let core = try StoreCore(
+            on: storage, codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
+            clock: LogSources.counting().now, policy: .manual, hasThread: false)
+        let store = Store<Board>(core: core, also: [])
+        _ = try await store.record(.set("a", 1))
+        #expect(try await store.note([1: Self.once], flushes: flushes) == [1])
+        #expect(storage.syncCount == (flushes ? 1 : 0))
+        await store.close()
+    }
+
+    // MARK: On disk
+
+    @Test func `attempts survive reopening, also read from outside`() async throws {
+        var store = try await open()
+        for key in ["a", "b", "c"] { _ = try await store.record(.set(key, 1)) }
+        _ = try await store.note([1: Self.once, 3: Self.failed], flushes: true)
+        await store.close()
+        let reader = try LogReader(at: directory.log)
+        #expect(try reader.attempts() == [1: Self.once, 3: Self.failed])
+        #expect(try reader.verify(Board.self).isSound)
+        reader.close()
+        store = try await open()
+        #expect(store.attempts == [1: Self.once, 3: Self.failed])
+        await store.close()
+    }
+
+    /// What an older Foldback leaves that answers an intent and knows no attempts.
+    @Test func `an attempt of what is not pending is no damage and is not shown`() async throws {
+        var store = try await open()
+        _ = try await store.record(.set("a", 1))
+        try await store.reject(1, message: "no")
+        await store.close()
+        try change(1, to: Self.once.encoded(for: 1))
+        try change(44, to: Self.once.encoded(for: 44))
+        store = try await open()
+        #expect(store.attempts.isEmpty)
+        #expect(try await store.verify().isSound)
+        await store.close()
+    }
+
+    @Test func `a log from before there were attempts is read, and gets its table`() async throws {
+        let store = try await open()
+        _ = try await store.record(.set("a", 1))
+        await store.close()
+        let old = directory.url.appending(path: "old", directoryHint: .isDirectory)
+        try copyTables(to: old.path)
+        let reader = try LogReader(at: old)
+        #expect(try reader.attempts().isEmpty)
+        #expect(try reader.verify(Board.self).isSound)
+        reader.close()
+        let again = try await Foldback.open(
+            at: old, Board.self, confirmedBy: .downlink, durability: .relaxed)
+        #expect(try await again.note([1: Self.once], flushes: true) == [1])
+        #expect(again.view.cells == ["a": 1])
+        await again.close()
+    }
+
+    /// Copies header, entries and verdicts, and no other table.
+    private func copyTables(to path: String) throws {
+        let source = try Environment.open(directory.log.path)
+        defer { source.close() }
+        let target = try Environment.open(path)
+        defer { target.close() }
+        var header: [UInt8] = []
+        var entries: [(UInt64, [UInt8])] = []
+        try source.read { transaction throws(LMDBError) in
+            let log: Table<String> = try transaction.table("log")!
+            header = try transaction.get(log, LogHeader.key) { Array(copying: $0) }!
+            try transaction.scan(try transaction.table("entries")!, from: UInt64(0)) {
+                entries.append(($0, Array(copying: $1)))
+                return true
+            }
+        }
+        try target.write { [header, entries] transaction throws(LMDBError) in
+            let log: Table<String> = try transaction.table("log")
+            let table: Table<UInt64> = try transaction.table("entries")
+            let _: Table<UInt64> = try transaction.table("verdicts")
+            try transaction.put(header, at: LogHeader.key, in: log)
+            for (key, bytes) in entries { try transaction.put(bytes, at: key, in: table) }
+        }
+    }
+
+    @Test func `a damaged attempt is named, by opening and by verify`() async throws {
+        let store = try await open()
+        for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
+        _ = try await store.note([1: Self.once, 2: Self.failed], flushes: true)
+        await store.close()
+        // The right bytes under the wrong key are damage too.
+        try change(2, to: Self.failed.encoded(for: 1))
+        let refused = await error { () throws(FoldbackError) in try await open() }
+        guard case .damaged(let path, _, _) = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        #expect(path.contains("attempts, intent 2"))
+        let reader = try LogReader(at: directory.log)
+        #expect(try reader.verify(Board.self).findings.map(\.place) == [.attempt(2)])
+        reader.close()
+    }
+
+    // MARK: Bytes
+
+    @Test func `an attempt reads as it was written, and no other bytes do`() throws {
+        for attempt in [Self.once, Self.failed] {
+            let bytes = attempt.encoded(for: 5)
+            #expect(try Attempt(decoding: bytes, for: 5) == attempt)
+            for place in bytes.indices {
+                var other = bytes
+                other[place] ^= 0x10
+                #expect(throws: FormatError.self) { try Attempt(decoding: other, for: 5) }
+            }
+        }
+    }
+
+    @Test func `a long reason is cut between its scalars`() {
+        let reason = String(repeating: "\u{e9}", count: 600)
+        let failure = Attempt.Failure(at: Self.time(0), reason: reason + "x")
+        #expect(failure.reason == String(repeating: "\u{e9}", count: 512))
+        #expect("ab\u{e9}".cut(toBytes: 3) == "ab")
+        #expect("ab".cut(toBytes: 2) == "ab")
+    }
+
+    // MARK: For simulations
+
+    @Test func `a store in memory is reopened from what was committed, and from nothing else`()
+        async throws
+    {
+        let first = try await Engine.memory.store(Board.self, .downlink, in: directory)
+        _ = try await first.record(.set("a", 1))
+        _ = try await first.record(.set("b", 1))
+        try await first.reject(2, message: "no")
+        _ = try await first.note([1: Self.failed], flushes: false)
+        let rows = try #require(first.memoryRows)
+        _ = try await first.record(.set("late", 1))
+        let second = try Foldback.inMemory(Board.self, reopening: rows, sources: .counting())
+        #expect(second.view.cells == ["a": 1])
+        #expect(second.rejections == [2])
+        #expect(second.attempts == [1: Self.failed])
+        #expect(try await second.record(.set("c", 1)).id.description == "me.3")
+        #expect(try await second.verify().isSound)
+        #expect(first.view.cells == ["a": 1, "late": 1])
+        await first.close()
+        #expect(first.memoryRows != nil)
+        await second.close()
+    }
+
+    @Test func `a log on disk is written without a thread`() async throws {
+        func open() throws(FoldbackError) -> Store<Board> {
+            try Foldback.openWithoutThread(
+                at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed,
+                replica: ReplicaID("me"), sources: .counting())
+        }
+        let first = try open()
+        _ = try await first.record(.set("a", 1))
+        _ = try await first.note([1: Self.once], flushes: true)
+        await first.close()
+        let second = try open()
+        #expect(second.view.cells == ["a": 1])
+        #expect(second.attempts == [1: Self.once])
+        await second.close()
+    }
+}
