@@ -84,8 +84,7 @@ struct Campaign<P: Projection> {
     private nonisolated(nonsending) mutating func tryKept() async {
         for (name, history) in kept.histories(P.codec) {
             switch history {
-            case .failure(let error):
-                report.unchecked.append((.p11, "\(name) cannot be read any more: \(error)"))
+            case .failure(let error): await noteUnreadable(name, error)
             case .success(let history):
                 for law in open {
                     guard let violation = await judge.violation(of: law, history, onDisk: true)
@@ -94,6 +93,20 @@ struct Campaign<P: Projection> {
                 }
             }
         }
+    }
+
+    /// A history that was written by this projection's codec, in an older shape perhaps, as there may be
+    /// events in people's logs.
+    private nonisolated(nonsending) mutating func noteUnreadable(
+        _ name: String, _ error: any Error
+    ) async {
+        let statement = "The history kept in \(name) cannot be read any more: \(error)."
+        guard open.contains(.p11) else {
+            report.unchecked.append((.p11, statement))
+            return
+        }
+        await note(
+            Violation(.p11, name, statement), History(.downlink, []), .given)
     }
 
     /// Of each law that is still open, in their order; nothing behind P1, for nothing can be said of what
@@ -205,6 +218,7 @@ struct Campaign<P: Projection> {
         guard found.insert(manner).inserted else { return }
         let finding = await judge.finding(violation, history, shrinking, historiesTried: tried)
         report.findings.append(finding)
+        guard finding.stepCount > 0 else { return }
         do { try kept.keep(finding) } catch {
             report.unchecked.append((violation.law, "the history could not be kept: \(error)"))
         }
