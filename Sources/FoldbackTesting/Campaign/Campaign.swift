@@ -61,7 +61,7 @@ struct Campaign<P: Projection> {
         func skip(_ law: Law, _ reason: String) {
             guard open.contains(law) else { return }
             open.removeAll { $0 == law }
-            report.unchecked.append((law, reason))
+            leave(law, because: reason)
         }
         if judge.itemIDs == nil { skip(.p13, "no itemIDs were given") }
         if P.stateCodec == nil {
@@ -73,7 +73,7 @@ struct Campaign<P: Projection> {
     private mutating func finish() {
         if open.contains(.p9), !declaresKeys {
             open.removeAll { $0 == .p9 }
-            report.unchecked.append((.p9, "keys(touchedBy:) names no keys"))
+            leave(.p9, because: "keys(touchedBy:) names no keys")
         }
         report.held = open
         report.counts["histories"] = tried
@@ -102,7 +102,7 @@ struct Campaign<P: Projection> {
     ) async {
         let statement = "The history kept in \(name) cannot be read any more: \(error)."
         guard open.contains(.p11) else {
-            report.unchecked.append((.p11, statement))
+            leave(.p11, because: statement)
             return
         }
         await note(
@@ -151,8 +151,8 @@ struct Campaign<P: Projection> {
         }
         if case .unavailable(let why) = result, open.contains(.p14) {
             open.removeAll { $0 == .p14 }
-            report.unchecked.append((.p14, why))
-            report.unchecked.append((.p1, "folded in this process only: \(why)"))
+            leave(.p14, because: why)
+            leave(.p1, because: "folded in this process only: \(why)")
         }
         return result
     }
@@ -220,12 +220,16 @@ struct Campaign<P: Projection> {
         report.findings.append(finding)
         guard finding.stepCount > 0 else { return }
         do { try kept.keep(finding) } catch {
-            report.unchecked.append((violation.law, "the history could not be kept: \(error)"))
+            leave(violation.law, because: "the history could not be kept: \(error)")
         }
     }
 
+    private mutating func leave(_ law: Law, because reason: String) {
+        report.unchecked.append(LawReport.Unchecked(law: law, reason: reason))
+    }
+
     private mutating func abandon(because reason: String) {
-        for law in open { report.unchecked.append((law, reason)) }
+        for law in open { leave(law, because: reason) }
         open = []
     }
 }
