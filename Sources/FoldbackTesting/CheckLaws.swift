@@ -32,9 +32,10 @@ public nonisolated(nonsending) func checkLaws<P: Projection>(
     failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport {
     var campaign = Campaign<P>(
-        histories: events.histories(nil, steps: effort.stepsMax), judge: Judge(itemIDs: itemIDs),
+        histories: events.histories(nil, steps: effort.stepsMax),
+        judge: Judge(itemIDs: itemIDs, stepMax: effort.stepMax),
         laws: laws, effort: effort, seed: seed ?? System.freshSeed(),
-        kept: KeptFailures(failures, besides: file, "\(P.self)"))
+        kept: KeptFailures(failures, besides: file, P.name))
     await campaign.run()
     return campaign.report
 }
@@ -57,17 +58,24 @@ public nonisolated(nonsending) func requireLaws<P: Projection>(
 
 /// Checks one law for one history: what a report's test to paste calls.
 ///
-/// - Throws: ``LawsBroken``.
+/// - Throws: ``LawsBroken``, also where nothing can be said: P13 without `itemIDs`, P3 without a state codec.
 public nonisolated(nonsending) func requireLaw<P: Projection>(
     _ law: Law, of projection: P.Type, for history: History<P.Event>, itemIDs: ItemIDs<P>? = nil
 ) async throws(LawsBroken) {
-    let judge = Judge<P>(itemIDs: itemIDs)
-    guard let violation = await judge.violation(of: law, history, onDisk: true) else { return }
-    let finding = await judge.finding(violation, history, .given, historiesTried: 1)
-    throw LawsBroken(
-        report: LawReport(
-            projection: "\(P.self)", seed: 0, held: [], findings: [finding], unchecked: [],
-            counts: ["histories": 1, "steps": history.steps.count]))
+    let judge = Judge<P>(itemIDs: itemIDs, stepMax: Effort.standard.stepMax)
+    let judged = await judge.judgement(
+        on: history, [law], onDisk: true, processes: Elsewhere<P>.processCount)
+    var report = LawReport(
+        projection: "\(P.self)", seed: 0, held: [], findings: [], unchecked: [],
+        counts: ["histories": 1, "steps": history.steps.count])
+    for violation in judged.violations {
+        report.findings.append(
+            await judge.finding(violation, history, .given, historiesTried: 1))
+    }
+    if let reason = judge.uncheckable(law) ?? (law == .p14 ? judged.unavailable : nil) {
+        report.unchecked.append(LawReport.Unchecked(law: law, reason: reason))
+    }
+    guard report.isClean, report.unchecked.isEmpty else { throw LawsBroken(report: report) }
 }
 
 /// How much is tried.
@@ -80,24 +88,30 @@ public struct Effort: Hashable, Sendable {
     public var stepsMax: Int
     /// Candidates that are tried to shrink one failure.
     public var candidatesMax: Int
+    /// How long one step of a history may take before it counts as never ending (P14); whole seconds.
+    public var stepMax: Duration
 
     public init(
-        historiesMax: Int, durationMax: Duration?, stepsMax: Int, candidatesMax: Int
+        historiesMax: Int, durationMax: Duration?, stepsMax: Int, candidatesMax: Int,
+        stepMax: Duration
     ) {
         self.historiesMax = historiesMax
         self.durationMax = durationMax
         self.stepsMax = stepsMax
         self.candidatesMax = candidatesMax
+        self.stepMax = stepMax
     }
 
-    /// 200 histories of up to 24 steps, at most 10 seconds; 3,000 candidates.
+    /// 200 histories of up to 24 steps, none begun behind 10 seconds; 3,000 candidates; 5 seconds a step.
     public static let standard = Effort(
-        historiesMax: 200, durationMax: .seconds(10), stepsMax: 24, candidatesMax: 3_000)
+        historiesMax: 200, durationMax: .seconds(10), stepsMax: 24, candidatesMax: 3_000,
+        stepMax: .seconds(5))
 
     /// As many histories as fit in a time.
     public static func lasting(_ duration: Duration) -> Effort {
         Effort(
-            historiesMax: .max, durationMax: duration, stepsMax: 24, candidatesMax: 3_000)
+            historiesMax: .max, durationMax: duration, stepsMax: 24, candidatesMax: 3_000,
+            stepMax: .seconds(5))
     }
 }
 

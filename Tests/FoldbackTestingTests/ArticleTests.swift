@@ -84,7 +84,7 @@ struct TimedNotes: Projection, Codable, Equatable {
     // Article: end
 
     /// As the report prints it, but for line ends.
-    @Test func `Notes: determinism`() async throws {
+    @Test func `Notes: determinism, here`() async throws {
         let history = History<Notes.Event>(
             .downlink,
             [

@@ -48,6 +48,7 @@ struct Campaign<P: Projection> {
             var choices = Choices(seed: report.seed &+ UInt64(tried) &* 0x9E37_79B9)
             tried += 1
             guard let history = try? generator.generate(from: &choices) else { continue }
+            if tried % Self.processShare == 0 { judge.startAfresh() }
             let violations = await violations(of: history)
             let found = System.now
             for violation in violations { await shrink(violation, choices.recording, history) }
@@ -58,16 +59,11 @@ struct Campaign<P: Projection> {
 
     /// Those that cannot be checked at all.
     private mutating func noteUnchecked() {
-        func skip(_ law: Law, _ reason: String) {
-            guard open.contains(law) else { return }
+        for law in open {
+            guard let reason = judge.uncheckable(law) else { continue }
             open.removeAll { $0 == law }
             leave(law, because: reason)
         }
-        if judge.itemIDs == nil { skip(.p13, "no itemIDs were given") }
-        if P.stateCodec == nil {
-            skip(.p3, "\(P.self) has no state codec, so its logs have no checkpoints")
-        }
-        skip(.p15, "it needs the simulated link, which is not there yet")
     }
 
     private mutating func finish() {
@@ -86,9 +82,7 @@ struct Campaign<P: Projection> {
             switch history {
             case .failure(let error): await noteUnreadable(name, error)
             case .success(let history):
-                for law in open {
-                    guard let violation = await judge.violation(of: law, history, onDisk: true)
-                    else { continue }
+                for violation in await violations(of: history) {
                     await note(violation, history, .given)
                 }
             }
@@ -109,64 +103,31 @@ struct Campaign<P: Projection> {
             Violation(.p11, name, statement), History(.downlink, []), .given)
     }
 
-    /// Of each law that is still open, in their order; nothing behind P1, for nothing can be said of what
-    /// is another thing each time.
     private nonisolated(nonsending) mutating func violations(
         of history: History<P.Event>
     ) async -> [Violation] {
-        let elsewhere = foldedElsewhere(history)
-        if case .died(let step, let how) = elsewhere {
-            return [Judge<P>.trap(history, step, how)]
-        }
-        let trial: Trial<P>
-        do { trial = try await Trial(history) } catch {
-            return open.compactMap { Judge<P>.violation(of: $0, error) }
-        }
-        count(trial)
-        var violations: [Violation] = []
-        for law in open {
-            var violation: Violation?
-            do {
-                violation = try await judge.violation(
-                    of: law, trial, onDisk: tried % Self.diskShare == 0)
-            } catch {
-                violation = Judge<P>.violation(of: law, error)
-            }
-            if law == .p1, violation == nil, case .folded(let states) = elsewhere {
-                violation = Judge<P>.difference(of: states, from: trial)
-            }
-            guard let violation else { continue }
-            violations.append(violation)
-            if law == .p1 { break }
-        }
-        return violations
-    }
-
-    /// Before anything is folded here: what traps there would end this process.
-    private mutating func foldedElsewhere(_ history: History<P.Event>) -> Elsewhere<P>.Result? {
-        if tried % Self.processShare == 0 { judge.elsewhere.startAfresh(0) }
-        // What cannot be encoded is for P11 to tell.
-        guard let result = try? judge.elsewhere.fold(history, in: 0, stepSecondsMax: 10) else {
-            return nil
-        }
-        if case .unavailable(let why) = result, open.contains(.p14) {
+        let judgement = await judge.judgement(
+            on: history, open, onDisk: tried % Self.diskShare == 0, processes: 1)
+        count(history)
+        if let reason = judgement.unavailable, open.contains(.p14) {
             open.removeAll { $0 == .p14 }
-            leave(.p14, because: why)
-            leave(.p1, because: "folded in this process only: \(why)")
+            leave(.p14, because: reason)
+            leave(.p1, because: "folded in this process only: \(reason)")
         }
-        return result
+        return judgement.violations
     }
 
-    private mutating func count(_ trial: Trial<P>) {
-        declaresKeys = declaresKeys || trial.declaresKeys
+    private mutating func count(_ history: History<P.Event>) {
         func add(_ name: String, _ count: Int = 1) { report.counts[name, default: 0] += count }
-        add("steps", trial.history.steps.count)
-        for (index, step) in trial.history.steps.enumerated() {
+        add("steps", history.steps.count)
+        for step in history.steps {
             add(Mirror(reflecting: step).children.first?.label ?? "\(step)")
-            if case .refused? = trial.passages[index].outcome { add("refused") }
         }
-        add("conflicted", trial.passages.last?.sight.conflicted.count ?? 0)
-        add("faults", trial.passages.last?.sight.faults ?? 0)
+        declaresKeys =
+            declaresKeys
+            || history.recordedEvents.contains {
+                !P.keys(touchedBy: $0, Refold<P>.own(1)).isEmpty
+            }
     }
 
     // MARK: Findings
@@ -177,13 +138,16 @@ struct Campaign<P: Projection> {
         let law = violation.law
         let (generator, judge) = (generator, judge)
         let onDisk = law == .p10
+        // Whether a dictionary's order matters shows in one of several processes only.
+        let isLuck = violation.manner == Judge<P>.elsewhereManner
+        let processes = isLuck ? Elsewhere<P>.processCount : 1
         let result = await Shrinker(candidatesMax: effort.candidatesMax).shrink(
             recording, failing: Manner(law: law, manner: violation.manner)
         ) { choices in
             guard let candidate = try? generator.generate(from: &choices) else { return .discarded }
-            guard let violation = await judge.violation(of: law, candidate, onDisk: onDisk) else {
-                return .passes
-            }
+            let judged = await judge.judgement(
+                on: candidate, [law], onDisk: onDisk, processes: processes)
+            guard let violation = judged.violations.first else { return .passes }
             return .fails(Manner(law: violation.law, manner: violation.manner))
         }
         let shrinking: Finding.Shrinking =
@@ -194,12 +158,16 @@ struct Campaign<P: Projection> {
         var small = Choices(replaying: result.smallest.values)
         let smallest = (try? generator.generate(from: &small)) ?? history
         // What fails now and then only may hold this time.
-        let again = await judge.violation(of: law, smallest, onDisk: onDisk)
+        let again = await judge.judgement(
+            on: smallest, [law], onDisk: onDisk, processes: processes
+        ).violations.first
         await note(again ?? violation, again == nil ? history : smallest, shrinking)
         for other in result.others {
             var choices = Choices(replaying: other.recording.values)
             guard let history = try? generator.generate(from: &choices),
-                let violation = await judge.violation(of: law, history, onDisk: onDisk)
+                let violation = await judge.judgement(
+                    on: history, [law], onDisk: onDisk, processes: processes
+                ).violations.first
             else { continue }
             await note(violation, history, .metOnTheWay)
         }
@@ -212,13 +180,15 @@ struct Campaign<P: Projection> {
         if violation.law == .p1 {
             abandon(because: "it means nothing for what is another thing each time (P1)")
         } else if violation.law == .p14 {
-            abandon(because: "apply traps (P14), which would end this process")
+            abandon(because: "apply traps (P14)")
+        } else if violation.law == .p11, violation.manner.hasPrefix("event") {
+            abandon(because: "events are read as others than were written (P11)")
         }
         let manner = Manner(law: violation.law, manner: violation.manner)
         guard found.insert(manner).inserted else { return }
         let finding = await judge.finding(violation, history, shrinking, historiesTried: tried)
         report.findings.append(finding)
-        guard finding.stepCount > 0 else { return }
+        guard finding.stepCount > 0, !finding.ndjson.isEmpty else { return }
         do { try kept.keep(finding) } catch {
             leave(violation.law, because: "the history could not be kept: \(error)")
         }

@@ -1,29 +1,123 @@
 import Foldback
 
-/// Holds histories of one projection against laws.
+/// Holds histories of one projection against laws: in another process where there can be one.
 struct Judge<P: Projection>: Sendable {
     let itemIDs: ItemIDs<P>?
-    let elsewhere = Elsewhere<P>()
+    /// How long a step may take before it counts as never ending.
+    let stepMax: Duration
+    private let elsewhere = Elsewhere<P>()
 
-    init(itemIDs: ItemIDs<P>?) { self.itemIDs = itemIDs }
+    init(itemIDs: ItemIDs<P>?, stepMax: Duration) {
+        self.itemIDs = itemIDs
+        self.stepMax = stepMax
+    }
 
-    /// How one law is broken by one history; nil where it holds.
-    nonisolated(nonsending) func violation(
-        of law: Law, _ history: History<P.Event>, onDisk: Bool
-    ) async -> Violation? {
-        if let violation = died(history) { return law == .p14 ? violation : nil }
-        if law == .p14 { return nil }
-        do {
-            let trial = try await Trial<P>(history)
-            return try await self.violation(of: law, trial, onDisk: onDisk)
-                ?? (law == .p1 ? differsElsewhere(trial) : nil)
-        } catch {
-            return Self.violation(of: law, error)
+    /// The manner of breaking P1 that other processes show.
+    static var elsewhereManner: String { "elsewhere" }
+
+    /// What one history says of laws.
+    struct Judgement: Sendable {
+        var violations: [Violation] = []
+        /// Why nothing was judged in another process; nil where it was.
+        var unavailable: String?
+    }
+
+    /// What does not hold, the most telling first.
+    ///
+    /// Of what is another thing each time (P1), what traps (P14) and what is read as something else than
+    /// was written (P11) nothing more is said, for nothing more can be said.
+    /// - Parameter processes: how many other processes fold it, of ``Elsewhere/processCount``.
+    nonisolated(nonsending) func judgement(
+        on history: History<P.Event>, _ laws: [Law], onDisk: Bool, processes: Int
+    ) async -> Judgement {
+        if laws.contains(.p11), let violation = Trial<P>.eventRoundTrip(history) {
+            return Judgement(violations: [violation])
+        }
+        let rest = laws.filter { $0 != .p13 && $0 != .p14 && $0 != .p15 }
+        var judgement = Judgement()
+        var refolded: [Trial<P>.Refolded]?
+        for index in 0..<processes {
+            let task = Elsewhere<P>.Task(laws: index == 0 ? rest : [], onDisk: onDisk)
+            switch try? elsewhere.judge(history, task, in: index, stepMax: stepMax) {
+            case .judged(let states, let violations):
+                // Folded here only behind a process that survived it.
+                let here = refolded ?? Trial<P>.refolded(history)
+                refolded = here
+                judgement.violations += violations
+                if laws.contains(.p1), !violations.contains(where: { $0.law == .p1 }),
+                    let violation = Self.difference(of: states, from: here, history)
+                {
+                    return Judgement(violations: [violation])
+                }
+            case .died(let place, let how):
+                let violation = Self.trap(history, place, how)
+                return Judgement(violations: laws.contains(.p14) ? [violation] : [])
+            case .unavailable(let reason):
+                var here = await judgedHere(history, rest, onDisk: onDisk)
+                here.unavailable = reason
+                return withItemIDs(here, laws, Trial<P>.refolded(history), history)
+            case nil:
+                // The codec throws, and P11 was not asked for.
+                return await judgedHere(history, rest, onDisk: onDisk)
+            }
+        }
+        return withItemIDs(judgement, laws, refolded ?? [], history)
+    }
+
+    /// Why nothing can be said of a law; nil where something can.
+    func uncheckable(_ law: Law) -> String? {
+        switch law {
+        case .p13: itemIDs == nil ? "no itemIDs were given" : nil
+        case .p3:
+            P.stateCodec == nil
+                ? "\(P.self) has no state codec, so its logs have no checkpoints" : nil
+        case .p15: "it needs the simulated link, which is not there yet"
+        default: nil
         }
     }
 
-    /// The same without another process: for histories that one has folded already.
-    nonisolated(nonsending) func violation(
+    /// Ends a process, so that the next one has luck of its own.
+    func startAfresh() { elsewhere.startAfresh(0) }
+
+    // MARK: In the process that judges
+
+    /// Calls `found` with what does not hold, and `begins` before each law.
+    nonisolated(nonsending) func judge(
+        _ history: History<P.Event>, _ laws: [Law], onDisk: Bool, begins: (Law) -> Void,
+        found: (Violation) -> Void
+    ) async {
+        guard !laws.isEmpty else { return }
+        let trial: Trial<P>
+        do { trial = try await Trial<P>(history) } catch {
+            found(Self.violation(of: .p12, error))
+            return
+        }
+        for law in laws {
+            begins(law)
+            do {
+                guard let violation = try await violation(of: law, trial, onDisk: onDisk) else {
+                    continue
+                }
+                found(violation)
+            } catch {
+                found(Self.violation(of: law, error))
+            }
+            if law == .p1 { return }
+        }
+    }
+
+    private nonisolated(nonsending) func judgedHere(
+        _ history: History<P.Event>, _ laws: [Law], onDisk: Bool
+    ) async -> Judgement {
+        var judgement = Judgement()
+        await judge(history, laws, onDisk: onDisk) { _ in
+        } found: {
+            judgement.violations.append($0)
+        }
+        return judgement
+    }
+
+    private nonisolated(nonsending) func violation(
         of law: Law, _ trial: Trial<P>, onDisk: Bool
     ) async throws -> Violation? {
         switch law {
@@ -36,61 +130,62 @@ struct Judge<P: Projection>: Sendable {
         case .p8: return try await trial.anyOrderOfAnswers()
         case .p9: return trial.disjointKeysCommute()
         case .p10: return try await trial.reopening(onDisk: onDisk)
-        case .p11: return try trial.codecRoundTrip()
+        case .p11: return trial.stateRoundTrip()
         case .p12: return trial.noIntentIsLost()
-        case .p13: return itemIDs.flatMap { trial.itemIDsStay($0) }
         case .f9: return trial.throwsChangeNothing()
-        case .p14, .p15: return nil
+        case .p13, .p14, .p15: return nil
         }
     }
 
     /// What a log should not have thrown.
-    static func violation(of law: Law, _ error: any Error) -> Violation? {
-        if let violation = error as? Violation { return violation.law == law ? violation : nil }
-        return Violation(law, "error", "The log cannot go on: \(error).")
+    private static func violation(of law: Law, _ error: any Error) -> Violation {
+        error as? Violation ?? Violation(law, "error", "The log cannot go on: \(error).")
     }
 
-    // MARK: In another process
+    // MARK: In this process
 
-    /// P14: the other process did not come to the end of the history. Whatever is asked, such a history
-    /// must not be folded in this one.
-    private func died(_ history: History<P.Event>) -> Violation? {
-        // Many are tried while a failure shrinks, and a second is long for a few steps.
-        let result = try? elsewhere.fold(history, in: 0, stepSecondsMax: 1)
-        guard case .died(let step, let how)? = result else { return nil }
-        return Self.trap(history, step, how)
+    /// The ids are the caller's closure, which no other process has.
+    private func withItemIDs(
+        _ judgement: Judgement, _ laws: [Law], _ refolded: [Trial<P>.Refolded],
+        _ history: History<P.Event>
+    ) -> Judgement {
+        var judgement = judgement
+        guard laws.contains(.p13), let itemIDs,
+            !judgement.violations.contains(where: { $0.law == .p1 }),
+            let violation = Trial<P>(refolding: history, refolded).itemIDsStay(itemIDs)
+        else { return judgement }
+        judgement.violations.append(violation)
+        return judgement
     }
 
-    static func trap(_ history: History<P.Event>, _ step: Int, _ how: String) -> Violation {
-        let notation = history.steps[step].notation(of: history.steps, at: step)
-        return Violation(
-            .p14, "died",
-            "Folding step \(step + 1), \(notation), another process of this program did not come to "
-                + "its end: \(how)")
-    }
-
-    /// P1: in several other processes, for what depends on the order of a dictionary's keys is the same
-    /// in two of them now and then.
-    private func differsElsewhere(_ trial: Trial<P>) -> Violation? {
-        for index in 0..<Elsewhere<P>.processCount {
-            let result = try? elsewhere.fold(trial.history, in: index, stepSecondsMax: 10)
-            guard case .folded(let states)? = result else { return nil }
-            if let violation = Self.difference(of: states, from: trial) { return violation }
+    private static func trap(
+        _ history: History<P.Event>, _ place: Elsewhere<P>.Place, _ how: String
+    ) -> Violation {
+        let what: String
+        switch place {
+        case .step(let step) where step < history.steps.count:
+            let notation = history.steps[step].notation(of: history.steps, at: step)
+            what = "Folding step \(step + 1), \(notation),"
+        case .step: what = "Behind the last step"
+        case .law(let law): what = "Folding the same events in other orders, for \(law),"
         }
-        return nil
+        return Violation(
+            .p14, "died", "\(what) another process of this program did not come to its end: \(how)")
     }
 
-    static func difference(
-        of states: [Elsewhere<P>.States], from trial: Trial<P>
+    private static func difference(
+        of states: [Elsewhere<P>.States], from refolded: [Trial<P>.Refolded],
+        _ history: History<P.Event>
     ) -> Violation? {
-        for (index, states) in states.enumerated() {
-            guard let (name, here, there) = states.difference(from: trial.refolded[index].state)
-            else { continue }
+        for (index, (states, refolded)) in zip(states, refolded).enumerated() {
+            guard let (name, here, there) = states.difference(from: refolded.state) else {
+                continue
+            }
             return Violation(
-                .p1, "elsewhere",
+                .p1, Self.elsewhereManner,
                 "Another process of the same program folds the same events to something else. Behind "
-                    + "\(trial.named(index)) \(name) differs: does it depend on the order of a dictionary or "
-                    + "set, or on anything outside the event and its context?",
+                    + "\(history.named(index)) \(name) differs: does it depend on the order of a dictionary or "
+                    + "set, or on anything outside the event and its context, like a global that main sets?",
                 comparing: Violation.Comparison(
                     expectedName: "this process", expected: StateText(here),
                     foundName: "another process", found: there))

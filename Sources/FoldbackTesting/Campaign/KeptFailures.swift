@@ -8,11 +8,13 @@ struct KeptFailures: Sendable {
     let folder: URL?
 
     init(_ failures: Failures, besides file: String, _ projection: String) {
+        let tests = URL(filePath: file).deletingLastPathComponent()
         let base: URL? =
             switch failures {
             case .besideTests:
-                URL(filePath: file).deletingLastPathComponent()
-                    .appending(path: "FoldbackFailures", directoryHint: .isDirectory)
+                // Not on a machine that has the program without its sources.
+                FileManager.default.fileExists(atPath: tests.path)
+                    ? tests.appending(path: "FoldbackFailures", directoryHint: .isDirectory) : nil
             case .folder(let url): url
             case .forgotten: nil
             }

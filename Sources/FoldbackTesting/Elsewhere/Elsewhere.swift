@@ -2,127 +2,104 @@ import Foldback
 import Foundation
 import Synchronization
 
-/// Folds histories in another process of this program: another seed for hashing, and a place that may
+/// Judges histories in another process of this program: another seed for hashing, and a place that may
 /// trap or never come to an end.
 ///
 /// ```
-/// this process ─▶ a history ─▶ the same program, which folds before its main begins
-///              ◀─ states, one line a step ◀─┘
+/// this process ─▶ laws, history ─▶ the same program, which judges before its main begins
+///              ◀─ states, one line a step; violations ◀─┘
 /// ```
-/// The other process is started when it is needed first, and takes one history after the other.
+/// Processes are started when they are needed first, and take one history after the other.
 final class Elsewhere<P: Projection>: Sendable {
     /// How it went.
     enum Result: Sendable {
-        /// The states behind each step.
-        case folded([States])
-        /// The process ended, or did not get on, within that step.
-        case died(step: Int, how: String)
+        /// The states behind each step, and what does not hold.
+        case judged([States], [Violation])
+        /// The process ended, or did not get on.
+        case died(Place, how: String)
         /// There can be no other process here, and why.
         case unavailable(String)
     }
 
-    /// What a step led to, as text and as bytes of the state codec.
-    struct States: Sendable {
-        let view: StateText
-        let confirmed: StateText
-        let viewBytes: [UInt8]?
-        let confirmedBytes: [UInt8]?
+    /// Where a process ended.
+    enum Place: Sendable {
+        case step(Int)
+        case law(Law)
+    }
 
-        /// Which of the two is another than here, and how it looks there.
-        func difference(
-            from here: Refold<P>.State
-        ) -> (name: String, here: P, there: StateText)? {
-            if !Self.isSame(here.view, view, viewBytes) { return ("the view", here.view, view) }
-            if !Self.isSame(here.confirmed, confirmed, confirmedBytes) {
-                return ("confirmed state", here.confirmed, confirmed)
-            }
-            return nil
-        }
-
-        private static func isSame(_ here: P, _ there: StateText, _ bytes: [UInt8]?) -> Bool {
-            if StateText(here) == there { return true }
-            // Equal for the app's own ==, though some property differs.
-            guard here is any Equatable, let bytes, let codec = P.stateCodec else { return false }
-            guard let read = try? codec.decode(bytes.span.bytes) else { return false }
-            return P.areSame(here, read)
-        }
+    /// What is asked of the process.
+    struct Task: Sendable {
+        let laws: [Law]
+        let onDisk: Bool
     }
 
     /// How many processes there can be; each has luck of its own.
     static var processCount: Int { 4 }
 
-    private let running = Mutex<[Int: OtherProcess]>([:])
+    private struct Running {
+        var processes: [Int: OtherProcess] = [:]
+        /// Where none can be started there is no use in trying again.
+        var unavailable: String?
+    }
 
-    /// Ends a process; whoever folds there next starts another.
-    func startAfresh(_ index: Int) { running.withLock { $0[index] = nil } }
+    private let running = Mutex(Running())
+
+    /// Ends a process; whoever judges there next starts another.
+    func startAfresh(_ index: Int) { running.withLock { $0.processes[index] = nil } }
 
     /// - Parameters:
     ///   - index: of the process, from 0 up to ``processCount``.
-    ///   - stepSecondsMax: how long one step may take before it counts as never ending.
+    ///   - stepMax: how long one step, or one law, may take before it counts as never ending.
     /// - Throws: what the codec throws.
-    func fold(
-        _ history: History<P.Event>, in index: Int, stepSecondsMax: Int32
+    func judge(
+        _ history: History<P.Event>, _ task: Task, in index: Int, stepMax: Duration
     ) throws -> Result {
-        let text = try history.ndjson(P.codec, title: "\(P.self)")
+        let text = "\(task.line)\n\(try history.ndjson(P.codec, title: "\(P.self)"))"
         return running.withLock { running in
+            if let reason = running.unavailable { return .unavailable(reason) }
             do throws(OtherProcess.Unavailable) {
-                if running[index] == nil { running[index] = try OtherProcess(folding: P.self) }
+                if running.processes[index] == nil {
+                    running.processes[index] = try OtherProcess(folding: P.self)
+                }
             } catch {
+                running.unavailable = error.reason
                 return .unavailable(error.reason)
             }
-            guard let process = running[index] else { return .unavailable("it is not there") }
-            let result = Self.fold(text, history.steps.count, process, stepSecondsMax)
-            if case .folded = result {} else { running[index] = nil }
+            guard let process = running.processes[index] else { return .unavailable("it is gone") }
+            let seconds = Int32(clamping: max(1, stepMax.components.seconds))
+            let result = Self.judge(text, history.steps.count, process, seconds)
+            if case .judged = result {} else { running.processes[index] = nil }
             return result
         }
     }
 
-    private static func fold(
-        _ text: String, _ count: Int, _ process: OtherProcess, _ stepSecondsMax: Int32
+    private static func judge(
+        _ text: String, _ count: Int, _ process: OtherProcess, _ secondsMax: Int32
     ) -> Result {
         process.send(text)
         var states: [States] = []
-        while states.count < count {
-            switch process.answer(secondsMax: stepSecondsMax) {
-            case .success(let line):
+        var violations: [Violation] = []
+        var place = Place.step(0)
+        while true {
+            let line: String
+            switch process.answer(secondsMax: secondsMax) {
+            case .success(let next): line = next
+            case .failure(let end): return .died(place, how: end.how)
+            }
+            if states.count < count {
                 guard let next = try? States(line) else {
                     return .unavailable("another process says \(line)")
                 }
                 states.append(next)
-            case .failure(let end): return .died(step: states.count, how: end.how)
+                place = .step(states.count)
+                continue
+            }
+            switch Word(line) {
+            case .checks(let law): place = .law(law)
+            case .found(let violation): violations.append(violation)
+            case .end: return .judged(states, violations)
+            case nil: return .unavailable("another process says \(line)")
             }
         }
-        return .folded(states)
-    }
-}
-
-extension Elsewhere.States {
-    /// From a line of ``line(of:)``.
-    fileprivate init(_ line: String) throws {
-        let json = try JSON(parsing: line)
-        func text(_ name: ExactString) -> StateText {
-            StateText(parsing: json[name]?.stringValue ?? "")
-        }
-        func bytes(_ name: ExactString) -> [UInt8]? {
-            json[name]?.stringValue.flatMap { Data(base64Encoded: $0) }.map { Array($0) }
-        }
-        view = text("view")
-        confirmed = text("confirmed")
-        viewBytes = bytes("viewBytes")
-        confirmedBytes = bytes("confirmedBytes")
-    }
-
-    static func line(of state: Refold<P>.State) -> String {
-        func bytes(_ state: P) -> JSON? {
-            guard state is any Equatable, let codec = P.stateCodec else { return nil }
-            return (try? codec.encode(state)).map { .string(Data($0).base64EncodedString()) }
-        }
-        var object: JSON.Object = [
-            "view": .string(StateText(state.view).text),
-            "confirmed": .string(StateText(state.confirmed).text),
-        ]
-        object["viewBytes"] = bytes(state.view)
-        object["confirmedBytes"] = bytes(state.confirmed)
-        return "\(JSON.object(object))"
     }
 }

@@ -1,8 +1,12 @@
 import Foldback
 import Foundation
+import Synchronization
 
 /// What happens in the other process: before the program's own main it looks whether it was started to
-/// fold, folds what comes in by standard input, which is a socket, and ends with it.
+/// judge histories, does so for those that come in by standard input, which is a socket, and ends with
+/// it.
+///
+/// Globals that a program's main.swift sets at its top have not been set by then.
 enum FoldingProcess {
     /// The environment variable that says which projection.
     static let variable = "FOLDBACK_FOLD"
@@ -16,7 +20,7 @@ enum FoldingProcess {
         var text = ""
         while let line = readLine(strippingNewline: false) {
             if line == "\n" {
-                guard fold(text, projection) else { exit(4) }
+                guard judge(text, projection) else { exit(4) }
                 text = ""
             } else {
                 text += line
@@ -29,16 +33,26 @@ enum FoldingProcess {
         FileHandle.standardInput.write(Data("\(line)\n".utf8))
     }
 
-    /// One line behind each step, so that the last one tells where it ended.
-    private static func fold<P: Projection>(_ text: String, _: P.Type) -> Bool {
-        guard let history = try? History<P.Event>(ndjson: text, P.codec) else { return false }
-        var refold = Refold<P>(history.kind)
-        var numbers = Numbers()
-        for step in history.steps {
-            let outcome = numbers.asked(by: step).map { refold.carryOut($0) }
-            if step.isRecording { numbers.append(outcome) }
-            say(Elsewhere<P>.States.line(of: refold.now))
+    private static func judge<P: Projection>(_ text: String, _: P.Type) -> Bool {
+        let parts = text.split(separator: "\n", maxSplits: 1)
+        guard parts.count == 2, let task = Elsewhere<P>.Task(String(parts[0])),
+            let history = try? History<P.Event>(ndjson: String(parts[1]), P.codec)
+        else { return false }
+        // A line behind each step, and before each law, so that the last one tells where it ended.
+        Trial<P>.refolded(history) { say(Elsewhere<P>.States.line(of: $0.state)) }
+        let isDone = DispatchSemaphore(value: 0)
+        Task.detached {
+            await Judge<P>(itemIDs: nil, stepMax: .zero).judge(
+                history, task.laws, onDisk: task.onDisk
+            ) { law in
+                say(Elsewhere<P>.Word.checks(law).line)
+            } found: { violation in
+                say(Elsewhere<P>.Word.found(violation).line)
+            }
+            isDone.signal()
         }
+        isDone.wait()
+        say(Elsewhere<P>.Word.end.line)
         return true
     }
 

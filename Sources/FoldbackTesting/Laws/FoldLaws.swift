@@ -9,7 +9,8 @@ extension Trial {
             guard let difference = second.sight.difference(from: first.sight) else { continue }
             return Violation(
                 .p1, difference,
-                "The same history was carried out twice. Behind \(named(index))",
+                "The same history was carried out twice; time, chance and ids have to come from the event and "
+                    + "its context. Behind \(named(index))",
                 expected: "the first time", found: "the second time", manner: "here")
         }
         let refoldedAgain = Self.refolded(history)

@@ -54,23 +54,41 @@ struct Trial<P: Projection>: Sendable {
         }
     }
 
-    static func refolded(_ history: History<P.Event>) -> [Refolded] {
+    /// A trial of the refold alone.
+    init(refolding history: History<P.Event>, _ refolded: [Refolded]) {
+        self.history = history
+        passages = []
+        self.refolded = refolded
+    }
+
+    /// - Parameter behind: called behind each step.
+    @discardableResult
+    static func refolded(
+        _ history: History<P.Event>, behind: (Refolded) -> Void = { _ in }
+    ) -> [Refolded] {
         var refold = Refold<P>(history.kind)
         var numbers = Numbers()
         return history.steps.map { step in
             let asked = numbers.asked(by: step)
             let outcome = asked.map { refold.carryOut($0) }
             if step.isRecording { numbers.append(outcome) }
-            return Refolded(
+            let refolded = Refolded(
                 asked: asked, outcome: outcome, state: refold.now, sequence: refold.facts.count)
+            behind(refolded)
+            return refolded
         }
     }
 
     /// The step with its place, for messages.
-    func named(_ index: Int) -> String {
-        "step \(index + 1), \(history.steps[index].notation(of: history.steps, at: index)),"
-    }
+    func named(_ index: Int) -> String { history.named(index) }
 
     /// Events that were folded anywhere, with the states that they met.
     var foldings: [Refold<P>.Folding] { refolded.flatMap(\.state.foldings) }
+}
+
+extension History {
+    /// A step with its place, for messages.
+    func named(_ index: Int) -> String {
+        "step \(index + 1), \(steps[index].notation(of: steps, at: index)),"
+    }
 }

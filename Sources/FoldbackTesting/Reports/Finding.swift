@@ -49,6 +49,10 @@ public struct Finding: Sendable, CustomStringConvertible {
         lines += table.split(separator: "\n").map { "    \($0)" }
         lines.append("  as a test:")
         lines += source.split(separator: "\n").map { "    \($0)" }
+        guard !ndjson.isEmpty else {
+            return (lines + ["  not kept: the codec does not read what it writes"]).joined(
+                separator: "\n")
+        }
         lines.append("  as NDJSON:")
         lines += ndjson.split(separator: "\n").map { "    \($0)" }
         return lines.joined(separator: "\n")
@@ -69,7 +73,7 @@ extension Finding {
         stepCount = history.steps.count
         ndjson =
             (try? history.ndjson(P.codec, title: title)) ?? "(the codec cannot write its events)"
-        source = Self.source(of: history, P.self, violation.law, ndjson)
+        source = Self.source(of: history, P.self, violation, ndjson)
         self.shrinking = shrinking
         self.historiesTried = historiesTried
     }
@@ -82,10 +86,12 @@ extension Finding {
     }
 
     private static func source<P: Projection>(
-        of history: History<P.Event>, _: P.Type, _ law: Law, _ ndjson: String
+        of history: History<P.Event>, _: P.Type, _ violation: Violation, _ ndjson: String
     ) -> String {
-        let name = "\(P.self)"
-        var lines = ["@Test func `\(name): \(law.title)`() async throws {"]
+        let (law, manner) = (violation.law, violation.manner)
+        let name = String(reflecting: P.self).split(separator: ".").dropFirst()
+            .filter { !$0.contains("(") && !$0.contains(")") }.joined(separator: ".")
+        var lines = ["@Test func `\(name): \(law.title), \(manner)`() async throws {"]
         if let source = history.source(name) {
             let parts = source.split(separator: "\n", omittingEmptySubsequences: false)
             lines.append("    let history = \(parts[0])")
@@ -95,8 +101,9 @@ extension Finding {
             lines += ndjson.split(separator: "\n").map { "        \($0)" }
             lines.append("        \"\"\"#, \(name).codec)")
         }
+        let more = law == .p13 ? ", itemIDs: <#ids#>" : ""
         lines.append(
-            "    try await requireLaw(.\(law.rawValue.lowercased()), of: \(name).self, for: history)"
+            "    try await requireLaw(.\(law.rawValue.lowercased()), of: \(name).self, for: history\(more))"
         )
         lines.append("}")
         return lines.joined(separator: "\n")

@@ -1,5 +1,11 @@
 import Foldback
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// A value as lines of path and text: every stored property, with dictionaries by key and sets in
 /// order, so that equal values have equal lines whatever they were made from.
 struct StateText: Equatable, Sendable {
@@ -127,6 +133,10 @@ struct StateText: Equatable, Sendable {
         case let number as any LogNumber: "\(number)"
         case let replica as ReplicaID: "\(replica)"
         case let id as IntentID: "\(id)"
+        // Seconds since 2001; its own mirror and description differ from system to system.
+        case let date as Date: "Date(\(date.timeIntervalSinceReferenceDate))"
+        case let data as Data: "Data(\(data.base64EncodedString()))"
+        case let url as URL: "URL(\(url.absoluteString))"
         case let number as any BinaryInteger: "\(number)"
         case let number as any BinaryFloatingPoint: "\(number)"
         case let bool as Bool: "\(bool)"
