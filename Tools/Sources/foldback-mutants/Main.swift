@@ -63,6 +63,10 @@ struct Run: ParsableCommand {
     func run() throws {
         let wanted = mutants.enumerated().filter { only.isEmpty || $0.element.name.contains(only) }
         var survivors: [String] = []
+        if only.isEmpty, try tried(-1) != nil {
+            print("a law does not hold where nothing is broken: see foldback-mutants try -- -1")
+            throw ExitCode(1)
+        }
         print("mutant | rule | law | histories | steps | seconds")
         for (index, mutant) in wanted {
             let start = Date()
@@ -86,12 +90,18 @@ struct Run: ParsableCommand {
     private func tried(_ index: Int) throws -> (histories: Int, steps: Int)? {
         let process = Process()
         process.executableURL = URL(filePath: CommandLine.arguments[0])
-        process.arguments = ["try", "\(index)", "--seconds", "\(seconds)"]
+        process.arguments = ["try", "--seconds", "\(seconds)", "--", "\(index)"]
         process.environment = ProcessInfo.processInfo.environment
             .merging([Prepare.variable: "\(index)"]) { $1 }
         let output = Pipe()
         process.standardOutput = output
         try process.run()
+        // Whatever a fault does, this comes to an end.
+        let limit = Date(timeIntervalSinceNow: 4 * seconds + 60)
+        DispatchQueue.global().async {
+            while process.isRunning, Date() < limit { usleep(100_000) }
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        }
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         let words = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
