@@ -74,6 +74,24 @@ extension Finding {
         self.historiesTried = historiesTried
     }
 
+    /// What a simulated fleet has shown.
+    init(
+        _ violation: Violation, _ run: SimulationRun, _ projection: String, _ shrinking: Shrinking,
+        runsTried: Int
+    ) {
+        law = violation.law
+        statement = violation.statement
+        difference = violation.comparison.map(Self.lines) ?? []
+        table = (run.script + ["what happened:"] + run.trace.prefix(60).map { "  \($0)" })
+            .joined(separator: "\n")
+        stepCount = run.stepCount
+        let choices = run.choices.map(String.init).joined(separator: ", ")
+        ndjson = "{\"law\":\"\(violation.law.rawValue)\",\"choices\":[\(choices)]}"
+        source = "(see choices)"
+        self.shrinking = shrinking
+        historiesTried = runsTried
+    }
+
     private static func lines(_ comparison: Violation.Comparison) -> [String] {
         let differences = StateText.differences(
             from: comparison.expected, to: comparison.found)

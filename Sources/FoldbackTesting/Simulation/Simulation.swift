@@ -1,0 +1,152 @@
+import Foldback
+import FoldbackSync
+
+/// Many replicas and one authority, run from one seed in virtual time: real stores, outboxes and
+/// downlinks, a link that does everything that links do, and processes that die.
+///
+/// Once the faults have healed every intent is settled exactly once at the authority, every replica's
+/// confirmed state and view are the authority's, and nothing is pending (``Law/p15``).
+///
+/// ```swift
+/// let simulation = Simulation(of: Likes.self, events: events, replicas: 5, stepsMax: 100)
+/// let run = await simulation.run(seed: 7)
+/// if let finding = await simulation.finding(in: run, candidatesMax: 3_000) { print(finding) }
+/// ```
+/// The same seed gives the same run, to the order of every task, with the same version of this package.
+public struct Simulation<P: Projection>: Sendable {
+    typealias Script = FleetScript<P.Event>
+
+    private let scripts: Generator<Script>
+    private let authority: @Sendable (InProcessAuthority<P>) -> any Authority<P.Event>
+
+    /// - Parameters:
+    ///   - events: what users do; events that touch the same things find more.
+    ///   - replicas: 1 or more.
+    ///   - stepsMax: what happens in one run, half as much on average; then everything heals.
+    public init(of _: P.Type, events: Generator<P.Event>, replicas: Int, stepsMax: Int) {
+        self.init(events: events, replicas: replicas, stepsMax: stepsMax) { $0 }
+    }
+
+    /// - Parameter authority: what stands before the honest one, to break it on purpose.
+    package init(
+        events: Generator<P.Event>, replicas: Int, stepsMax: Int,
+        authority: @escaping @Sendable (InProcessAuthority<P>) -> any Authority<P.Event>
+    ) {
+        scripts = events.fleets(members: replicas, stepsMax: stepsMax)
+        self.authority = authority
+    }
+
+    // MARK: Running
+
+    /// - Parameter isTracing: whether everything that happens is written down.
+    public nonisolated(nonsending) func run(
+        seed: UInt64, isTracing: Bool = false
+    ) async -> SimulationRun {
+        var choices = Choices(seed: seed)
+        return await run(&choices, isTracing)
+    }
+
+    /// Repeats a run by what it drew: ``SimulationRun/choices``.
+    public nonisolated(nonsending) func run(
+        choices: [UInt64], isTracing: Bool = false
+    ) async -> SimulationRun {
+        var choices = Choices(replaying: choices)
+        return await run(&choices, isTracing)
+    }
+
+    private nonisolated(nonsending) func run(
+        _ choices: inout Choices, _ isTracing: Bool
+    ) async -> SimulationRun {
+        guard let script = try? scripts.generate(from: &choices),
+            let fleet = try? Fleet<P>(script, isTracing: isTracing, authority: authority)
+        else { return SimulationRun(choices.recording) }
+        await fleet.run()
+        await fleet.check()
+        return SimulationRun(
+            choices.recording, fleet.shared.notes.content, script.lines,
+            stepCount: script.steps.count, onDisk: script.members.filter(\.isOnDisk).count,
+            lasted: fleet.shared.time.passed)
+    }
+
+    // MARK: Finding
+
+    /// What a run has found, shrunk to the smallest script that still shows it; nil where it has found
+    /// nothing.
+    ///
+    /// - Parameter runsTried: how many there were, for the report.
+    public nonisolated(nonsending) func finding(
+        in run: SimulationRun, candidatesMax: Int, runsTried: Int = 1
+    ) async -> Finding? {
+        guard let violation = run.violation else { return nil }
+        let result = await Shrinker(candidatesMax: candidatesMax).shrink(
+            run.recording, failing: violation.manner
+        ) { choices in
+            let candidate = await self.run(&choices, false)
+            guard candidate.isComplete else { return .discarded }
+            return candidate.violation.map { .fails($0.manner) } ?? .passes
+        }
+        let smallest = await self.run(choices: result.smallest.values, isTracing: true)
+        let shrinking: Finding.Shrinking =
+            switch result.ending {
+            case .minimalForThesePasses: .minimalForThesePasses(candidates: result.candidates)
+            case .stoppedByBudget: .stoppedByBudget(candidates: result.candidates)
+            }
+        // What depends on luck may not show again.
+        return Finding(
+            smallest.violation ?? violation, smallest.violation == nil ? run : smallest,
+            "\(P.self)", shrinking, runsTried: runsTried)
+    }
+}
+
+/// One run of a fleet.
+public struct SimulationRun: Sendable {
+    /// What was drawn: with these numbers the same run is made again.
+    public var choices: [UInt64] { recording.values }
+    /// What users did, requests that were begun, and answers that arrived.
+    public let operations: Int
+    /// Intents that the authority has decided on.
+    public let decidedCount: Int
+    /// How often each kind of fault has happened. Little is said about those that did not.
+    public let fired: [SimulatedFault: Int]
+    /// How many replicas were on disk.
+    public let onDiskCount: Int
+    /// Virtual time that has passed.
+    public let lasted: Duration
+    /// What happened: virtual time, who, what. Empty unless it was asked for.
+    public let trace: [String]
+
+    let recording: Recording
+    let script: [String]
+    let stepCount: Int
+    let violation: Violation?
+    /// False where no script could be drawn.
+    let isComplete: Bool
+
+    /// Whether everything that has to hold does.
+    public var isClean: Bool { violation == nil }
+
+    init(
+        _ recording: Recording, _ noted: FleetNotes.Content, _ script: [String], stepCount: Int,
+        onDisk: Int, lasted: Duration
+    ) {
+        self.recording = recording
+        self.script = script
+        self.stepCount = stepCount
+        self.lasted = lasted
+        isComplete = true
+        operations = noted.operations
+        decidedCount = noted.settledCount
+        fired = noted.fired
+        onDiskCount = onDisk
+        trace = noted.trace
+        violation = noted.violation
+    }
+
+    /// Nothing could be drawn.
+    init(_ recording: Recording) {
+        self.recording = recording
+        (operations, decidedCount, fired, onDiskCount) = (0, 0, [:], 0)
+        (lasted, trace, script, stepCount) = (.zero, [], [], 0)
+        (violation, isComplete) = (nil, false)
+    }
+}
