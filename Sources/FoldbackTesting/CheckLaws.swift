@@ -32,8 +32,8 @@ public nonisolated(nonsending) func checkLaws<P: Projection>(
     failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport {
     var campaign = Campaign<P>(
-        histories: events.histories(nil, steps: effort.stepsMax), judge: Judge(itemIDs: itemIDs),
-        laws: laws, effort: effort, seed: seed ?? System.freshSeed(),
+        events: events, judge: Judge(itemIDs: itemIDs), laws: laws, effort: effort,
+        seed: seed ?? System.freshSeed(),
         kept: KeptFailures(failures, besides: file, "\(P.self)"))
     await campaign.run()
     return campaign.report
@@ -70,9 +70,27 @@ public nonisolated(nonsending) func requireLaw<P: Projection>(
             counts: ["histories": 1, "steps": history.steps.count]))
 }
 
+/// Checks ``Law/p15`` for one fleet: what a report's test to paste calls.
+///
+/// - Parameters:
+///   - events: as when it was found, for what is drawn means something to it alone.
+///   - choices: of the finding.
+/// - Throws: ``LawsBroken``.
+public nonisolated(nonsending) func requireFleet<P: Projection>(
+    of projection: P.Type, events: Generator<P.Event>, choices: [UInt64]
+) async throws(LawsBroken) {
+    let simulation = Simulation.smallFleet(of: projection, events: events)
+    let run = await simulation.run(choices: choices)
+    guard let finding = await simulation.finding(in: run, candidatesMax: 0) else { return }
+    throw LawsBroken(
+        report: LawReport(
+            projection: "\(P.self)", seed: 0, held: [], findings: [finding], unchecked: [],
+            counts: ["fleets": 1, "fleet operations": run.operations]))
+}
+
 /// How much is tried.
 public struct Effort: Hashable, Sendable {
-    /// Histories; none are made behind that.
+    /// Histories; none are made behind that, and a quarter as many fleets.
     public var historiesMax: Int
     /// Time for making and trying histories, without that for shrinking what fails; nil: no matter.
     public var durationMax: Duration?

@@ -46,4 +46,92 @@ import Testing
         print("\(operations) operations; \(fired)")
         #expect(SimulatedFault.allCases.filter { fired[$0] == nil } == [])
     }
+
+    @Test func `the same seed gives the same run, to every line of its trace`() async {
+        let first = Self.seed()
+        for seed in first..<first + 12 {
+            let simulation = Self.simulation(replicas: 3, stepsMax: 80)
+            let run = await simulation.run(seed: seed, isTracing: true)
+            let again = await simulation.run(seed: seed, isTracing: true)
+            let replayed = await simulation.run(choices: run.choices, isTracing: true)
+            #expect(!run.trace.isEmpty)
+            #expect(run.trace == again.trace && run.trace == replayed.trace, "seed \(seed)")
+            #expect(run.fired == again.fired && run.operations == again.operations)
+        }
+    }
+
+    // MARK: What is broken on purpose
+
+    /// An authority that is not as A1 to A4 want it.
+    private final class Broken: Authority {
+        enum Fault: CaseIterable { case forgets, skips, changesItsMind, neverAnswers }
+
+        private let honest: InProcessAuthority<Board>
+        private let fault: Fault
+        private let asked = Mutex<[IntentID: Int]>([:])
+
+        init(_ honest: InProcessAuthority<Board>, _ fault: Fault) {
+            self.honest = honest
+            self.fault = fault
+        }
+
+        func submit(
+            _ intents: [Submission<Move>]
+        ) async throws(AuthorityFailure) -> [IntentID: FoldbackSync.Verdict<Move>] {
+            switch fault {
+            case .skips: return try await honest.submit(intents)
+            case .neverAnswers:
+                _ = try await honest.submit(intents)
+                return [:]
+            case .forgets, .changesItsMind:
+                let counts = asked.withLock { asked in
+                    for intent in intents { asked[intent.id, default: 0] += 1 }
+                    return asked
+                }
+                var verdicts = try await honest.submit(intents)
+                for intent in intents where counts[intent.id] == 2 {
+                    if fault == .changesItsMind {
+                        verdicts[intent.id] = .rejected(Rejection(message: "on second thoughts"))
+                    } else {
+                        // Taken for another one.
+                        let id = IntentID(replica: intent.id.replica, number: 1_000)
+                        _ = try await honest.submit([Submission(id: id, event: intent.event)])
+                    }
+                }
+                return verdicts
+            }
+        }
+
+        func changes(
+            after position: Position
+        ) async throws(AuthorityFailure) -> Changes<Move> {
+            let changes = try await honest.changes(after: position)
+            guard fault == .skips, changes.events.count > 1 else { return changes }
+            return Changes(
+                events: Array(changes.events.dropFirst()), through: changes.through,
+                hasMore: changes.hasMore)
+        }
+    }
+
+    @Test(arguments: Broken.Fault.allCases)
+    private func `an authority that does not keep its word is found, and the script is small`(
+        fault: Broken.Fault
+    ) async throws {
+        let simulation = Simulation<Board>(events: Self.moves, replicas: 2, stepsMax: 24) {
+            Broken($0, fault)
+        }
+        for seed in 0..<400 as Range<UInt64> {
+            let run = await simulation.run(seed: seed)
+            guard let finding = await simulation.finding(in: run, candidatesMax: 3_000) else {
+                continue
+            }
+            print("\(fault), seed \(seed): \(finding)")
+            #expect(finding.law == .p15 && finding.stepCount <= 4)
+            let recorded = try RecordedFleet(json: finding.ndjson)
+            let again = await simulation.run(choices: recorded.choices)
+            #expect(!again.isClean)
+            return
+        }
+        Issue.record("\(fault) was not found")
+    }
 }

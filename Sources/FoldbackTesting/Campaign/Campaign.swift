@@ -1,7 +1,7 @@
 import Foldback
 
 /// One run of ``checkLaws(of:events:itemIDs:laws:effort:seed:failures:file:)``: what was kept, then
-/// histories at random, until the effort is spent or nothing is left to break.
+/// histories at random, then fleets, until the effort is spent or nothing is left to break.
 struct Campaign<P: Projection> {
     private struct Manner: Hashable {
         let law: Law
@@ -12,8 +12,11 @@ struct Campaign<P: Projection> {
     private static var processShare: Int { 50 }
     /// One history in so many is carried out on a disk as well.
     private static var diskShare: Int { 16 }
+    /// One fleet for so many histories, and that much less time.
+    private static var fleetShare: Int { 4 }
 
     private let generator: Generator<History<P.Event>>
+    private let simulation: Simulation<P>
     private let judge: Judge<P>
     private let effort: Effort
     private let kept: KeptFailures
@@ -25,10 +28,11 @@ struct Campaign<P: Projection> {
     private var tried = 0
 
     init(
-        histories: Generator<History<P.Event>>, judge: Judge<P>, laws: Set<Law>, effort: Effort,
+        events: Generator<P.Event>, judge: Judge<P>, laws: Set<Law>, effort: Effort,
         seed: UInt64, kept: KeptFailures
     ) {
-        generator = histories
+        generator = events.histories(nil, steps: effort.stepsMax)
+        simulation = .smallFleet(of: P.self, events: events)
         self.judge = judge
         self.effort = effort
         self.kept = kept
@@ -41,10 +45,26 @@ struct Campaign<P: Projection> {
     nonisolated(nonsending) mutating func run() async {
         noteUnchecked()
         await tryKept()
+        await tryKeptFleets()
+        // Fleets come last: what traps would end this process, and is found in another one before.
+        let share = open.contains(.p15) ? 1.0 / Double(Self.fleetShare) : 0
+        if open != [.p15] {
+            await tryHistories(atMost: effort.durationMax.map { $0 * (1 - share) })
+        }
+        let wasAlone = tried == 0
+        await tryFleets(
+            wasAlone ? effort.historiesMax : tried / Self.fleetShare,
+            atMost: effort.durationMax.map { wasAlone ? $0 : $0 * share })
+        finish()
+    }
+
+    private nonisolated(nonsending) mutating func tryHistories(
+        atMost durationMax: Duration?
+    ) async {
         let start = System.now
         var shrinking = Duration.zero
-        while !open.isEmpty, tried < effort.historiesMax {
-            if let most = effort.durationMax, System.now - start - shrinking > most { break }
+        while open.contains(where: { $0 != .p15 }), tried < effort.historiesMax {
+            if let durationMax, System.now - start - shrinking > durationMax { break }
             var choices = Choices(seed: report.seed &+ UInt64(tried) &* 0x9E37_79B9)
             tried += 1
             guard let history = try? generator.generate(from: &choices) else { continue }
@@ -53,7 +73,6 @@ struct Campaign<P: Projection> {
             for violation in violations { await shrink(violation, choices.recording, history) }
             shrinking += System.now - found
         }
-        finish()
     }
 
     /// Those that cannot be checked at all.
@@ -67,7 +86,6 @@ struct Campaign<P: Projection> {
         if P.stateCodec == nil {
             skip(.p3, "\(P.self) has no state codec, so its logs have no checkpoints")
         }
-        skip(.p15, "it needs the simulated link, which is not there yet")
     }
 
     private mutating func finish() {
@@ -156,6 +174,45 @@ struct Campaign<P: Projection> {
         add("faults", trial.passages.last?.sight.faults ?? 0)
     }
 
+    // MARK: Fleets
+
+    private nonisolated(nonsending) mutating func tryFleets(
+        _ countMax: Int, atMost durationMax: Duration?
+    ) async {
+        let start = System.now
+        var count = 0
+        while open.contains(.p15), count < countMax {
+            if let durationMax, System.now - start > durationMax { break }
+            let run = await simulation.run(seed: report.seed &+ UInt64(count) &* 0x9E37_79B9)
+            count += 1
+            report.counts["fleets", default: 0] += 1
+            report.counts["fleet operations", default: 0] += run.operations
+            await note(run, effort.candidatesMax, runsTried: count)
+        }
+    }
+
+    private nonisolated(nonsending) mutating func tryKeptFleets() async {
+        for (name, kept) in kept.fleets() where open.contains(.p15) {
+            switch kept {
+            case .failure(let error):
+                report.unchecked.append((.p15, "\(name) cannot be read any more: \(error)"))
+            case .success(let recorded):
+                await note(await simulation.run(choices: recorded.choices), 0, runsTried: 0)
+            }
+        }
+    }
+
+    private nonisolated(nonsending) mutating func note(
+        _ run: SimulationRun, _ candidatesMax: Int, runsTried: Int
+    ) async {
+        guard
+            let finding = await simulation.finding(
+                in: run, candidatesMax: candidatesMax, runsTried: runsTried)
+        else { return }
+        open.removeAll { $0 == .p15 }
+        add(finding)
+    }
+
     // MARK: Findings
 
     private nonisolated(nonsending) mutating func shrink(
@@ -203,10 +260,13 @@ struct Campaign<P: Projection> {
         }
         let manner = Manner(law: violation.law, manner: violation.manner)
         guard found.insert(manner).inserted else { return }
-        let finding = await judge.finding(violation, history, shrinking, historiesTried: tried)
+        add(await judge.finding(violation, history, shrinking, historiesTried: tried))
+    }
+
+    private mutating func add(_ finding: Finding) {
         report.findings.append(finding)
         do { try kept.keep(finding) } catch {
-            report.unchecked.append((violation.law, "the history could not be kept: \(error)"))
+            report.unchecked.append((finding.law, "the history could not be kept: \(error)"))
         }
     }
 

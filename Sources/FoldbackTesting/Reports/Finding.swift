@@ -74,22 +74,35 @@ extension Finding {
         self.historiesTried = historiesTried
     }
 
-    /// What a simulated fleet has shown.
-    init(
-        _ violation: Violation, _ run: SimulationRun, _ projection: String, _ shrinking: Shrinking,
-        runsTried: Int
+    /// What a fleet has shown.
+    init<P: Projection>(
+        _ violation: Violation, _ run: SimulationRun, _ recorded: RecordedFleet, _: P.Type,
+        _ shrinking: Shrinking, runsTried: Int
     ) {
         law = violation.law
         statement = violation.statement
         difference = violation.comparison.map(Self.lines) ?? []
-        table = (run.script + ["what happened:"] + run.trace.prefix(60).map { "  \($0)" })
+        table = (run.script + ["what happens:"] + Self.shortened(run.trace).map { "  \($0)" })
             .joined(separator: "\n")
         stepCount = run.stepCount
-        let choices = run.choices.map(String.init).joined(separator: ", ")
-        ndjson = "{\"law\":\"\(violation.law.rawValue)\",\"choices\":[\(choices)]}"
-        source = "(see choices)"
+        ndjson = recorded.json
+        source = """
+            @Test func `\(P.self): \(violation.law.title)`() async throws {
+                try await requireFleet(
+                    of: \(P.self).self, events: events,
+                    choices: \(run.choices))
+            }
+            """
         self.shrinking = shrinking
         historiesTried = runsTried
+    }
+
+    /// What does not settle repeats itself.
+    private static func shortened(_ trace: [String]) -> [String] {
+        let (first, last) = (30, 6)
+        guard trace.count > first + last else { return trace }
+        return trace.prefix(first) + ["... \(trace.count - first - last) lines ..."]
+            + trace.suffix(last)
     }
 
     private static func lines(_ comparison: Violation.Comparison) -> [String] {

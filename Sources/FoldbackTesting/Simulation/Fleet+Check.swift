@@ -41,6 +41,10 @@ extension Fleet {
             var applied: Set<IntentID> = []
             for event in server.books.events {
                 guard let id = event.origin else { continue }
+                guard shared.book.has(id) else {
+                    broke("made up", "The authority has applied intent \(id), which nobody recorded.")
+                    continue
+                }
                 guard applied.insert(id).inserted else {
                     broke("applied twice", "The authority has applied intent \(id) twice (A1).")
                     continue

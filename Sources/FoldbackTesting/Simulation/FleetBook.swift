@@ -46,6 +46,8 @@ final class FleetBook<P: Projection>: Sendable {
         intents.withLock { $0[id]?.ruling } ?? .accept
     }
 
+    func has(_ id: IntentID) -> Bool { intents.withLock { $0[id] != nil } }
+
     /// Whether a request with the intent was ever begun.
     func hasLeft(_ id: IntentID) -> Bool { intents.withLock { $0[id]?.hasLeft ?? false } }
 

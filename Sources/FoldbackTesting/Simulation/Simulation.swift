@@ -16,6 +16,8 @@ import FoldbackSync
 public struct Simulation<P: Projection>: Sendable {
     typealias Script = FleetScript<P.Event>
 
+    private let replicas: Int
+    private let stepsMax: Int
     private let scripts: Generator<Script>
     private let authority: @Sendable (InProcessAuthority<P>) -> any Authority<P.Event>
 
@@ -27,11 +29,18 @@ public struct Simulation<P: Projection>: Sendable {
         self.init(events: events, replicas: replicas, stepsMax: stepsMax) { $0 }
     }
 
+    /// The fleets that laws are held against.
+    static func smallFleet(of projection: P.Type, events: Generator<P.Event>) -> Simulation {
+        Simulation(of: projection, events: events, replicas: 2, stepsMax: 24)
+    }
+
     /// - Parameter authority: what stands before the honest one, to break it on purpose.
     package init(
         events: Generator<P.Event>, replicas: Int, stepsMax: Int,
         authority: @escaping @Sendable (InProcessAuthority<P>) -> any Authority<P.Event>
     ) {
+        self.replicas = replicas
+        self.stepsMax = stepsMax
         scripts = events.fleets(members: replicas, stepsMax: stepsMax)
         self.authority = authority
     }
@@ -92,61 +101,14 @@ public struct Simulation<P: Projection>: Sendable {
             case .stoppedByBudget: .stoppedByBudget(candidates: result.candidates)
             }
         // What depends on luck may not show again.
+        let shown = smallest.violation == nil ? run : smallest
         return Finding(
-            smallest.violation ?? violation, smallest.violation == nil ? run : smallest,
-            "\(P.self)", shrinking, runsTried: runsTried)
-    }
-}
-
-/// One run of a fleet.
-public struct SimulationRun: Sendable {
-    /// What was drawn: with these numbers the same run is made again.
-    public var choices: [UInt64] { recording.values }
-    /// What users did, requests that were begun, and answers that arrived.
-    public let operations: Int
-    /// Intents that the authority has decided on.
-    public let decidedCount: Int
-    /// How often each kind of fault has happened. Little is said about those that did not.
-    public let fired: [SimulatedFault: Int]
-    /// How many replicas were on disk.
-    public let onDiskCount: Int
-    /// Virtual time that has passed.
-    public let lasted: Duration
-    /// What happened: virtual time, who, what. Empty unless it was asked for.
-    public let trace: [String]
-
-    let recording: Recording
-    let script: [String]
-    let stepCount: Int
-    let violation: Violation?
-    /// False where no script could be drawn.
-    let isComplete: Bool
-
-    /// Whether everything that has to hold does.
-    public var isClean: Bool { violation == nil }
-
-    init(
-        _ recording: Recording, _ noted: FleetNotes.Content, _ script: [String], stepCount: Int,
-        onDisk: Int, lasted: Duration
-    ) {
-        self.recording = recording
-        self.script = script
-        self.stepCount = stepCount
-        self.lasted = lasted
-        isComplete = true
-        operations = noted.operations
-        decidedCount = noted.settledCount
-        fired = noted.fired
-        onDiskCount = onDisk
-        trace = noted.trace
-        violation = noted.violation
+            smallest.violation ?? violation, shown, recorded(shown), P.self, shrinking,
+            runsTried: runsTried)
     }
 
-    /// Nothing could be drawn.
-    init(_ recording: Recording) {
-        self.recording = recording
-        (operations, decidedCount, fired, onDiskCount) = (0, 0, [:], 0)
-        (lasted, trace, script, stepCount) = (.zero, [], [], 0)
-        (violation, isComplete) = (nil, false)
+    /// A run as a file.
+    private func recorded(_ run: SimulationRun) -> RecordedFleet {
+        RecordedFleet(replicas: replicas, stepsMax: stepsMax, choices: run.choices)
     }
 }
