@@ -14,7 +14,8 @@ import Testing
 @Suite struct SimulationTests {
     private static let keys = Generator<String>.element(of: ["a", "b", "c"])
     private static let moves = Generator<Move>.oneOf(
-        .making(Move.set, keys, .integers(in: 0...9)), .making(Move.add, keys, .integers(in: 0...9)),
+        .making(Move.set, keys, .integers(in: 0...9)),
+        .making(Move.add, keys, .integers(in: 0...9)),
         .making(Move.claim, keys), .making(Move.remove, keys))
 
     private static func simulation(replicas: Int, stepsMax: Int) -> Simulation<Board> {

@@ -42,7 +42,8 @@ extension Fleet {
             for event in server.books.events {
                 guard let id = event.origin else { continue }
                 guard shared.book.has(id) else {
-                    broke("made up", "The authority has applied intent \(id), which nobody recorded.")
+                    broke(
+                        "made up", "The authority has applied intent \(id), which nobody recorded.")
                     continue
                 }
                 guard applied.insert(id).inserted else {
@@ -50,7 +51,9 @@ extension Fleet {
                     continue
                 }
                 if case .accepted? = server.books.verdict(on: id) { continue }
-                broke("applied, not accepted", "The authority has applied intent \(id), and did not accept it.")
+                broke(
+                    "applied, not accepted",
+                    "The authority has applied intent \(id), and did not accept it.")
             }
             shared.notes.countSettled(server.books.decidedCount)
         }
@@ -96,7 +99,9 @@ extension Fleet {
             case .rejected: "the authority has rejected it"
             case .withdrawn, .pending, .accepted: "the authority never decided on it"
             }
-        broke("\(intent.state), not \(expected)", "Intent \(intent.id) is \(intent.state), and \(verdict).")
+        broke(
+            "\(intent.state), not \(expected)",
+            "Intent \(intent.id) is \(intent.state), and \(verdict).")
     }
 
     private func compare(_ store: Store<P>, _ name: String, _ books: InProcessAuthority<P>) {

@@ -76,7 +76,8 @@ struct Fleet<P: Projection>: Sendable {
         } catch VirtualTime.Halt.stuck {
             notes.broke("stuck", "Nothing can happen any more, and something is waited for.")
         } catch VirtualTime.Halt.endless(let jobs) {
-            notes.broke("endless", "It goes round in circles: \(jobs) steps of tasks without an end.")
+            notes.broke(
+                "endless", "It goes round in circles: \(jobs) steps of tasks without an end.")
         } catch {
             notes.broke("error", "A log cannot go on: \(error)")
         }

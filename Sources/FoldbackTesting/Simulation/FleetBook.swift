@@ -27,7 +27,9 @@ final class FleetBook<P: Projection>: Sendable {
     /// In order of replica and number.
     var ids: [IntentID] {
         intents.withLock { intents in
-            intents.keys.sorted { ($0.replica.description, $0.number) < ($1.replica.description, $1.number) }
+            intents.keys.sorted {
+                ($0.replica.description, $0.number) < ($1.replica.description, $1.number)
+            }
         }
     }
 

@@ -166,7 +166,8 @@ extension LinkFault: CustomStringConvertible {
 extension Duration {
     /// With three digits behind the point.
     var inSeconds: String {
-        let milliseconds = components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+        let milliseconds =
+            components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
         let rest = "\(milliseconds % 1_000)"
         return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
     }

@@ -51,7 +51,8 @@ final class SimulatedLink<P: Projection>: Authority {
                         ? verdicts.filter { first.contains($0.key) } : nil
                 },
                 putOff: { after in
-                    let later = FoldbackSync.Verdict<Event>.later(after: after, reason: "put off on purpose")
+                    let later = FoldbackSync.Verdict<Event>.later(
+                        after: after, reason: "put off on purpose")
                     return .success(
                         Dictionary(uniqueKeysWithValues: intents.map { ($0.id, later) }))
                 },

@@ -169,9 +169,11 @@ final class SimulatedReplica<P: Projection>: Sendable {
     }
 
     func fetch() async {
-        guard let (store, link) = content.withLock({ content in
-            content.process.map { ($0.store, $0.link) }
-        }) else { return }
+        guard
+            let (store, link) = content.withLock({ content in
+                content.process.map { ($0.store, $0.link) }
+            })
+        else { return }
         let downlink = Downlink(store, from: link, policy: policy, sources: fleet.time.sources)
         do throws(FoldbackError) {
             if case .failed(.invalidAnswer(let reason)) = try await downlink.fetch() {

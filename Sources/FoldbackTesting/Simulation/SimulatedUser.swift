@@ -65,7 +65,8 @@ struct SimulatedUser<P: Projection>: Sendable {
         _ receipt: Receipt, _ event: P.Event, _ ruling: FleetScript<P.Event>.Ruling
     ) throws(FoldbackError) {
         fleet.notes.trace(
-            name, "\(receipt.isJoined ? "joins" : "records") \(receipt.id) \(StateText.inline(event))")
+            name,
+            "\(receipt.isJoined ? "joins" : "records") \(receipt.id) \(StateText.inline(event))")
         guard !receipt.isJoined else { return }
         do { try fleet.book.note(receipt.id, event, ruling) } catch {
             throw .notEncodable(reason: "\(error)")
