@@ -34,7 +34,11 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
     /// and whether a projection would have let the event be recorded: that throws nothing here but makes
     /// a conflict or a fault (F9), as does an event that cannot be read.
     ///
-    /// - Parameter codec: reads the bytes that minimising makes of payloads.
+    /// - Parameters:
+    ///   - kind: of the log.
+    ///   - replica: whose intents the log's own are.
+    ///   - entries: in order of sequence.
+    ///   - codec: reads the bytes that minimising makes of payloads.
     /// - Throws: `.doesNotFollow`, naming the first entry that does not.
     /// - Complexity: O(n log n) in entries.
     public init(

@@ -3,7 +3,7 @@ import Foldback
 /// Brings an authority's confirmed events into a store, page by page.
 ///
 /// When to ask is the app's to know: at its start, when a push message comes, now and then. An app whose
-/// server pushes the events themselves calls ``Foldback/Store/confirm(_:through:)`` and needs this only to
+/// server pushes the events themselves calls ``/Foldback/Store/confirm(_:through:)`` and needs this only to
 /// catch up.
 public struct Downlink<P: Projection>: Sendable {
     /// What became of fetching.
@@ -22,7 +22,11 @@ public struct Downlink<P: Projection>: Sendable {
     private let policy: OutboxPolicy
     private let sources: SyncSources
 
-    /// - Parameter policy: how long to wait between attempts; the rest of it is the outbox's.
+    /// - Parameters:
+    ///   - store: what the events come into.
+    ///   - authority: who is asked.
+    ///   - policy: how long to wait between attempts; the rest of it is the outbox's.
+    ///   - sources: where time and chance come from.
     public init(
         _ store: Store<P>, from authority: any Authority<P.Event>, policy: OutboxPolicy,
         sources: SyncSources = .system
@@ -37,7 +41,7 @@ public struct Downlink<P: Projection>: Sendable {
     /// tried again, with backoff; cancel the task to stop.
     ///
     /// In a log that acknowledgements confirm there is nothing to fetch, and nobody is asked (F2).
-    /// - Throws: as ``Foldback/Store/confirm(_:through:)``; what came before is in the log.
+    /// - Throws: as ``/Foldback/Store/confirm(_:through:)``; what came before is in the log.
     public func fetch() async throws(FoldbackError) -> Outcome {
         guard store.status.kind == .downlink else {
             return .caughtUp(through: store.status.through)

@@ -27,6 +27,8 @@ public final class Outbox<P: Projection>: Sendable {
     private let queue: OutboxQueue
 
     /// - Parameters:
+    ///   - store: whose pending intents are sent.
+    ///   - authority: who decides on them.
     ///   - policy: how many at once, and so in which order; how long to wait.
     ///   - sources: where time and chance come from.
     public init(

@@ -1,7 +1,7 @@
 import Foldback
 
 /// How an outbox stands, for people to see. When each intent was tried and why it failed is in
-/// ``Foldback/Store/attempts``.
+/// ``/Foldback/Store/attempts``.
 public struct OutboxStatus: Hashable, Sendable {
     /// Why nothing is sent at present.
     public enum Pause: Hashable, Sendable {

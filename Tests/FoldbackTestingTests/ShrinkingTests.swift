@@ -107,6 +107,13 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         ) { $0.first >= 10 && abs($0.first - $0.second) == 1 }
     }
 
+    @Test func `one of two names in two places`() async throws {
+        let names = Generator<[String]>.arrays(of: .element(of: ["a", "b"]), count: 0...6)
+        try await expect(names, shrinksTo: ["a", "a"]) { names in
+            zip(names, names.dropFirst()).contains { $0 == $1 }
+        }
+    }
+
     @Test func `parts that can only be simplest together`() async throws {
         let number = Generator<Int>.integers(in: 0...20)
         let pairs = Generator<Pair>.making(Pair.init, number, number)

@@ -61,6 +61,59 @@ import Testing
         }
     }
 
+    // MARK: The law
+
+    /// Its view depends on what became of its events before, in this process alone.
+    private struct Forgetful: Projection, Codable, Equatable {
+        private static let seen = Mutex<Set<String>>([])
+        var names: [String] = []
+
+        static func forget() { seen.withLock { $0 = [] } }
+
+        mutating func apply(_ event: String, _ context: EventContext) throws {
+            if Self.seen.withLock({ $0.insert(context.id()).inserted }) { names.append(event) }
+        }
+    }
+
+    @Test func `P15 alone finds what drifts apart, keeps it, and tries it first`() async throws {
+        let directory = TemporaryDirectory()
+        func report(fleets: Int) async -> LawReport {
+            Forgetful.forget()
+            return await checkLaws(
+                of: Forgetful.self, events: .element(of: ["x", "y"]), laws: [.p15],
+                effort: Effort(
+                    historiesMax: fleets, durationMax: nil, stepsMax: 24, candidatesMax: 500),
+                failures: .folder(directory.url))
+        }
+        let first = await report(fleets: 20)
+        let finding = try #require(first.findings.first)
+        #expect(finding.law == .p15 && finding.stepCount <= 2 && finding.historiesTried > 0)
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: directory.url.appending(path: "Forgetful").path)
+        #expect(names.count == 1 && names[0].hasPrefix("P15-"))
+        let again = await report(fleets: 0)
+        #expect(again.findings.first?.historiesTried == 0)
+        #expect(again.findings.first?.ndjson == finding.ndjson)
+    }
+
+    @Test func `a fleet to paste throws its report`() async throws {
+        Forgetful.forget()
+        let simulation = Simulation(
+            of: Forgetful.self, events: .element(of: ["x"]), replicas: 2, stepsMax: 24)
+        var seed: UInt64 = 0
+        var run = await simulation.run(seed: seed)
+        while run.isClean {
+            seed += 1
+            run = await simulation.run(seed: seed)
+        }
+        Forgetful.forget()
+        let choices = run.choices
+        await #expect(throws: LawsBroken.self) {
+            try await requireFleet(
+                of: Forgetful.self, events: .element(of: ["x"]), choices: choices)
+        }
+    }
+
     // MARK: What is broken on purpose
 
     /// An authority that is not as A1 to A4 want it.

@@ -9,6 +9,7 @@ public struct DelayedAuthority<Event: Sendable>: Authority {
     private let sleep: @Sendable (Duration) async -> Void
 
     /// - Parameters:
+    ///   - base: who answers in the end.
     ///   - there: how long a call takes to arrive; asked once for each.
     ///   - back: how long its answer takes.
     ///   - sleep: of ``SyncSources``.

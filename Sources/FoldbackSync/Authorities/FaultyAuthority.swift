@@ -33,7 +33,9 @@ public struct FaultyAuthority<Event: Sendable>: Authority {
     private let base: any Authority<Event>
     private let fault: @Sendable (Call) -> Fault?
 
-    /// - Parameter fault: asked once for each call; nil: nothing goes wrong.
+    /// - Parameters:
+    ///   - base: who answers where nothing goes wrong.
+    ///   - fault: asked once for each call; nil: nothing goes wrong.
     public init(
         _ base: any Authority<Event>,
         fault: @escaping @Sendable (Call) -> Fault? = { _ in nil }

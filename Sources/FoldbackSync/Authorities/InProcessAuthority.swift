@@ -41,10 +41,11 @@ public final class InProcessAuthority<P: Projection>: Authority {
     private let ruling: @Sendable (Submission<P.Event>, P) -> Ruling
 
     /// - Parameters:
+    ///   - projection: decides by its `apply`.
     ///   - eventsPerPageMax: what ``changes(after:)`` brings at once; 1 or more.
     ///   - ruling: is given the present state. Must not call the authority.
     public init(
-        _: P.Type, eventsPerPageMax: Int = 256,
+        _ projection: P.Type, eventsPerPageMax: Int = 256,
         ruling: @escaping @Sendable (Submission<P.Event>, P) -> Ruling = { _, _ in .accept }
     ) {
         precondition(eventsPerPageMax >= 1, "pages of \(eventsPerPageMax) events")

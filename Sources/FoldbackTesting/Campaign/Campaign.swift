@@ -45,16 +45,14 @@ struct Campaign<P: Projection> {
     nonisolated(nonsending) mutating func run() async {
         noteUnchecked()
         await tryKept()
+        let isAlone = open == [.p15]
+        let share = isAlone ? 1 : open.contains(.p15) ? 1 / Double(Self.fleetShare) : 0
+        await tryHistories(atMost: effort.durationMax.map { $0 * (1 - share) })
+        // Fleets come last: what traps would end this process, and was found in another one by now.
         await tryKeptFleets()
-        // Fleets come last: what traps would end this process, and is found in another one before.
-        let share = open.contains(.p15) ? 1.0 / Double(Self.fleetShare) : 0
-        if open != [.p15] {
-            await tryHistories(atMost: effort.durationMax.map { $0 * (1 - share) })
-        }
-        let wasAlone = tried == 0
         await tryFleets(
-            wasAlone ? effort.historiesMax : tried / Self.fleetShare,
-            atMost: effort.durationMax.map { wasAlone ? $0 : $0 * share })
+            isAlone ? effort.historiesMax : tried / Self.fleetShare,
+            atMost: effort.durationMax.map { $0 * share })
         finish()
     }
 
@@ -80,7 +78,7 @@ struct Campaign<P: Projection> {
         func skip(_ law: Law, _ reason: String) {
             guard open.contains(law) else { return }
             open.removeAll { $0 == law }
-            report.unchecked.append((law, reason))
+            leave(law, because: reason)
         }
         if judge.itemIDs == nil { skip(.p13, "no itemIDs were given") }
         if P.stateCodec == nil {
@@ -91,7 +89,7 @@ struct Campaign<P: Projection> {
     private mutating func finish() {
         if open.contains(.p9), !declaresKeys {
             open.removeAll { $0 == .p9 }
-            report.unchecked.append((.p9, "keys(touchedBy:) names no keys"))
+            leave(.p9, because: "keys(touchedBy:) names no keys")
         }
         report.held = open
         report.counts["histories"] = tried
@@ -102,8 +100,7 @@ struct Campaign<P: Projection> {
     private nonisolated(nonsending) mutating func tryKept() async {
         for (name, history) in kept.histories(P.codec) {
             switch history {
-            case .failure(let error):
-                report.unchecked.append((.p11, "\(name) cannot be read any more: \(error)"))
+            case .failure(let error): await noteUnreadable(name, error)
             case .success(let history):
                 for law in open {
                     guard let violation = await judge.violation(of: law, history, onDisk: true)
@@ -112,6 +109,20 @@ struct Campaign<P: Projection> {
                 }
             }
         }
+    }
+
+    /// A history that was written by this projection's codec, in an older shape perhaps, as there may be
+    /// events in people's logs.
+    private nonisolated(nonsending) mutating func noteUnreadable(
+        _ name: String, _ error: any Error
+    ) async {
+        let statement = "The history kept in \(name) cannot be read any more: \(error)."
+        guard open.contains(.p11) else {
+            leave(.p11, because: statement)
+            return
+        }
+        await note(
+            Violation(.p11, name, statement), History(.downlink, []), .given)
     }
 
     /// Of each law that is still open, in their order; nothing behind P1, for nothing can be said of what
@@ -156,8 +167,8 @@ struct Campaign<P: Projection> {
         }
         if case .unavailable(let why) = result, open.contains(.p14) {
             open.removeAll { $0 == .p14 }
-            report.unchecked.append((.p14, why))
-            report.unchecked.append((.p1, "folded in this process only: \(why)"))
+            leave(.p14, because: why)
+            leave(.p1, because: "folded in this process only: \(why)")
         }
         return result
     }
@@ -195,7 +206,7 @@ struct Campaign<P: Projection> {
         for (name, kept) in kept.fleets() where open.contains(.p15) {
             switch kept {
             case .failure(let error):
-                report.unchecked.append((.p15, "\(name) cannot be read any more: \(error)"))
+                leave(.p15, because: "\(name) cannot be read any more: \(error)")
             case .success(let recorded):
                 await note(await simulation.run(choices: recorded.choices), 0, runsTried: 0)
             }
@@ -265,13 +276,18 @@ struct Campaign<P: Projection> {
 
     private mutating func add(_ finding: Finding) {
         report.findings.append(finding)
+        guard finding.stepCount > 0 else { return }
         do { try kept.keep(finding) } catch {
-            report.unchecked.append((finding.law, "the history could not be kept: \(error)"))
+            leave(finding.law, because: "it could not be kept: \(error)")
         }
     }
 
+    private mutating func leave(_ law: Law, because reason: String) {
+        report.unchecked.append(LawReport.Unchecked(law: law, reason: reason))
+    }
+
     private mutating func abandon(because reason: String) {
-        for law in open { report.unchecked.append((law, reason)) }
+        for law in open { leave(law, because: reason) }
         open = []
     }
 }

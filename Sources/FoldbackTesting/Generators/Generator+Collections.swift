@@ -7,8 +7,10 @@ extension Generator {
 
     /// Lists. Shorter ones are simpler, and sorted ones of equal length.
     ///
-    /// - Parameter count: how many elements. Half of the way from its lower to its upper bound on
-    ///   average, five more than the lower bound at most.
+    /// - Parameters:
+    ///   - elements: makes each.
+    ///   - count: how many elements. Half of the way from its lower to its upper bound on average, five
+    ///     more than the lower bound at most.
     public static func arrays<Element>(
         of elements: Generator<Element>, count: ClosedRange<Int>
     ) -> Generator where Value == [Element] {
@@ -26,8 +28,11 @@ extension Generator {
 
     /// Dictionaries. A key that is drawn again is left out with its value.
     ///
-    /// - Parameter count: how many keys, as for ``arrays(of:count:)``. Discarded where so many different
-    ///   ones are not found.
+    /// - Parameters:
+    ///   - keys: makes each key.
+    ///   - values: makes each value.
+    ///   - count: how many keys, as for ``arrays(of:count:)``. Discarded where so many different ones are
+    ///     not found.
     public static func dictionaries<Key: Sendable, Element>(
         of keys: Generator<Key>, to values: Generator<Element>, count: ClosedRange<Int>
     ) -> Generator where Value == [Key: Element] {

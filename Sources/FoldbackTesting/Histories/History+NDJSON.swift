@@ -31,8 +31,10 @@ extension History {
         return lines.map { "\($0)\n" }.joined()
     }
 
-    /// - Parameter text: of ``ndjson(_:title:)``, or entries of a log without a first line; these are
-    ///   recorded with force, for they were recorded.
+    /// - Parameters:
+    ///   - text: of ``ndjson(_:title:)``, or entries of a log without a first line; these are recorded with
+    ///     force, for they were recorded.
+    ///   - codec: of the projection that the events are of.
     /// - Throws: ``HistoryError`` with the line, or what the codec throws.
     public init(
         ndjson text: String, _ codec: any EventCodec<Event>

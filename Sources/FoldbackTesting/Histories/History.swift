@@ -77,6 +77,14 @@ public struct History<Event: Sendable>: Sendable {
         case none
     }
 
+    /// The events that this log's user recorded, in order.
+    var recordedEvents: [Event] {
+        steps.compactMap { step in
+            guard case .record(let event, _, _, _) = step else { return nil }
+            return event
+        }
+    }
+
     /// Every event that is spoken of, in order.
     var events: [Event] {
         steps.flatMap { step -> [Event] in

@@ -166,10 +166,7 @@ extension Trial {
 
     /// P8: all intents of the history, answered in two orders, end in the server's.
     func anyOrderOfAnswers() async throws -> Violation? {
-        let events = history.steps.compactMap { step -> P.Event? in
-            guard case .record(let event, _, _, _) = step else { return nil }
-            return event
-        }
+        let events = history.recordedEvents
         guard !events.isEmpty else { return nil }
         let server = serversOrder(of: events.count)
         let expected = plainFold(events, in: server)
@@ -199,7 +196,7 @@ extension Trial {
     }
 
     /// Places of intents in an order that the history's answers suggest.
-    private func serversOrder(of count: Int) -> [Int] {
+    func serversOrder(of count: Int) -> [Int] {
         var order: [Int] = []
         func add(_ place: IntentNumber) {
             let place = Int(place.value)
@@ -214,10 +211,10 @@ extension Trial {
             case .record, .retry, .dismiss, .checkpoint, .reopen, .kill: break
             }
         }
-        return order + (1...count).reversed().filter { !order.contains($0) }
+        return order + (0..<count).reversed().map { $0 + 1 }.filter { !order.contains($0) }
     }
 
-    private func plainFold(_ events: [P.Event], in order: [Int]) -> P {
+    func plainFold(_ events: [P.Event], in order: [Int]) -> P {
         var state = P()
         for place in order {
             let before = state

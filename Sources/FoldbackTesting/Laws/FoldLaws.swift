@@ -10,14 +10,29 @@ extension Trial {
             return Violation(
                 .p1, difference,
                 "The same history was carried out twice. Behind \(named(index))",
-                expected: "the first time", found: "the second time")
+                expected: "the first time", found: "the second time", manner: "here")
         }
         let refoldedAgain = Self.refolded(history)
         for (index, (first, second)) in zip(refolded, refoldedAgain).enumerated() {
             guard let difference = second.sight.difference(from: first.sight) else { continue }
             return Violation(
                 .p1, difference, "The same events were folded twice. Behind \(named(index))",
-                expected: "the first time", found: "the second time")
+                expected: "the first time", found: "the second time", manner: "here")
+        }
+        return inOtherOrders()
+    }
+
+    /// Events that were refused, or settled early, meet others too: every law that folds them otherwise
+    /// than the history did relies on it.
+    private func inOtherOrders() -> Violation? {
+        let events = history.recordedEvents
+        let order = serversOrder(of: events.count)
+        for order in [order, order.reversed()] {
+            let (first, second) = (plainFold(events, in: order), plainFold(events, in: order))
+            guard !P.areSame(first, second) else { continue }
+            return Violation(
+                .p1, "here", "All events of the history were folded twice, one after the other.",
+                expected: ("the first time", first), found: ("the second time", second))
         }
         return nil
     }

@@ -27,12 +27,15 @@ struct Violation: Error, Sendable {
     }
 
     /// Two sights that should be alike.
+    ///
+    /// - Parameter manner: nil: the part that differs.
     init<P>(
         _ law: Law, _ difference: Sight<P>.Difference, _ statement: String, expected: String,
-        found: String
+        found: String, manner: String? = nil
     ) {
         self.init(
-            law, difference.part.rawValue, "\(statement) \(difference.part.name) differs.",
+            law, manner ?? difference.part.rawValue,
+            "\(statement) \(difference.part.name) differs.",
             comparing: Comparison(
                 expectedName: expected, expected: difference.expected, foundName: found,
                 found: difference.found))

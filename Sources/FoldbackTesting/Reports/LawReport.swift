@@ -5,14 +5,20 @@ public struct LawReport: Sendable, CustomStringConvertible {
     /// With it the same histories are made again.
     public let seed: UInt64
     /// The laws that were checked, and hold for every history that was tried.
-    public var held: [Law]
+    public internal(set) var held: [Law]
     /// What does not hold; the first of each way of breaking.
-    public var findings: [Finding]
-    /// What was not checked, or not wholly, and why.
-    public var unchecked: [(law: Law, reason: String)]
+    public internal(set) var findings: [Finding]
+    /// What was not checked, or not wholly.
+    public internal(set) var unchecked: [Unchecked]
     /// What the histories had in them: `histories`, `steps`, kinds of steps, refusals, conflicts. Laws say
     /// little about what never occurred.
-    public var counts: [String: Int]
+    public internal(set) var counts: [String: Int]
+
+    /// A law of which nothing can be said, or not all.
+    public struct Unchecked: Hashable, Sendable {
+        public let law: Law
+        public let reason: String
+    }
 
     public var isClean: Bool { findings.isEmpty }
 

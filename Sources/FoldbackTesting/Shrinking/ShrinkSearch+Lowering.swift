@@ -83,6 +83,26 @@ extension ShrinkSearch {
         }
     }
 
+    /// Makes two equal choices 0 at once: one of two names in two places. Only in short recordings, for
+    /// there are many pairs.
+    nonisolated(nonsending) mutating func lowerPairs() async throws(OutOfBudget) {
+        let countMax = 64
+        var first = 0
+        while first < best.values.count, best.values.count <= countMax {
+            var second = first + 1
+            while second < best.values.count {
+                if best.values[first] > 0, best.values[first] == best.values[second],
+                    best.bounds[first] == best.bounds[second],
+                    let values = best.values.lowering([first, second], by: best.values[first])
+                {
+                    _ = try await tries(values)
+                }
+                second += 1
+            }
+            first += 1
+        }
+    }
+
     /// Puts neighbours in order: those that follow each other at the same depth, the simpler first.
     nonisolated(nonsending) mutating func sortSpans() async throws(OutOfBudget) {
         var isSorted: Bool

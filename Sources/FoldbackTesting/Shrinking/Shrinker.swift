@@ -77,6 +77,7 @@ package struct Shrinker: Sendable {
                 try await search.zeroSpans()
                 try await search.lowerChoices()
                 try await search.lowerEqualChoices()
+                try await search.lowerPairs()
                 try await search.sortSpans()
                 try await search.moveBetweenChoices()
             } while search.best != before

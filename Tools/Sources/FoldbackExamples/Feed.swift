@@ -47,14 +47,13 @@ package struct Feed: Projection, Codable, Hashable {
 
     package init() {}
 
-    /// The post or the person that an event is about. What it makes has an id that is known before
-    /// anybody has confirmed it (F12).
+    /// The post or the person that an event is about; for a comment both, because who is blocked has a say
+    /// in it. What an event makes has an id that is known before anybody has confirmed it (F12).
     package static func keys(touchedBy event: FeedEvent, _ context: EventContext) -> [String] {
         switch event.did {
         case .posted: [context.id()]
-        case .deleted(let id), .restored(let id), .liked(let id), .commented(let id, _),
-            .boosted(let id, _):
-            [id]
+        case .commented(let id, _): [id, event.by]
+        case .deleted(let id), .restored(let id), .liked(let id), .boosted(let id, _): [id]
         case .followed(let name), .blocked(let name), .unblocked(let name): [name]
         }
     }

@@ -1,0 +1,137 @@
+import Foldback
+import FoldbackTesting
+import Foundation
+import TestSupport
+import Testing
+
+// Article: the projection
+struct Notes: Projection, Codable, Equatable {
+    enum Event: Codable, Sendable {
+        case wrote(title: String)
+        case edited(title: String, text: String)
+    }
+
+    struct Note: Codable, Equatable, Sendable {
+        var text = ""
+        var editedAt: Date?
+    }
+
+    struct NoSuchNote: Error {}
+
+    var notes: [String: Note] = [:]
+
+    mutating func apply(_ event: Event, _ context: EventContext) throws {
+        switch event {
+        case .wrote(let title): notes[title] = Note()
+        case .edited(let title, let text):
+            guard notes[title] != nil else { throw NoSuchNote() }
+            notes[title] = Note(text: text, editedAt: Date())
+        }
+    }
+}
+// Article: end
+
+// Article: the generator
+extension Notes {
+    static let events = Generator<Event>.oneOf(
+        .making(Event.wrote, titles), .making(Event.edited, titles, .strings()))
+
+    /// Few, so that events meet.
+    static let titles = Generator<String>.element(of: ["a", "b"])
+}
+// Article: end
+
+// Article: the mended projection
+struct TimedNotes: Projection, Codable, Equatable {
+    enum Event: Codable, Equatable, Sendable {
+        case wrote(title: String)
+        case edited(title: String, text: String, at: Date)
+    }
+
+    var notes: [String: Notes.Note] = [:]
+
+    mutating func apply(_ event: Event, _ context: EventContext) throws {
+        switch event {
+        case .wrote(let title): notes[title] = Notes.Note()
+        case .edited(let title, let text, let date):
+            guard notes[title] != nil else { throw Notes.NoSuchNote() }
+            notes[title] = Notes.Note(text: text, editedAt: date)
+        }
+    }
+
+    static func keys(touchedBy event: Event, _ context: EventContext) -> [String] {
+        switch event {
+        case .wrote(let title), .edited(let title, _, _): [title]
+        }
+    }
+
+    static let events = Generator<Event>.oneOf(
+        .making(Event.wrote, Notes.titles),
+        .making(Event.edited, Notes.titles, .strings(), dates))
+
+    static let dates = Generator<Int>.integers(in: 0...1_000_000).map {
+        Date(timeIntervalSince1970: Double($0))
+    }
+}
+// Article: end
+
+/// What the article shows is compiled, run, and the same text.
+@Suite struct ArticleTests {
+    // Article: the test
+    @Test func `notes keep the laws`() async throws {
+        try await requireLaws(of: TimedNotes.self, events: TimedNotes.events)
+    }
+    // Article: end
+
+    /// As the report prints it, but for line ends.
+    @Test func `Notes: determinism`() async throws {
+        let history = History<Notes.Event>(
+            .downlink,
+            [
+                .record(.wrote(title: "a")),
+                .record(.edited(title: "a", text: "")),
+            ])
+        await #expect(throws: LawsBroken.self) {
+            try await requireLaw(.p1, of: Notes.self, for: history)
+        }
+    }
+
+    @Test func `a projection that stamps the time is found with two events`() async throws {
+        let report = await checkLaws(
+            of: Notes.self, events: Notes.events, seed: 7, failures: .forgotten)
+        let finding = try #require(report.findings.first)
+        #expect(finding.law == .p1)
+        #expect(finding.stepCount == 2)
+        let article = try Self.article()
+        // All of it but the seed, the counts and the times.
+        for line in "\(finding)".split(separator: "\n")
+        where !line.contains("editedAt") && !line.contains("candidates") {
+            #expect(article.contains(line), "\(line)")
+        }
+        print(report)
+    }
+
+    @Test func `the article shows this code, to the letter`() throws {
+        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+        let article = try Self.article()
+        let parts = source.components(separatedBy: "// Article: ").dropFirst()
+            .filter { !$0.hasPrefix("end\n") && $0.contains("\n") && !$0.hasPrefix("\")") }
+        #expect(parts.count >= 4)
+        for part in parts.prefix(4) {
+            let lines = part.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
+            let indent = lines.first?.prefix { $0 == " " }.count ?? 0
+            let code = lines.map {
+                String($0.dropFirst(min(indent, $0.prefix { $0 == " " }.count)))
+            }
+            .joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(article.contains(code), "\(code)")
+        }
+    }
+
+    private static func article() throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let path = "Sources/FoldbackTesting/FoldbackTesting.docc/TestYourProjection.md"
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+}
