@@ -26,11 +26,10 @@ struct Fleet<P: Projection>: Sendable {
     private let timers = Timers()
 
     /// - Parameter authority: what stands before an honest authority, to break it on purpose.
-    /// - Throws: what making folders throws.
     init(
         _ script: FleetScript<P.Event>, isTracing: Bool,
         authority: (InProcessAuthority<P>) -> any Authority<P.Event>
-    ) throws {
+    ) {
         self.script = script
         let time = VirtualTime(seed: script.seed, order: script.order, jobsMax: 2_000_000)
         let shared = Shared(
@@ -43,8 +42,8 @@ struct Fleet<P: Projection>: Sendable {
             return SimulatedServer(books, as: authority(books), time)
         }
         self.servers = servers
-        replicas = try script.members.enumerated().map { index, member in
-            try SimulatedReplica(
+        replicas = script.members.enumerated().map { index, member in
+            SimulatedReplica(
                 FleetScript<P.Event>.name(of: index), member, shared,
                 servers[min(index, serverCount - 1)])
         }

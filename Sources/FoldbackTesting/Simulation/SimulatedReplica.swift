@@ -18,7 +18,8 @@ final class SimulatedReplica<P: Projection>: Sendable {
     private enum Left {
         case nothing
         case rows(MemoryRows)
-        case directory(URL)
+        /// The log in a folder, which is the copy of so many before it.
+        case log(TemporaryFolder, copies: Int)
     }
 
     private struct Content {
@@ -26,7 +27,6 @@ final class SimulatedReplica<P: Projection>: Sendable {
         var left = Left.nothing
         /// Of processes that have ended.
         var oldTasks: [Task<Void, Never>] = []
-        var copies = 0
     }
 
     let name: String
@@ -34,13 +34,13 @@ final class SimulatedReplica<P: Projection>: Sendable {
     private let fleet: Fleet<P>.Shared
     private let server: SimulatedServer<P>
     private let policy: OutboxPolicy
-    private let folder: TemporaryFolder?
+    private let isOnDisk: Bool
     private let content = Mutex(Content())
 
     init(
         _ name: String, _ member: FleetScript<P.Event>.Member, _ fleet: Fleet<P>.Shared,
         _ server: SimulatedServer<P>
-    ) throws {
+    ) {
         self.name = name
         self.fleet = fleet
         self.server = server
@@ -49,11 +49,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
         policy = OutboxPolicy(
             intentsPerRequestMax: member.intentsPerRequestMax, requestsMax: member.requestsMax,
             backoffMin: .seconds(1), backoffMax: .seconds(16), delayMax: .seconds(60))
-        folder = member.isOnDisk ? try TemporaryFolder() : nil
-        if let folder {
-            let log = folder.url.appending(path: "log 0", directoryHint: .isDirectory)
-            content.withLock { $0.left = .directory(log) }
-        }
+        isOnDisk = member.isOnDisk
     }
 
     /// Nil while no process runs.
@@ -84,15 +80,19 @@ final class SimulatedReplica<P: Projection>: Sendable {
     private func open() throws -> Store<P> {
         let replica = ReplicaID.named(name)
         switch content.withLock({ $0.left }) {
+        case .nothing where isOnDisk:
+            let folder = try TemporaryFolder()
+            content.withLock { $0.left = .log(folder, copies: 0) }
+            return try open()
         case .nothing:
             return Foldback.inMemory(
                 P.self, confirmedBy: fleet.kind, replica: replica, sources: sources)
         case .rows(let rows):
             return try Foldback.inMemory(P.self, reopening: rows, sources: sources)
-        case .directory(let url):
+        case .log(let folder, let copies):
             return try Foldback.openWithoutThread(
-                at: url, P.self, confirmedBy: fleet.kind, durability: .relaxed, replica: replica,
-                sources: sources)
+                at: folder.log(copies), P.self, confirmedBy: fleet.kind, durability: .relaxed,
+                replica: replica, sources: sources)
         }
     }
 
@@ -132,19 +132,15 @@ final class SimulatedReplica<P: Projection>: Sendable {
         }
         for task in process.tasks { task.cancel() }
         // The file's one writer has to go; it hears nothing any more.
-        if folder != nil { await process.store.close() }
+        if isOnDisk { await process.store.close() }
         return true
     }
 
+    /// As the files are in the midst of what the process did.
     private func copyLog() throws {
-        guard let folder, case .directory(let log) = content.withLock({ $0.left }) else { return }
-        let count = content.withLock { content in
-            content.copies += 1
-            return content.copies
-        }
-        let copy = folder.url.appending(path: "log \(count)", directoryHint: .isDirectory)
-        try FileManager.default.copyItem(at: log, to: copy)
-        content.withLock { $0.left = .directory(copy) }
+        guard case .log(let folder, let copies) = content.withLock({ $0.left }) else { return }
+        try FileManager.default.copyItem(at: folder.log(copies), to: folder.log(copies + 1))
+        content.withLock { $0.left = .log(folder, copies: copies + 1) }
     }
 
     /// Ends the outbox and all fetches; the store stays open.
@@ -215,5 +211,11 @@ final class SimulatedReplica<P: Projection>: Sendable {
             if case .closed = error { return }
             fleet.notes.broke("unusable", "\(name) cannot record what was said: \(error)")
         }
+    }
+}
+
+extension TemporaryFolder {
+    fileprivate func log(_ copies: Int) -> URL {
+        url.appending(path: "log \(copies)", directoryHint: .isDirectory)
     }
 }

@@ -66,9 +66,10 @@ public struct Simulation<P: Projection>: Sendable {
     private nonisolated(nonsending) func run(
         _ choices: inout Choices, _ isTracing: Bool
     ) async -> SimulationRun {
-        guard let script = try? scripts.generate(from: &choices),
-            let fleet = try? Fleet<P>(script, isTracing: isTracing, authority: authority)
-        else { return SimulationRun(choices.recording) }
+        guard let script = try? scripts.generate(from: &choices) else {
+            return SimulationRun(choices.recording)
+        }
+        let fleet = Fleet<P>(script, isTracing: isTracing, authority: authority)
         await fleet.run()
         await fleet.check()
         return SimulationRun(
@@ -82,7 +83,9 @@ public struct Simulation<P: Projection>: Sendable {
     /// What a run has found, shrunk to the smallest script that still shows it; nil where it has found
     /// nothing.
     ///
-    /// - Parameter runsTried: how many there were, for the report.
+    /// - Parameters:
+    ///   - candidatesMax: how many smaller scripts are tried; 0: it is reported as it is.
+    ///   - runsTried: how many there were, for the report.
     public nonisolated(nonsending) func finding(
         in run: SimulationRun, candidatesMax: Int, runsTried: Int = 1
     ) async -> Finding? {
@@ -97,6 +100,7 @@ public struct Simulation<P: Projection>: Sendable {
         let smallest = await self.run(choices: result.smallest.values, isTracing: true)
         let shrinking: Finding.Shrinking =
             switch result.ending {
+            case _ where candidatesMax == 0: .given
             case .minimalForThesePasses: .minimalForThesePasses(candidates: result.candidates)
             case .stoppedByBudget: .stoppedByBudget(candidates: result.candidates)
             }

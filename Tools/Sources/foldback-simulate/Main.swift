@@ -23,8 +23,8 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "Ends after so many minutes, with fewer fleets.")
     var minutes: Double?
 
-    @Option(help: "The first seed; the others follow.")
-    var seed: UInt64 = 1
+    @Option(help: "The first seed; the others follow. One by chance where it is not given.")
+    var seed: UInt64?
 
     @Option(help: "What happens in a fleet at most; half of it on average.")
     var steps = 200
@@ -43,8 +43,10 @@ struct Simulate: AsyncParsableCommand {
 
     func run() async throws {
         if let script { return try await repeatScript(script) }
+        let first = seed ?? .random(in: 0...UInt64(UInt32.max))
+        print("fleets of \(replicas) replicas from seed \(first) on")
         let campaign = Campaign(
-            simulation: Self.simulation(replicas, steps), seeds: seed..<seed + UInt64(seeds),
+            simulation: Self.simulation(replicas, steps), seeds: first..<first + UInt64(seeds),
             durationMax: minutes.map { .seconds($0 * 60) })
         let (totals, failed) = await campaign.run()
         print(totals.text)
