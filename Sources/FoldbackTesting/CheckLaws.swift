@@ -55,7 +55,8 @@ public nonisolated(nonsending) func requireLaws<P: Projection>(
     return report
 }
 
-/// Checks one law for one history: what a report's test to paste calls.
+/// Checks one law for one history: what a report's test to paste calls. Of ``Law/p15`` a history says
+/// nothing: ``requireFleet(_:of:events:)``.
 ///
 /// - Throws: ``LawsBroken``.
 public nonisolated(nonsending) func requireLaw<P: Projection>(
@@ -73,14 +74,16 @@ public nonisolated(nonsending) func requireLaw<P: Projection>(
 /// Checks ``Law/p15`` for one fleet: what a report's test to paste calls.
 ///
 /// - Parameters:
-///   - events: as when it was found, for what is drawn means something to it alone.
-///   - choices: of the finding.
+///   - fleet: as it was found.
+///   - projection: whose fleet it was.
+///   - events: as when it was found, for what was drawn means something to this generator alone.
 /// - Throws: ``LawsBroken``.
 public nonisolated(nonsending) func requireFleet<P: Projection>(
-    of projection: P.Type, events: Generator<P.Event>, choices: [UInt64]
+    _ fleet: RecordedFleet, of projection: P.Type, events: Generator<P.Event>
 ) async throws(LawsBroken) {
-    let simulation = Simulation.smallFleet(of: projection, events: events)
-    let run = await simulation.run(choices: choices)
+    let simulation = Simulation(
+        of: projection, events: events, replicas: fleet.replicas, stepsMax: fleet.stepsMax)
+    let run = await simulation.run(choices: fleet.choices)
     guard let finding = await simulation.finding(in: run, candidatesMax: 0) else { return }
     throw LawsBroken(
         report: LawReport(

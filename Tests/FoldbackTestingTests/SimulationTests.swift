@@ -103,11 +103,11 @@ import Testing
         #expect(again.findings.first?.historiesTried == 0)
         #expect(again.findings.first?.ndjson == finding.ndjson)
 
-        let choices = try RecordedFleet(json: finding.ndjson).choices
+        let fleet = try RecordedFleet(json: finding.ndjson)
         await #expect(throws: LawsBroken.self) {
-            try await requireFleet(of: Lossy.self, events: Self.numbers, choices: choices)
+            try await requireFleet(fleet, of: Lossy.self, events: Self.numbers)
         }
-        try await requireFleet(of: Lossy.self, events: .constant(0), choices: choices)
+        try await requireFleet(fleet, of: Lossy.self, events: .constant(0))
     }
 
     // MARK: What is broken on purpose

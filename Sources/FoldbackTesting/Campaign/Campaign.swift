@@ -16,7 +16,7 @@ struct Campaign<P: Projection> {
     private static var fleetShare: Int { 4 }
 
     private let generator: Generator<History<P.Event>>
-    private let simulation: Simulation<P>
+    private let events: Generator<P.Event>
     private let judge: Judge<P>
     private let effort: Effort
     private let kept: KeptFailures
@@ -32,7 +32,7 @@ struct Campaign<P: Projection> {
         seed: UInt64, kept: KeptFailures
     ) {
         generator = events.histories(nil, steps: effort.stepsMax)
-        simulation = .smallFleet(of: P.self, events: events)
+        self.events = events
         self.judge = judge
         self.effort = effort
         self.kept = kept
@@ -190,6 +190,7 @@ struct Campaign<P: Projection> {
     private nonisolated(nonsending) mutating func tryFleets(
         _ countMax: Int, atMost durationMax: Duration?
     ) async {
+        let simulation = Simulation(of: P.self, events: events, replicas: 2, stepsMax: 24)
         let start = System.now
         var count = 0
         while open.contains(.p15), count < countMax {
@@ -198,7 +199,9 @@ struct Campaign<P: Projection> {
             count += 1
             report.counts["fleets", default: 0] += 1
             report.counts["fleet operations", default: 0] += run.operations
-            await note(run, effort.candidatesMax, runsTried: count)
+            note(
+                await simulation.finding(
+                    in: run, candidatesMax: effort.candidatesMax, runsTried: count))
         }
     }
 
@@ -208,18 +211,17 @@ struct Campaign<P: Projection> {
             case .failure(let error):
                 leave(.p15, because: "\(name) cannot be read any more: \(error)")
             case .success(let recorded):
-                await note(await simulation.run(choices: recorded.choices), 0, runsTried: 0)
+                let simulation = Simulation(
+                    of: P.self, events: events, replicas: recorded.replicas,
+                    stepsMax: recorded.stepsMax)
+                let run = await simulation.run(choices: recorded.choices)
+                note(await simulation.finding(in: run, candidatesMax: 0, runsTried: 0))
             }
         }
     }
 
-    private nonisolated(nonsending) mutating func note(
-        _ run: SimulationRun, _ candidatesMax: Int, runsTried: Int
-    ) async {
-        guard
-            let finding = await simulation.finding(
-                in: run, candidatesMax: candidatesMax, runsTried: runsTried)
-        else { return }
+    private mutating func note(_ finding: Finding?) {
+        guard let finding else { return }
         open.removeAll { $0 == .p15 }
         add(finding)
     }

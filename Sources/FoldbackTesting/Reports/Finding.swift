@@ -88,9 +88,10 @@ extension Finding {
         ndjson = recorded.json
         source = """
             @Test func `\(P.self): \(violation.law.title)`() async throws {
-                try await requireFleet(
-                    of: \(P.self).self, events: events,
-                    choices: \(run.choices))
+                let fleet = RecordedFleet(
+                    replicas: \(recorded.replicas), stepsMax: \(recorded.stepsMax),
+                    choices: \(recorded.choices))
+                try await requireFleet(fleet, of: \(P.self).self, events: events)
             }
             """
         self.shrinking = shrinking

@@ -22,16 +22,12 @@ public struct Simulation<P: Projection>: Sendable {
     private let authority: @Sendable (InProcessAuthority<P>) -> any Authority<P.Event>
 
     /// - Parameters:
+    ///   - projection: whose stores and authority it has.
     ///   - events: what users do; events that touch the same things find more.
     ///   - replicas: 1 or more.
     ///   - stepsMax: what happens in one run, half as much on average; then everything heals.
-    public init(of _: P.Type, events: Generator<P.Event>, replicas: Int, stepsMax: Int) {
+    public init(of projection: P.Type, events: Generator<P.Event>, replicas: Int, stepsMax: Int) {
         self.init(events: events, replicas: replicas, stepsMax: stepsMax) { $0 }
-    }
-
-    /// The fleets that laws are held against.
-    static func smallFleet(of projection: P.Type, events: Generator<P.Event>) -> Simulation {
-        Simulation(of: projection, events: events, replicas: 2, stepsMax: 24)
     }
 
     /// - Parameter authority: what stands before the honest one, to break it on purpose.
@@ -47,7 +43,11 @@ public struct Simulation<P: Projection>: Sendable {
 
     // MARK: Running
 
-    /// - Parameter isTracing: whether everything that happens is written down.
+    /// One run, drawn at random.
+    ///
+    /// - Parameters:
+    ///   - seed: any; the same run for the same one.
+    ///   - isTracing: whether everything that happens is written down.
     public nonisolated(nonsending) func run(
         seed: UInt64, isTracing: Bool = false
     ) async -> SimulationRun {
@@ -84,6 +84,7 @@ public struct Simulation<P: Projection>: Sendable {
     /// nothing.
     ///
     /// - Parameters:
+    ///   - run: of this simulation.
     ///   - candidatesMax: how many smaller scripts are tried; 0: it is reported as it is.
     ///   - runsTried: how many there were, for the report.
     public nonisolated(nonsending) func finding(
