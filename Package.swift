@@ -48,7 +48,8 @@ let package = Package(
             name: "FoldbackTests", dependencies: ["Foldback", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "FoldbackSyncTests", dependencies: ["FoldbackSync", "TestSupport"],
+            name: "FoldbackSyncTests",
+            dependencies: ["FoldbackSync", "FoldbackTesting", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackTestingTests", dependencies: ["FoldbackTesting", "TestSupport"],

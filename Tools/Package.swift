@@ -35,6 +35,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
+            name: "foldback-simulate",
+            dependencies: [
+                "FoldbackExamples", .product(name: "FoldbackTesting", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
             name: "foldback-mutants",
             dependencies: [
                 .product(name: "FoldbackTesting", package: "Foldback"),

@@ -32,9 +32,8 @@ public nonisolated(nonsending) func checkLaws<P: Projection>(
     failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport {
     var campaign = Campaign<P>(
-        histories: events.histories(nil, steps: effort.stepsMax),
-        judge: Judge(itemIDs: itemIDs, stepMax: effort.stepMax),
-        laws: laws, effort: effort, seed: seed ?? System.freshSeed(),
+        events: events, judge: Judge(itemIDs: itemIDs, stepMax: effort.stepMax), laws: laws,
+        effort: effort, seed: seed ?? System.freshSeed(),
         kept: KeptFailures(failures, besides: file, P.name))
     await campaign.run()
     return campaign.report
@@ -56,7 +55,8 @@ public nonisolated(nonsending) func requireLaws<P: Projection>(
     return report
 }
 
-/// Checks one law for one history: what a report's test to paste calls.
+/// Checks one law for one history: what a report's test to paste calls. Of ``Law/p15`` a history says
+/// nothing: ``requireFleet(_:of:events:)``.
 ///
 /// - Throws: ``LawsBroken``, also where nothing can be said: P13 without `itemIDs`, P3 without a state codec.
 public nonisolated(nonsending) func requireLaw<P: Projection>(
@@ -72,15 +72,38 @@ public nonisolated(nonsending) func requireLaw<P: Projection>(
         report.findings.append(
             await judge.finding(violation, history, .given, historiesTried: 1))
     }
-    if let reason = judge.uncheckable(law) ?? (law == .p14 ? judged.unavailable : nil) {
+    var reason = judge.uncheckable(law)
+    if law == .p14 { reason = judged.unavailable }
+    if law == .p15 { reason = "a history says nothing of it; see requireFleet" }
+    if let reason {
         report.unchecked.append(LawReport.Unchecked(law: law, reason: reason))
     }
     guard report.isClean, report.unchecked.isEmpty else { throw LawsBroken(report: report) }
 }
 
+/// Checks ``Law/p15`` for one fleet: what a report's test to paste calls.
+///
+/// - Parameters:
+///   - fleet: as it was found.
+///   - projection: whose fleet it was.
+///   - events: as when it was found, for what was drawn means something to this generator alone.
+/// - Throws: ``LawsBroken``.
+public nonisolated(nonsending) func requireFleet<P: Projection>(
+    _ fleet: RecordedFleet, of projection: P.Type, events: Generator<P.Event>
+) async throws(LawsBroken) {
+    let simulation = Simulation(
+        of: projection, events: events, replicas: fleet.replicas, stepsMax: fleet.stepsMax)
+    let run = await simulation.run(choices: fleet.choices)
+    guard let finding = await simulation.finding(in: run, candidatesMax: 0) else { return }
+    throw LawsBroken(
+        report: LawReport(
+            projection: "\(P.self)", seed: 0, held: [], findings: [finding], unchecked: [],
+            counts: ["fleets": 1, "fleet operations": run.operations]))
+}
+
 /// How much is tried.
 public struct Effort: Hashable, Sendable {
-    /// Histories; none are made behind that.
+    /// Histories; none are made behind that, and a quarter as many fleets.
     public var historiesMax: Int
     /// Time for making and trying histories, without that for shrinking what fails; nil: no matter.
     public var durationMax: Duration?

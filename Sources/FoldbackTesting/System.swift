@@ -15,6 +15,13 @@ enum System {
     }
 
     static var now: ContinuousClock.Instant { ContinuousClock().now }
+
+    /// Calls `body` on a thread of its own, which may block.
+    static func onThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+        await withUnsafeContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: body()) }
+        }
+    }
 }
 
 /// A folder that is gone with this value; in memory where there is such a file system.

@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackSync
+import FoldbackTesting
 import Foundation
 import Synchronization
 import TestSupport

@@ -71,7 +71,6 @@ struct Judge<P: Projection>: Sendable {
         case .p3:
             P.stateCodec == nil
                 ? "\(P.self) has no state codec, so its logs have no checkpoints" : nil
-        case .p15: "it needs the simulated link, which is not there yet"
         default: nil
         }
     }

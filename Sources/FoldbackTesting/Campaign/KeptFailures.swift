@@ -25,16 +25,27 @@ struct KeptFailures: Sendable {
     func histories<Event>(
         _ codec: any EventCodec<Event>
     ) -> [(name: String, history: Result<History<Event>, any Error>)] {
+        files { !$0.hasPrefix(Law.p15.rawValue) }.map { name, text in
+            (name, Result { try History(ndjson: try text.get(), codec) })
+        }
+    }
+
+    /// What fleets were drawn from, in order of their names.
+    func fleets() -> [(name: String, fleet: Result<RecordedFleet, any Error>)] {
+        files { $0.hasPrefix(Law.p15.rawValue) }.map { name, text in
+            (name, Result { try RecordedFleet(json: try text.get()) })
+        }
+    }
+
+    private func files(
+        where isWanted: (String) -> Bool
+    ) -> [(name: String, text: Result<String, any Error>)] {
         guard let folder,
             let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
         else { return [] }
-        return names.filter { $0.hasSuffix(".ndjson") }.sorted().map { name in
-            let history = Result {
-                let file = folder.appending(path: name)
-                return try History(
-                    ndjson: try String(contentsOf: file, encoding: .utf8), codec)
-            }
-            return (name, history)
+        return names.filter { $0.hasSuffix(".ndjson") && isWanted($0) }.sorted().map { name in
+            let file = folder.appending(path: name)
+            return (name, Result { try String(contentsOf: file, encoding: .utf8) })
         }
     }
 

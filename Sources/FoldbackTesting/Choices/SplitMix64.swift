@@ -22,6 +22,9 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         max == .max ? next() : next().multipliedFullWidth(by: max + 1).high
     }
 
+    /// A number from 0 up to and without 1.
+    package mutating func nextFraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+
     mutating func next(upTo max: UInt64, _ bias: Choices.Bias) -> UInt64 {
         switch bias {
         case .uniform: next(upTo: max)

@@ -30,7 +30,8 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     case p13 = "P13"
     /// `apply` never ends the process, and comes to an end.
     case p14 = "P14"
-    /// Once the link works, nothing stays pending, and every replica has what the server has.
+    /// Once the link works, nothing stays pending, and every replica has what the server has (A1, A4):
+    /// ``Simulation``. Folds in this process, so an `apply` that traps ends it.
     case p15 = "P15"
     /// `apply` throws before it changes anything (F9).
     case f9 = "F9"

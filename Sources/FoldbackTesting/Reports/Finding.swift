@@ -78,6 +78,38 @@ extension Finding {
         self.historiesTried = historiesTried
     }
 
+    /// What a fleet has shown.
+    init<P: Projection>(
+        _ violation: Violation, _ run: SimulationRun, _ recorded: RecordedFleet, _: P.Type,
+        _ shrinking: Shrinking, runsTried: Int
+    ) {
+        law = violation.law
+        statement = violation.statement
+        difference = violation.comparison.map(Self.lines) ?? []
+        table = (run.script + ["what happens:"] + Self.shortened(run.trace).map { "  \($0)" })
+            .joined(separator: "\n")
+        stepCount = run.stepCount
+        ndjson = recorded.json
+        source = """
+            @Test func `\(P.self): \(violation.law.title)`() async throws {
+                let fleet = RecordedFleet(
+                    replicas: \(recorded.replicas), stepsMax: \(recorded.stepsMax),
+                    choices: \(recorded.choices))
+                try await requireFleet(fleet, of: \(P.self).self, events: events)
+            }
+            """
+        self.shrinking = shrinking
+        historiesTried = runsTried
+    }
+
+    /// What does not settle repeats itself.
+    private static func shortened(_ trace: [String]) -> [String] {
+        let (first, last) = (30, 6)
+        guard trace.count > first + last else { return trace }
+        return trace.prefix(first) + ["... \(trace.count - first - last) lines ..."]
+            + trace.suffix(last)
+    }
+
     private static func lines(_ comparison: Violation.Comparison) -> [String] {
         let differences = StateText.differences(
             from: comparison.expected, to: comparison.found)

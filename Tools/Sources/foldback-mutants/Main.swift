@@ -56,12 +56,14 @@ struct Prepare: ParsableCommand {
 
 /// Tries all of them, each in a process of its own.
 struct Run: ParsableCommand {
-    @Option(help: "Only those whose names contain this.") var only = ""
+    @Option(help: "Only those whose names contain this, or that this law is to find.") var only = ""
     @Option(help: "Seconds for each.") var seconds = 30.0
     @Option(help: "Steps that a shrunk history may have.") var stepsMax = 6
 
     func run() throws {
-        let wanted = mutants.enumerated().filter { only.isEmpty || $0.element.name.contains(only) }
+        let wanted = mutants.enumerated().filter { _, mutant in
+            only.isEmpty || mutant.name.contains(only) || mutant.law.rawValue == only
+        }
         var survivors: [String] = []
         if only.isEmpty, try tried(-1) != nil {
             print("a law does not hold where nothing is broken: see foldback-mutants try -- -1")

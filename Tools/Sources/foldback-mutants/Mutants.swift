@@ -1,7 +1,7 @@
 import FoldbackTesting
 
 /// At least one for each rule F2 to F10 and F13 to F15, and for each law.
-let mutants: [Mutant] = meaning + answers + storage + projections
+let mutants: [Mutant] = meaning + answers + storage + sending + projections
 
 /// What an entry means.
 private let meaning: [Mutant] = [
@@ -172,6 +172,87 @@ private let storage: [Mutant] = [
         fault: .source(
             "Foldback/Model/LogState.swift", "        self.nextNumber = nextNumber\n",
             "        self.nextNumber = MUTANT && overlay.isEmpty && nextNumber > 1 ? IntentNumber(nextNumber.value - 1) : nextNumber\n"
+        )),
+]
+
+/// What is sent, and what comes of it.
+private let sending: [Mutant] = [
+    Mutant(
+        name: "nothing is tried again", rule: "A4", law: .p15,
+        fault: .source(
+            "FoldbackSync/OutboxState.swift",
+            "        waiting[number] = Waiting(attempt: noted, delay: delay)\n",
+            "        if !MUTANT { waiting[number] = Waiting(attempt: noted, delay: delay) }\n")),
+    Mutant(
+        name: "sent again under another id", rule: "A1", law: .p15,
+        fault: .source(
+            "FoldbackSync/Outbox.swift", ".map { Submission(id: $0.id, event: $0.event) }",
+            """
+            .map { pending in
+                let isAgain = (store.attempt(of: pending.id.number)?.count ?? 0) > 1
+                let number = IntentNumber(pending.id.number.value + (MUTANT && isAgain ? 100 : 0))
+                return Submission(
+                    id: IntentID(replica: pending.id.replica, number: number), event: pending.event)
+            }
+            """)),
+    Mutant(
+        name: "sent before it is noted", rule: "A5", law: .p15,
+        fault: .source(
+            "FoldbackSync/Outbox.swift",
+            "let pending = try await store.note(attempts, flushes: flushes)",
+            "let pending = MUTANT ? attempts.keys.sorted() : try await store.note(attempts, flushes: flushes)"
+        )),
+    Mutant(
+        name: "no verdict counts as one", rule: "A4", law: .p15,
+        fault: .source(
+            "FoldbackSync/Store+Verdicts.swift", "case nil: break",
+            "case nil: if MUTANT { replies[id.number] = .settled }")),
+    Mutant(
+        name: "what is put off is rejected", rule: "A4", law: .p15,
+        fault: .source(
+            "FoldbackSync/Store+Verdicts.swift",
+            "replies[id.number] = .later(after: after, reason: reason)",
+            "if MUTANT { try await reject(id.number, message: reason) }\n                replies[id.number] = .later(after: after, reason: reason)"
+        )),
+    Mutant(
+        name: "signing in does not go on", rule: "A4", law: .p15,
+        fault: .source(
+            "FoldbackSync/OutboxState.swift", "case .signedIn: signedOut = nil",
+            "case .signedIn: if !MUTANT { signedOut = nil }")),
+    Mutant(
+        name: "coming online is not noticed", rule: "A4", law: .p15,
+        fault: .source(
+            "FoldbackSync/OutboxState.swift", "        isOnline = true\n",
+            "        if !MUTANT { isOnline = true }\n")),
+    Mutant(
+        name: "withdrawn after it has left", rule: "F7", law: .p15,
+        fault: .source(
+            "Foldback/Writer/LogWriter.swift", "where working.attempts[number] != nil:",
+            "where working.attempts[number] != nil && !MUTANT:")),
+    Mutant(
+        name: "a page of changes is taken for all", rule: "A2", law: .p15,
+        fault: .source(
+            "FoldbackSync/Downlink.swift", "if !changes.hasMore { return",
+            "if !changes.hasMore || MUTANT { return")),
+    Mutant(
+        name: "through goes one too far", rule: "A2", law: .p15,
+        fault: .source(
+            "FoldbackSync/Downlink.swift",
+            "try await store.confirm(changes.events, through: changes.through)",
+            "try await store.confirm(changes.events, through: MUTANT ? Position(changes.through.value + 1) : changes.through)"
+        )),
+    Mutant(
+        name: "the authority applies what it has decided again", rule: "A1", law: .p15,
+        fault: .source(
+            "FoldbackSync/Authorities/InProcessAuthority.swift",
+            "if let decided = books.decided[intent.id] {",
+            "if !MUTANT, let decided = books.decided[intent.id] {")),
+    Mutant(
+        name: "the authority forgets what it has refused", rule: "A1", law: .p15,
+        fault: .source(
+            "FoldbackSync/Authorities/InProcessAuthority.swift",
+            "        books.decided[intent.id] = Decided(bytes: bytes, verdict: verdict)\n",
+            "        if case .rejected = verdict, MUTANT { return verdict }\n        books.decided[intent.id] = Decided(bytes: bytes, verdict: verdict)\n"
         )),
 ]
 

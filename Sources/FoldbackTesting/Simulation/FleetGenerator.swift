@@ -1,0 +1,155 @@
+import Foldback
+
+extension Generator where Value: Sendable {
+    /// Scripts of a fleet with these events.
+    ///
+    /// What is drawn first of anything is harmless: nothing goes wrong in a script of zeros.
+    /// - Parameters:
+    ///   - members: replicas, at least 1. Logs that acknowledgements confirm have an authority each.
+    ///   - stepsMax: how many steps at most; about half as many on average.
+    func fleets(members: Int, stepsMax: Int) -> Generator<FleetScript<Value>> {
+        precondition(members >= 1, "a fleet of \(members)")
+        return Generator<FleetScript<Value>> { choices in
+            let kind: LogKind = choices.oneIn(4) ? .acknowledgement : .downlink
+            var script = FleetScript<Value>(
+                kind: kind,
+                members: (0..<members).map { _ in
+                    choices.span { FleetScript.Member(kind, from: &$0) }
+                },
+                eventsPerPageMax: [256, 1, 2, 5][choices.index([3, 1, 1, 1])],
+                seed: choices.draw(upTo: 0xFFFF, .uniform),
+                order: choices.oneIn(2) ? choices.draw(upTo: 0xFFFF, .uniform) : 0)
+            for _ in 0..<stepsMax {
+                let step = try choices.span { choices -> FleetScript<Value>.Step? in
+                    guard choices.draw(upTo: 1, .weights([1, UInt64(max(stepsMax, 2))])) == 1
+                    else { return nil }
+                    return try choices.span {
+                        try FleetScript.Step(events: self, members: members, from: &$0)
+                    }
+                }
+                guard let step else { break }
+                script.steps.append(step)
+            }
+            return script
+        }
+    }
+}
+
+extension Choices {
+    /// True in one of so many cases; false is simpler.
+    fileprivate mutating func oneIn(_ count: UInt64) -> Bool {
+        draw(upTo: 1, .weights([count - 1, 1])) == 1
+    }
+
+    /// One of as many places as there are weights.
+    fileprivate mutating func index(_ weights: [UInt64]) -> Int {
+        Int(draw(upTo: UInt64(weights.count - 1), .weights(weights)))
+    }
+
+    /// One of these, in seconds; the first is the simplest.
+    fileprivate mutating func seconds(_ times: [Double]) -> Duration {
+        .seconds(times[Int(draw(upTo: UInt64(times.count - 1), .uniform))])
+    }
+}
+
+extension FleetScript.Member {
+    /// With several requests at once, answers come in any order, and where they confirm that order is
+    /// the log's own: nothing could be compared with the authority's, so there they go one by one (F4).
+    fileprivate init(_ kind: LogKind, from choices: inout Choices) {
+        isOnDisk = choices.oneIn(12)
+        let requestsMax = [1, 2, 4][choices.index([2, 1, 1])]
+        self.requestsMax = kind == .acknowledgement ? 1 : requestsMax
+        intentsPerRequestMax = [64, 1, 2, 3][choices.index([2, 1, 1, 1])]
+        latencyMax = choices.seconds([0, 0.01, 0.2, 3])
+    }
+}
+
+extension FleetScript.Step {
+    /// The simplest first.
+    private enum Kind: Int, CaseIterable {
+        case record, fetch, link, withdraw, retry, dismiss, signIn, partition, crash
+        case authorityCrash
+
+        var weight: UInt64 {
+            switch self {
+            case .record: 30
+            case .fetch: 14
+            case .link: 24
+            case .withdraw, .retry: 4
+            case .signIn, .partition, .crash: 3
+            case .dismiss, .authorityCrash: 2
+            }
+        }
+    }
+
+    fileprivate init(
+        events: Generator<Event>, members: Int, from choices: inout Choices
+    ) throws {
+        delay = choices.seconds([0, 0.001, 0.05, 0.5, 4, 30])
+        member = Int(choices.draw(upTo: UInt64(members - 1), .uniform))
+        let kinds = Kind.allCases
+        act =
+            switch kinds[choices.index(kinds.map(\.weight))] {
+            case .record: try .recorded(events, from: &choices)
+            case .fetch: .fetch
+            case .link: .link(LinkFault(from: &choices))
+            case .withdraw: .withdraw(choices.place)
+            case .retry: .retry(choices.place)
+            case .dismiss: .dismiss(choices.place)
+            case .signIn: .signIn
+            case .partition:
+                .partition(choices.seconds([1, 0.1, 10, 100]), isKnown: choices.oneIn(2))
+            case .crash:
+                .crash(
+                    choices.seconds([0, 1, 60]),
+                    turns: Int(choices.draw(upTo: 16, .uniform)), copiesLog: choices.oneIn(2))
+            case .authorityCrash: .authorityCrash(choices.seconds([0, 1, 30]))
+            }
+    }
+}
+
+extension Choices {
+    /// Of something whose count is known when it is needed.
+    fileprivate var place: Int {
+        mutating get { Int(draw(upTo: 7, .uniform)) }
+    }
+}
+
+extension FleetScript.Act {
+    fileprivate static func recorded(
+        _ events: Generator<Event>, from choices: inout Choices
+    ) throws -> Self {
+        let event = try choices.span { try events.generate(from: &$0) }
+        let ruling: FleetScript.Ruling =
+            switch choices.index([7, 2, 2]) {
+            case 0: .accept
+            case 1: .reject
+            default: .reword(try choices.span { try events.generate(from: &$0) })
+            }
+        let force = choices.oneIn(2)
+        let confirmOnly = choices.oneIn(10)
+        let key = choices.index([8, 1, 1])
+        return .record(
+            event, force: force, confirmOnly: confirmOnly, once: key == 0 ? nil : "key \(key)",
+            ruling: ruling)
+    }
+}
+
+extension LinkFault {
+    fileprivate init(from choices: inout Choices) {
+        func wait(_ choices: inout Choices) -> Duration? {
+            choices.oneIn(2) ? choices.seconds([1, 20, 100_000]) : nil
+        }
+        switch choices.index([4, 4, 3, 3, 3, 2, 2, 1, 3]) {
+        case 0: self = .lostRequest
+        case 1: self = .lostAnswer
+        case 2: self = .lateAnswer(choices.seconds([0, 0.5, 6, 200]))
+        case 3: self = .duplicate
+        case 4: self = .partial(Int(choices.draw(upTo: 3, .uniform)))
+        case 5: self = .later(wait(&choices))
+        case 6: self = .unavailable(wait(&choices))
+        case 7: self = .unauthenticated
+        default: self = .slow(choices.seconds([0.1, 1, 15]))
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import Foldback
+import FoldbackSync
+import FoldbackTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Born from answers that are lost, intents that are applied twice and replicas that drift apart where
+/// outbox, log and server are each tried alone.
+///
+/// Property: once the faults of a fleet have healed, every intent is settled exactly once and every
+/// replica has what the authority has.
+@Suite struct SimulationTests {
+    private static let keys = Generator<String>.element(of: ["a", "b", "c"])
+    private static let moves = Generator<Move>.oneOf(
+        .making(Move.set, keys, .integers(in: 0...9)),
+        .making(Move.add, keys, .integers(in: 0...9)),
+        .making(Move.claim, keys), .making(Move.remove, keys))
+
+    private static func simulation(replicas: Int, stepsMax: Int) -> Simulation<Board> {
+        Simulation(of: Board.self, events: moves, replicas: replicas, stepsMax: stepsMax)
+    }
+
+    private static func seed() -> UInt64 {
+        let given = ProcessInfo.processInfo.environment["FLEET_SEED"].flatMap(UInt64.init)
+        let seed = given ?? UInt64.random(in: 0...UInt64(UInt32.max))
+        print("fleets from seed \(seed) on (again: FLEET_SEED=\(seed))")
+        return seed
+    }
+
+    @Test func `once the faults have healed, every replica has what the authority has`() async {
+        let first = Self.seed()
+        var fired: [SimulatedFault: Int] = [:]
+        var operations = 0
+        for seed in first..<first + 300 {
+            let simulation = Self.simulation(
+                replicas: Int(1 + seed % 4), stepsMax: 20 + Int(seed % 3) * 40)
+            let run = await simulation.run(seed: seed)
+            if let finding = await simulation.finding(in: run, candidatesMax: 2_000) {
+                Issue.record("seed \(seed): \(finding)")
+                return
+            }
+            operations += run.operations
+            fired.merge(run.fired, uniquingKeysWith: +)
+        }
+        print("\(operations) operations; \(fired)")
+        #expect(SimulatedFault.allCases.filter { fired[$0] == nil } == [])
+    }
+
+    @Test func `the same seed gives the same run, to every line of its trace`() async {
+        let first = Self.seed()
+        for seed in first..<first + 12 {
+            let simulation = Self.simulation(replicas: 3, stepsMax: 80)
+            let run = await simulation.run(seed: seed, isTracing: true)
+            let again = await simulation.run(seed: seed, isTracing: true)
+            let replayed = await simulation.run(choices: run.choices, isTracing: true)
+            #expect(!run.trace.isEmpty)
+            #expect(run.trace == again.trace && run.trace == replayed.trace, "seed \(seed)")
+            #expect(run.fired == again.fired && run.operations == again.operations)
+        }
+    }
+
+    // MARK: The law
+
+    /// Its codec loses all but the last digit; the authority's own words come to it as they are.
+    private struct Lossy: Projection, Codable, Equatable {
+        struct Codec: EventCodec {
+            let format = EventFormat(codec: 201, version: 1)
+            func encode(_ number: UInt8) throws -> [UInt8] { [number % 10] }
+            func decode(_ bytes: RawSpan, format: EventFormat) throws -> UInt8 {
+                bytes.unsafeLoad(as: UInt8.self)
+            }
+        }
+
+        static var codec: any EventCodec<UInt8> { Codec() }
+        var numbers: [UInt8] = []
+
+        mutating func apply(_ event: UInt8, _ context: EventContext) throws {
+            numbers.append(event)
+        }
+    }
+
+    private static let numbers = Generator<UInt8>.integers(in: 0...99)
+
+    @Test func `P15 alone finds what drifts apart, keeps it, and tries it first`() async throws {
+        let directory = TemporaryDirectory()
+        func report(fleets: Int) async -> LawReport {
+            await checkLaws(
+                of: Lossy.self, events: Self.numbers, laws: [.p15],
+                effort: Effort(
+                    historiesMax: fleets, durationMax: nil, stepsMax: 24, candidatesMax: 2_000,
+                    stepMax: .seconds(5)),
+                failures: .folder(directory.url))
+        }
+        let first = await report(fleets: 50)
+        print(first)
+        let finding = try #require(first.findings.first)
+        #expect(finding.law == .p15 && finding.stepCount == 1 && finding.historiesTried > 0)
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: directory.url.appending(path: "Lossy").path)
+        #expect(names.count == 1 && names[0].hasPrefix("P15-"))
+        let again = await report(fleets: 0)
+        #expect(again.findings.first?.historiesTried == 0)
+        #expect(again.findings.first?.ndjson == finding.ndjson)
+
+        let fleet = try RecordedFleet(json: finding.ndjson)
+        await #expect(throws: LawsBroken.self) {
+            try await requireFleet(fleet, of: Lossy.self, events: Self.numbers)
+        }
+        try await requireFleet(fleet, of: Lossy.self, events: .constant(0))
+    }
+
+    // MARK: What is broken on purpose
+
+    /// An authority that is not as A1 to A4 want it.
+    private final class Broken: Authority {
+        enum Fault: CaseIterable { case forgets, skips, changesItsMind, neverAnswers }
+
+        private let honest: InProcessAuthority<Board>
+        private let fault: Fault
+        private let asked = Mutex<[IntentID: Int]>([:])
+
+        init(_ honest: InProcessAuthority<Board>, _ fault: Fault) {
+            self.honest = honest
+            self.fault = fault
+        }
+
+        func submit(
+            _ intents: [Submission<Move>]
+        ) async throws(AuthorityFailure) -> [IntentID: FoldbackSync.Verdict<Move>] {
+            switch fault {
+            case .skips: return try await honest.submit(intents)
+            case .neverAnswers:
+                _ = try await honest.submit(intents)
+                return [:]
+            case .forgets, .changesItsMind:
+                let counts = asked.withLock { asked in
+                    for intent in intents { asked[intent.id, default: 0] += 1 }
+                    return asked
+                }
+                var verdicts = try await honest.submit(intents)
+                for intent in intents where counts[intent.id] == 2 {
+                    if fault == .changesItsMind {
+                        verdicts[intent.id] = .rejected(Rejection(message: "on second thoughts"))
+                    } else {
+                        // Taken for another one.
+                        let id = IntentID(replica: intent.id.replica, number: 1_000)
+                        _ = try await honest.submit([Submission(id: id, event: intent.event)])
+                    }
+                }
+                return verdicts
+            }
+        }
+
+        func changes(
+            after position: Position
+        ) async throws(AuthorityFailure) -> Changes<Move> {
+            let changes = try await honest.changes(after: position)
+            guard fault == .skips, changes.events.count > 1 else { return changes }
+            return Changes(
+                events: Array(changes.events.dropFirst()), through: changes.through,
+                hasMore: changes.hasMore)
+        }
+    }
+
+    @Test(arguments: Broken.Fault.allCases)
+    private func `an authority that does not keep its word is found, and the script is small`(
+        fault: Broken.Fault
+    ) async throws {
+        let simulation = Simulation<Board>(events: Self.moves, replicas: 2, stepsMax: 24) {
+            Broken($0, fault)
+        }
+        for seed in 0..<400 as Range<UInt64> {
+            let run = await simulation.run(seed: seed)
+            guard let finding = await simulation.finding(in: run, candidatesMax: 3_000) else {
+                continue
+            }
+            print("\(fault), seed \(seed): \(finding)")
+            #expect(finding.law == .p15 && finding.stepCount <= 4)
+            let recorded = try RecordedFleet(json: finding.ndjson)
+            let again = await simulation.run(choices: recorded.choices)
+            #expect(!again.isClean)
+            return
+        }
+        Issue.record("\(fault) was not found")
+    }
+}
