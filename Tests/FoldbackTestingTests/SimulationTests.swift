@@ -98,7 +98,7 @@ import Testing
         let finding = try #require(first.findings.first)
         #expect(finding.law == .p15 && finding.stepCount == 1 && finding.historiesTried > 0)
         let names = try FileManager.default.contentsOfDirectory(
-            atPath: directory.url.appending(path: "Lossy").path)
+            atPath: directory.url.appending(path: Lossy.name).path)
         #expect(names.count == 1 && names[0].hasPrefix("P15-"))
         let again = await report(fleets: 0)
         #expect(again.findings.first?.historiesTried == 0)
