@@ -106,7 +106,7 @@ public struct LoggedEvent<Event: Sendable>: Sendable {
 
     /// The event as `codec` writes it.
     /// - Throws: what the codec throws.
-    public init(_ event: Event, writtenBy codec: some EventCodec<Event>) throws {
+    public init(_ event: Event, writtenBy codec: any EventCodec<Event>) throws {
         payload = try codec.payload(of: event)
     }
 }

@@ -43,7 +43,7 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
     /// - Complexity: O(n log n) in entries.
     public init(
         kind: LogKind, replica: ReplicaID, entries: [LogEntry<Event>],
-        codec: some EventCodec<Event>
+        codec: any EventCodec<Event>
     ) throws(FoldbackError) {
         try self.init(
             kind: kind, replica: replica, records: entries.map { Record($0) },
@@ -110,7 +110,11 @@ extension RecordedHistory where Event == [UInt8] {
 
     /// The same history with its events read by an app's codec; those that it cannot read are kept
     /// as bytes (L5).
-    public func read<AppEvent>(by codec: some EventCodec<AppEvent>) -> RecordedHistory<AppEvent> {
+    ///
+    /// ```swift
+    /// let history = try LogReader(at: directory).history().read(by: Documents.codec)
+    /// ```
+    public func read<AppEvent>(by codec: any EventCodec<AppEvent>) -> RecordedHistory<AppEvent> {
         let codec = AppCodec(codec: codec)
         return RecordedHistory<AppEvent>(
             kind: kind, replica: replica,
