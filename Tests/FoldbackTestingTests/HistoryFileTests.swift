@@ -26,7 +26,8 @@ import Testing
             {"sequence":2,"kind":"acknowledged","at":1795209600001,"intent":1,"position":7}
             {"sequence":3,"kind":"confirmed","at":1795209600002,"through":7,"events":[{"position":7,"event":{"op":"set","key":"a","value":2},"origin":{"replica":"me","intent":1}}]}
             """
-        let history = try History<DocumentEvent>(ndjson: text, Documents.codec)
+        let history = try History<DocumentEvent>(
+            ndjson: text, Documents.codec, confirmedBy: .downlink)
         let expected: [History<DocumentEvent>.Step] = [
             .record(.set("a", 1), force: true), .acknowledge(1, position: 7),
             .confirm([.init(7, .set("a", 2), .own(1))], through: 7),
@@ -64,12 +65,5 @@ private struct PlainMoveCodec: EventCodec {
         if text.hasPrefix("claim") { return .claim(text.contains("\"a\"") ? "a" : "b") }
         let space = text.utf8.firstIndex(of: 32) ?? text.endIndex
         return .set(String(text[space...].unicodeScalars.dropFirst()), Int(text[..<space]) ?? 0)
-    }
-}
-
-extension Generator {
-    fileprivate func value(seed: UInt64) throws -> Value {
-        var choices = Choices(seed: seed)
-        return try generate(from: &choices)
     }
 }

@@ -24,6 +24,14 @@ public struct Generator<Value>: Sendable {
     ///
     /// - Throws: ``Discarded`` where a filter found nothing: no value, and no failure of what is tested.
     public func generate(from choices: inout Choices) throws -> Value { try make(&choices) }
+
+    /// The value of a seed, the same each time: for a look at what a generator makes.
+    ///
+    /// - Throws: ``Discarded``, as ``generate(from:)``; another seed may have a value.
+    public func value(seed: UInt64) throws -> Value {
+        var choices = Choices(seed: seed)
+        return try generate(from: &choices)
+    }
 }
 
 /// A generator gave no value: a filter refused all that was tried.

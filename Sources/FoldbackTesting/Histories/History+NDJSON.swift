@@ -31,33 +31,66 @@ extension History {
         return lines.map { "\($0)\n" }.joined()
     }
 
+    /// A history from its file, or from the entries of a log.
+    ///
+    /// Intents of a log are recorded with force, for they were recorded. They get the places that they
+    /// have in the text, wherever their numbers begin; entries that name one which is not in it name
+    /// nothing, and an origin that is not is somebody else's. A rejection's code is left out.
     /// - Parameters:
-    ///   - text: of ``ndjson(_:title:)``, or entries of a log without a first line; these are recorded with
-    ///     force, for they were recorded.
+    ///   - text: of ``ndjson(_:title:)``, or entries.
     ///   - codec: of the projection that the events are of.
-    /// - Throws: ``HistoryError`` with the line, or what the codec throws.
+    ///   - confirmedBy: the log's kind; nil: as the first line says.
+    /// - Throws: ``HistoryError`` with the line; also where nothing says what kind the log is of.
     public init(
-        ndjson text: String, _ codec: any EventCodec<Event>
+        ndjson text: String, _ codec: any EventCodec<Event>, confirmedBy: LogKind? = nil
     ) throws {
-        var kind = LogKind.downlink
+        var kind = confirmedBy
         var format = codec.format
+        var recorded = RecordedPlaces()
         var steps: [Step] = []
         for (index, line) in text.split(separator: "\n").enumerated() {
             do {
                 let json = try JSON(parsing: String(line))
                 if json["history"] != nil || json["kind"] == nil {
-                    kind = json["confirmedBy"]?.stringValue.flatMap(LogKind.init) ?? kind
+                    kind = kind ?? json["confirmedBy"]?.stringValue.flatMap(LogKind.init)
                     format = EventFormat(
                         codec: json["codec"].flatMap(UInt8.init) ?? format.codec,
                         version: json["version"].flatMap(UInt16.init) ?? format.version)
                     continue
                 }
-                steps.append(try Step(json, codec, format))
+                steps.append(try Step(json, codec, format, recorded))
+                if json["kind"] == "intent" { try recorded.append(json) }
             } catch {
                 throw HistoryError(line: index + 1, reason: "\(error)")
             }
         }
+        guard let kind else {
+            throw HistoryError(line: 1, reason: "confirmedBy is missing, the log's kind")
+        }
         self.init(kind, steps)
+    }
+}
+
+/// The intents that a file has recorded so far: whose they are, and at which place.
+private struct RecordedPlaces {
+    private var byNumber: [UInt64: (replica: ReplicaID, place: IntentNumber)] = [:]
+    private var count: UInt64 = 0
+
+    /// A log's own replica is what its intents say; it may have had several, one after the other.
+    mutating func append(_ intent: JSON) throws {
+        count += 1
+        let replica = intent["replica"]?.stringValue.flatMap { ReplicaID($0) } ?? .own
+        byNumber[try intent.number("intent")] = (replica, IntentNumber(count))
+    }
+
+    /// Nil where the file has not recorded it.
+    subscript(number: UInt64) -> IntentNumber? { byNumber[number]?.place }
+
+    func origin<Event>(_ id: IntentID) -> History<Event>.Origin {
+        guard let intent = byNumber[id.number.value], intent.replica == id.replica else {
+            return .foreign(id)
+        }
+        return .own(intent.place)
     }
 }
 
@@ -101,7 +134,7 @@ extension History.Step {
             object["message"] = .string(message)
         case .confirm(let told, let through):
             set("confirmed", nil)
-            object["events"] = .array(try told.map { try $0.json(codec) })
+            object["events"] = .array(try told.map { try $0.json(codec, placesSoFar: place) })
             object["through"] = through.map { JSON(number: $0.value) }
         case .checkpoint: set("checkpoint", nil)
         case .reopen: set("reopened", nil)
@@ -111,15 +144,18 @@ extension History.Step {
     }
 
     fileprivate init(
-        _ json: JSON, _ codec: any EventCodec<Event>, _ format: EventFormat
+        _ json: JSON, _ codec: any EventCodec<Event>, _ format: EventFormat,
+        _ recorded: RecordedPlaces
     ) throws {
+        // There is no place 0, so it names nothing.
         func place(_ name: ExactString = "intent") throws -> IntentNumber {
-            IntentNumber(try json.number(name))
+            recorded[try json.number(name)] ?? 0
         }
         let isEntry = json["sequence"] != nil
         let force = json["force"]?.boolValue ?? isEntry
         switch json["kind"]?.stringValue {
-        case "intent" where json["retries"] != nil:
+        case "intent"
+        where try json["retries"] != nil && (json["event"] == nil || place("retries") > 0):
             self = .retry(try place("retries"), force: force)
         case "intent":
             self = .record(
@@ -135,7 +171,7 @@ extension History.Step {
         case "rejected": self = .reject(try place(), message: json["message"]?.stringValue ?? "")
         case "confirmed":
             let told = try (json["events"]?.arrayValue ?? []).map {
-                try History.Told($0, codec, format)
+                try History.Told($0, codec, format, recorded)
             }
             self = .confirm(told, through: try json.optional("through").map(Position.init))
         case "checkpoint": self = .checkpoint
@@ -147,15 +183,17 @@ extension History.Step {
 }
 
 extension History.Told {
+    /// A place that is not recorded by then names nothing, and is left out.
     fileprivate func json(
-        _ codec: any EventCodec<Event>
+        _ codec: any EventCodec<Event>, placesSoFar: IntentNumber
     ) throws -> JSON {
         var object: JSON.Object = [
             "position": JSON(number: position.value), "event": try JSON(event, codec),
         ]
         let id: IntentID? =
             switch origin {
-            case .own(let place): IntentID(replica: .own, number: place)
+            case .own(let place):
+                place >= 1 && place <= placesSoFar ? IntentID(replica: .own, number: place) : nil
             case .foreign(let id): id
             case .none: nil
             }
@@ -166,7 +204,8 @@ extension History.Told {
     }
 
     fileprivate init(
-        _ json: JSON, _ codec: any EventCodec<Event>, _ format: EventFormat
+        _ json: JSON, _ codec: any EventCodec<Event>, _ format: EventFormat,
+        _ recorded: RecordedPlaces
     ) throws {
         var origin = History.Origin.none
         if let named = json["origin"] {
@@ -174,9 +213,7 @@ extension History.Told {
                 throw HistoryFieldError(what: "origin has no replica")
             }
             let number = IntentNumber(try named.number("intent"))
-            origin =
-                replica == .own
-                ? .own(number) : .foreign(IntentID(replica: replica, number: number))
+            origin = recorded.origin(IntentID(replica: replica, number: number))
         }
         self.init(
             Position(try json.number("position")), try json.event("event", codec, format), origin)
@@ -193,18 +230,26 @@ extension JSON {
         self = Int64(exactly: number).map(JSON.integer) ?? .digits(String(number))
     }
 
-    /// An event, readable where its codec writes JSON. What would be read as other bytes, or as a list
-    /// of them, is a list of bytes.
+    /// An event, readable where its codec writes JSON. What would be read as another event, like -0.0
+    /// as 0, or as a list of bytes, is a list of bytes.
     fileprivate init<Event>(_ event: Event, _ codec: any EventCodec<Event>) throws {
         let bytes = try codec.encode(event)
-        let isJSON = codec.format.codec == EventFormat.json.codec
-        if let json = try? JSON(parsing: bytes), isJSON || json.encoded == bytes,
-            json.rawBytes == nil
+        if let json = try? JSON(parsing: bytes), json.rawBytes == nil, json.isRead(as: bytes, codec)
         {
             self = json
         } else {
             self = ["bytes": .array(bytes.map { .integer(Int64($0)) })]
         }
+    }
+
+    private func isRead<Event>(as bytes: [UInt8], _ codec: any EventCodec<Event>) -> Bool {
+        let written = encoded
+        if written == bytes { return true }
+        // Some write their members in another order; other formats mean every byte.
+        guard codec.format.codec == EventFormat.json.codec,
+            let read = try? codec.decode(written.span.bytes, format: codec.format)
+        else { return false }
+        return (try? codec.encode(read)) == bytes
     }
 
     private var rawBytes: [UInt8]? {

@@ -48,6 +48,9 @@ private struct Script<Event: Sendable> {
         }
     }
 
+    /// From here on no history gets with its numbers (F6).
+    private static var neverRecorded: UInt64 { 1_000_000 }
+
     private let kind: LogKind
     private let events: Generator<Event>
     private(set) var steps: [History<Event>.Step] = []
@@ -184,9 +187,12 @@ private struct Script<Event: Sendable> {
     }
 
     private func drawOrigin(_ choices: inout Choices) -> History<Event>.Origin {
-        switch choices.draw(upTo: 2, .weights([2, 1, 3])) {
+        switch choices.draw(upTo: 3, .weights([4, 2, 6, 1])) {
         case 0: return .none
         case 1: return .foreign(IntentID(replica: .foreign, number: IntentNumber(through + 1)))
+        case 3:
+            let number = IntentNumber(Self.neverRecorded + through)
+            return .foreign(IntentID(replica: .own, number: number))
         default:
             guard !intents.isEmpty else { return .none }
             return .own(place(Int(choices.draw(upTo: UInt64(intents.count - 1), .uniform))))
@@ -198,7 +204,7 @@ private struct Script<Event: Sendable> {
     /// What no honest server and no careful app does; the log has a word for it all the same.
     private mutating func drawOdd(_ choices: inout Choices) throws {
         let any = intents.isEmpty ? nil : pick(Set(IntentState.allCases), &choices)
-        switch (choices.draw(upTo: 5, .uniform), any) {
+        switch (choices.draw(upTo: 6, .uniform), any) {
         case (0, let place?): steps.append(.withdraw(place))
         case (1, let place?): steps.append(.dismiss(place))
         case (2, let place?): steps.append(.reject(place, message: "late"))
@@ -209,6 +215,12 @@ private struct Script<Event: Sendable> {
                 Position(max(through, 1)), intents[index(place)].event, .own(place))
             steps.append(.confirm([told]))
             if kind == .downlink { through = max(through, 1) }
+        case (5, let place?) where intents[index(place)].state != .rejected:
+            // Refused, so that the place stands for no intent.
+            let old = intents[index(place)]
+            steps.append(.retry(place, force: true))
+            intents.append(
+                Intent(event: old.event, once: old.once, state: .withdrawn, isDismissed: true))
         default:
             let event = try choices.span { try events.generate(from: &$0) }
             let told = History<Event>.Told(Position(through + 2), event, .none)

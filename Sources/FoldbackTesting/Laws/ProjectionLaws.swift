@@ -147,9 +147,11 @@ extension Trial {
     /// P13: ids are unique, and what an intent makes keeps its ids on every base.
     ///
     /// Events that share an origin are left out: several of one intent, or of one position, have one
-    /// context, and what they make is told apart by the app (F12).
+    /// context, and what they make is told apart by the app (F12). Making fewer items, or those that
+    /// another event made before, is no renaming: an event that sets two finds one of them there on
+    /// another base.
     func itemIDsStay(_ ids: ItemIDs<P>) -> Violation? {
-        var made: [IntentID: (ids: Set<ItemIDs<P>.ID>, event: [UInt8])] = [:]
+        var made: [IntentID: Making] = [:]
         for (index, refolded) in refolded.enumerated() {
             let foldings = refolded.state.foldings
             let origins = foldings.map(\.context.origin)
@@ -167,19 +169,34 @@ extension Trial {
             for folding in foldings {
                 guard case .intent(let id) = folding.context.origin else { continue }
                 guard let bytes = try? P.codec.encode(folding.event) else { continue }
-                let new = Set(ids.of(folding.after)).subtracting(ids.of(folding.before))
-                guard !new.isEmpty else { continue }
-                if let before = made[id], before.event == bytes, before.ids != new {
+                let base = Set(ids.of(folding.before))
+                let new = Making(
+                    event: bytes, base: base, ids: Set(ids.of(folding.after)).subtracting(base))
+                guard !new.ids.isEmpty else { continue }
+                if let before = made[id], before.event == bytes, new.renames(before) {
                     return Violation(
                         .p13, "renamed",
                         "Behind \(named(index)) what intent \(id.number) made has other ids than before, "
-                            + "\(StateText.inline(new)) instead of \(StateText.inline(before.ids)): "
+                            + "\(StateText.inline(new.ids)) instead of \(StateText.inline(before.ids)): "
                             + "make ids of context.id().")
                 }
-                made[id] = (new, bytes)
+                made[id] = new
             }
         }
         return nil
+    }
+
+    /// The ids that an event brought to a base.
+    private struct Making {
+        let event: [UInt8]
+        let base: Set<ItemIDs<P>.ID>
+        let ids: Set<ItemIDs<P>.ID>
+
+        func renames(_ before: Making) -> Bool {
+            if ids.isSubset(of: before.ids) || before.ids.isSubset(of: ids) { return false }
+            return !before.ids.subtracting(ids).isSubset(of: base)
+                || !ids.subtracting(before.ids).isSubset(of: before.base)
+        }
     }
 }
 

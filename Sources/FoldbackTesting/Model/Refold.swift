@@ -25,6 +25,8 @@ struct Refold<P: Projection>: Sendable {
         var replacement: Event?
         var message: String?
         var dismissed = false
+        /// The fact of the latest answer, from 1 up.
+        var answeredAt: Int?
     }
 
     /// An event of confirmed state, or of the overlay, where it was folded.
@@ -75,7 +77,13 @@ struct Refold<P: Projection>: Sendable {
     func state(at sequence: Int) -> State {
         var state = State()
         var confirmed: [(Event, EventContext)] = []
-        for fact in facts.prefix(sequence) { take(fact, &state, &confirmed) }
+        for (index, fact) in facts.prefix(sequence).enumerated() {
+            let before = state.intents
+            take(fact, &state, &confirmed)
+            for (number, intent) in before where state.intents[number]?.state != intent.state {
+                state.intents[number]?.answeredAt = index + 1
+            }
+        }
         for (event, context) in confirmed {
             let folding = Self.folding(event, context, nil, on: state.confirmed)
             state.confirmed = folding.after

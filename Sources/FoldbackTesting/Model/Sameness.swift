@@ -1,11 +1,14 @@
 import Foldback
 
 extension Projection {
-    /// Whether two states are the same: by `==` where there is one, else by the bytes that the state codec
-    /// writes, else by every stored property.
+    /// Whether two states are the same: by `==` where there is one, or by the bytes that the state codec
+    /// writes where there is none, or by every stored property. The last holds for a NaN as well, which
+    /// is not equal to itself.
     static func areSame(_ a: Self, _ b: Self) -> Bool {
-        if let a = a as? any Equatable { return isEqual(a, b) }
-        if let codec = stateCodec, let bytes = try? codec.encode(a), bytes == (try? codec.encode(b))
+        if let a = a as? any Equatable {
+            if isEqual(a, b) { return true }
+        } else if let codec = stateCodec, let bytes = try? codec.encode(a),
+            bytes == (try? codec.encode(b))
         {
             return true
         }

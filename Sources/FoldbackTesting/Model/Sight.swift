@@ -11,8 +11,21 @@ struct Sight<P: Projection>: Sendable {
     let conflicted: [IntentNumber]
     let rejections: [IntentNumber]
     let faults: Int
-    /// The state of each intent from 1 up.
-    let states: [IntentState]
+    /// How each intent stands, from 1 up.
+    let standings: [Standing]
+
+    /// What is said of one intent.
+    struct Standing: Equatable, Sendable {
+        let state: IntentState
+        /// Why, where it is rejected.
+        let message: String?
+        let isDismissed: Bool
+        let retries: IntentNumber?
+        /// The entry of the latest answer.
+        let answeredAt: LogSequence?
+    }
+
+    var states: [IntentState] { standings.map(\.state) }
 
     /// What a store shows.
     /// - Throws: what asking it for an intent throws.
@@ -21,18 +34,19 @@ struct Sight<P: Projection>: Sendable {
         self.init(snapshot, faults: store.faults.count, states: [])
     }
 
-    /// The same, with the state of each intent that was ever recorded.
+    /// The same, with each intent that was ever recorded. Answers are those that intents have by now:
+    /// reading the stream of them waits at its end.
     init(allOf store: Store<P>) throws(FoldbackError) {
-        var states: [IntentState] = []
+        var standings: [Standing] = []
         var number: IntentNumber = 1
         while number < store.status.nextIntent {
-            states.append(try store.intent(number).state)
+            standings.append(Standing(try store.intent(number)))
             number = IntentNumber(number.value + 1)
         }
-        self.init(store.snapshot, faults: store.faults.count, states: states)
+        self.init(store.snapshot, faults: store.faults.count, states: standings)
     }
 
-    init(_ snapshot: Snapshot<P>, faults: Int, states: [IntentState]) {
+    init(_ snapshot: Snapshot<P>, faults: Int, states standings: [Standing]) {
         sequence = snapshot.sequence
         through = snapshot.through
         view = snapshot.view
@@ -42,7 +56,7 @@ struct Sight<P: Projection>: Sendable {
         conflicted = snapshot.conflicted
         rejections = snapshot.rejections
         self.faults = faults
-        self.states = states
+        self.standings = standings
     }
 
     /// What the refold says should be seen.
@@ -59,7 +73,7 @@ struct Sight<P: Projection>: Sendable {
         conflicted = numbers(state.conflicted)
         rejections = numbers(state.rejections)
         faults = state.faults
-        states = state.intents.keys.sorted().compactMap { state.intents[$0]?.state }
+        standings = state.intents.sorted { $0.key < $1.key }.map { Standing($0.value) }
     }
 
     /// The first thing that differs; nil where nothing does.
@@ -94,7 +108,7 @@ struct Sight<P: Projection>: Sendable {
             case .faults: return values(\.faults)
             case .through: return values(\.through)
             case .sequence: return values(\.sequence)
-            case .states: return values(\.states)
+            case .states: return values(\.standings)
             }
         }
 
@@ -110,7 +124,7 @@ struct Sight<P: Projection>: Sendable {
             case .faults: "the number of faults"
             case .through: "through"
             case .sequence: "the sequence"
-            case .states: "the states of the intents"
+            case .states: "what is known of the intents"
             }
         }
     }
@@ -119,5 +133,23 @@ struct Sight<P: Projection>: Sendable {
         let part: Part
         let expected: StateText
         let found: StateText
+    }
+}
+
+extension Sight.Standing {
+    fileprivate init(_ status: IntentStatus<P.Event>) {
+        self.init(
+            state: status.state, message: status.rejection?.message,
+            isDismissed: status.isDismissed, retries: status.retries,
+            answeredAt: status.answer?.sequence)
+    }
+
+    fileprivate init(_ intent: Refold<P>.Intent) {
+        let isRejected = intent.state == .rejected
+        self.init(
+            state: intent.state, message: isRejected ? intent.message : nil,
+            isDismissed: isRejected && intent.dismissed,
+            retries: intent.retries.map { IntentNumber(UInt64($0)) },
+            answeredAt: intent.answeredAt.map { LogSequence(UInt64($0)) })
     }
 }

@@ -107,7 +107,9 @@ struct StateText: Equatable, Sendable {
             return "[\(pairs.isEmpty ? ":" : pairs.sorted().joined(separator: ", "))]"
         case .enum:
             guard let child = mirror.children.first else {
-                return value is any CustomStringConvertible ? "\(value)" : ".\(value)"
+                // What it says of itself may be anything.
+                let text = escaped("\(value)")
+                return value is any CustomStringConvertible ? text : ".\(text)"
             }
             let payload = Mirror(reflecting: child.value)
             let inner =
