@@ -15,7 +15,7 @@ enum Deed: Codable, Hashable, Sendable {
     static let generator: Generator<Deed> = .recursive(
         depthMax: 1,
         .oneOf(
-            .making(Deed.added, .integers(in: 0...9)),
+            .making(Deed.added, .integers(in: 0...20)),
             .making(Deed.put, .element(of: ["a", "b", "c"]), .integers(in: 0...9)),
             .making(Deed.listed, .element(of: ["x", "y"])),
             .making(Deed.removed, .element(of: ["a", "b", "x"])), .constant(.cleared))
