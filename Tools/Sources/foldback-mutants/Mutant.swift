@@ -16,6 +16,8 @@ struct Mutant: Sendable {
         case source(_ file: String, _ original: String, _ mutated: String)
         /// A projection of its own.
         case projection
+
+        var isProjection: Bool { if case .projection = self { true } else { false } }
     }
 
     /// Projections that faults in the code are tried on.

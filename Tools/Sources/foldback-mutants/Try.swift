@@ -60,7 +60,9 @@ struct Try: AsyncParsableCommand {
 
     /// A step of a second counts as one that never ends.
     private var effort: Effort {
-        var effort = Effort.lasting(.seconds(index < 0 ? min(seconds, 10) : seconds))
+        var effort = Effort.lasting(.seconds(seconds))
+        // With several laws the search goes on behind the first finding.
+        if index < 0 || mutants[index].fault.isProjection { effort.historiesMax = 250 }
         effort.stepMax = .seconds(1)
         return effort
     }
