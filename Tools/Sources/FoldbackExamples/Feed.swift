@@ -111,12 +111,30 @@ package struct Post: Codable, Hashable, Sendable {
     /// How many people it was shown to for money.
     package var reach = 0
     package var isDeleted = false
+
+    package init(
+        by: String, text: String, likes: Set<String> = [], comments: [Comment] = [], reach: Int = 0,
+        isDeleted: Bool = false
+    ) {
+        self.by = by
+        self.text = text
+        self.likes = likes
+        self.comments = comments
+        self.reach = reach
+        self.isDeleted = isDeleted
+    }
 }
 
 package struct Comment: Codable, Hashable, Sendable {
     package let id: String
     package let by: String
     package let text: String
+
+    package init(id: String, by: String, text: String) {
+        self.id = id
+        self.by = by
+        self.text = text
+    }
 }
 
 /// Why an event does not apply to a feed: a code for programs, a description for people.

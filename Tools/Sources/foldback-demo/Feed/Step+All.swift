@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackExamples
 
 /// The story. Mia's intents are numbered from 1 as she goes; `bo.2.0` is what Bo's second one made.
 extension Step {
