@@ -125,9 +125,9 @@ public struct Effort: Hashable, Sendable {
         self.stepMax = stepMax
     }
 
-    /// 200 histories of up to 24 steps, none begun behind 10 seconds; 3,000 candidates; 5 seconds a step.
+    /// 200 histories of up to 24 steps, none begun behind 5 seconds; 3,000 candidates; 5 seconds a step.
     public static let standard = Effort(
-        historiesMax: 200, durationMax: .seconds(10), stepsMax: 24, candidatesMax: 3_000,
+        historiesMax: 200, durationMax: .seconds(5), stepsMax: 24, candidatesMax: 3_000,
         stepMax: .seconds(5))
 
     /// As many histories as fit in a time.
