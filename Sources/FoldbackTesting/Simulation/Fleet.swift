@@ -99,7 +99,11 @@ struct Fleet<P: Projection>: Sendable {
         // No wait is longer than a minute, and a request that goes through settles an intent.
         let most = Duration.seconds(600 + 10 * script.steps.count)
         await wait(atMost: most) {
-            replicas.allSatisfy { $0.wire.isQuiet && $0.store?.snapshot.pending.isEmpty ?? true }
+            // An answer that was on its way when everything healed may still ask for it.
+            for replica in replicas { replica.signInWhereAsked() }
+            return replicas.allSatisfy {
+                $0.wire.isQuiet && $0.store?.snapshot.pending.isEmpty ?? true
+            }
         }
         for replica in replicas { await replica.fetch() }
         await wait(atMost: most) { replicas.allSatisfy(\.wire.isQuiet) }

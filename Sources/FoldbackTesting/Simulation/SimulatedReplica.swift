@@ -159,6 +159,12 @@ final class SimulatedReplica<P: Projection>: Sendable {
 
     // MARK: What comes from the authority
 
+    /// Its user signs in when the app asks for it.
+    func signInWhereAsked() {
+        guard let outbox, case .signedOut = outbox.status.pause else { return }
+        outbox.signedIn()
+    }
+
     /// Begins to fetch, beside whatever is under way.
     func beginFetching() {
         start { await self.fetch() }
