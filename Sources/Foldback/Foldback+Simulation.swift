@@ -13,24 +13,27 @@ extension Foldback {
     /// comes first, as in memory. Blocks that thread on the disk. Checkpoints are never written.
     ///
     /// - Throws: as ``open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:)``.
-    package static func openWithoutThread<P: Projection>(
-        at directory: URL, _ projection: P.Type, confirmedBy kind: LogKind, durability: Durability,
-        replica: ReplicaID?, sources: LogSources
+    package static func openWithoutThread<P: EventFold>(
+        at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
+        confirmedBy kind: LogKind, durability: Durability, replica: ReplicaID?,
+        sources: LogSources
     ) throws(FoldbackError) -> Store<P> {
         let storage = try LMDBLog.open(
             directory.path, kind: kind, newKind: kind, replica: replica,
             options: durability.options, freshReplica: sources.freshReplica)
-        return try withoutThread(projection, on: storage, sources: sources)
+        return try withoutThread(projection, also: also, on: storage, sources: sources)
     }
 
     /// The same over any storage, on rows that may be there already.
-    package static func withoutThread<P: Projection>(
-        _ projection: P.Type, on storage: any LogStorage, sources: LogSources
+    package static func withoutThread<P: EventFold>(
+        _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
+        on storage: any LogStorage, sources: LogSources
     ) throws(FoldbackError) -> Store<P> {
+        let standing = Standing(P.self, also)
         let core = try StoreCore(
-            on: storage, codec: AppCodec(codec: P.codec), folds: [Fold<P>()], clock: sources.now,
-            policy: .manual, hasThread: false)
-        return Store(core: core, also: [])
+            on: storage, codec: AppCodec(codec: P.codec), folds: standing.folds,
+            rows: standing.rows, clock: sources.now, policy: .manual, hasThread: false)
+        return Store(core: core, standing: standing)
     }
 
     /// A store in memory that begins with what another one had committed when its
@@ -38,10 +41,11 @@ extension Foldback {
     /// store does afterwards is not seen here.
     ///
     /// - Throws: `.damaged`, `.newerFormat`.
-    package static func inMemory<P: Projection>(
-        _ projection: P.Type, reopening rows: MemoryRows, sources: LogSources
+    package static func inMemory<P: EventFold>(
+        _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
+        reopening rows: MemoryRows, sources: LogSources
     ) throws(FoldbackError) -> Store<P> {
-        try withoutThread(projection, on: MemoryLog(rows), sources: sources)
+        try withoutThread(projection, also: also, on: MemoryLog(rows), sources: sources)
     }
 }
 

@@ -30,79 +30,73 @@ public enum Foldback {
     ///   - replica: the name of this replica in a log that is created, and ignored afterwards; nil
     ///     takes a fresh UUID. A log that was copied or restored takes a fresh one by itself (L11).
     ///   - sources: where time and fresh names come from.
+    ///   - progress: called now and then, on the thread that opens, while a ``StoredProjection`` that is
+    ///     new to the log or of another version gets its rows from the entries. That goes on where it
+    ///     was when the process ends before it does.
     /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.damaged`, `.newerFormat`,
     ///   `.unsupportedLibrary`, `.storage`. Nothing stays open, and an existing log is as it was, but
     ///   that a copied one may have its fresh replica id.
     /// - Complexity: reads the newest checkpoint and the entries behind it; one `apply` for each
     ///   confirmed event of these and each intent in the overlay. The whole log where a projection has
     ///   no state codec, or another version than it had: see ``Store/start``.
-    public static func open<P: Projection>(
+    public static func open<P: EventFold>(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         confirmedBy kind: LogKind, durability: Durability,
         checkpoints: CheckpointPolicy = .automatic, replica: ReplicaID? = nil,
-        sources: LogSources = .system
+        sources: LogSources = .system,
+        catchingUp progress: (@Sendable (CatchingUp) -> Void)? = nil
     ) async throws(FoldbackError) -> Store<P> {
         try await open(
             at: directory, projection, also: also, existingOr: kind, mustBe: kind,
-            durability: durability, checkpoints: checkpoints, replica: replica, sources: sources)
+            durability: durability, checkpoints: checkpoints, replica: replica, sources: sources,
+            progress: progress)
     }
 
     /// Opens an existing log whatever its kind is, or creates one of kind `kind`; otherwise the same.
     /// For tools; an app knows its server.
-    public static func open<P: Projection>(
+    public static func open<P: EventFold>(
         at directory: URL, _ projection: P.Type, existingOr kind: LogKind,
         durability: Durability, checkpoints: CheckpointPolicy = .automatic,
         replica: ReplicaID? = nil, sources: LogSources = .system
     ) async throws(FoldbackError) -> Store<P> {
         try await open(
             at: directory, projection, also: [], existingOr: kind, mustBe: nil,
-            durability: durability, checkpoints: checkpoints, replica: replica, sources: sources)
+            durability: durability, checkpoints: checkpoints, replica: replica, sources: sources,
+            progress: nil)
     }
 
     /// A store without a file, for previews and app tests: the same semantics, codec and errors, gone
     /// with the process.
-    public static func inMemory<P: Projection>(
+    public static func inMemory<P: EventFold>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         confirmedBy kind: LogKind, replica: ReplicaID? = nil, sources: LogSources = .system
     ) -> Store<P> {
-        Store(
+        let standing = Standing(P.self, also)
+        return Store(
             core: StoreCore.inMemory(
-                codec: AppCodec(codec: P.codec), folds: folds(projection, also), clock: sources.now,
-                kind: kind,
-                replica: replica ?? sources.freshReplica()),
-            also: also)
+                codec: AppCodec(codec: P.codec), folds: standing.folds, rows: standing.rows,
+                clock: sources.now, kind: kind, replica: replica ?? sources.freshReplica()),
+            standing: standing)
     }
 
-    private static func open<P: Projection>(
+    private static func open<P: EventFold>(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>],
         existingOr newKind: LogKind, mustBe kind: LogKind?, durability: Durability,
-        checkpoints: CheckpointPolicy, replica: ReplicaID?, sources: LogSources
+        checkpoints: CheckpointPolicy, replica: ReplicaID?, sources: LogSources,
+        progress: (@Sendable (CatchingUp) -> Void)?
     ) async throws(FoldbackError) -> Store<P> {
         let path = directory.path
         let options = durability.options
+        let standing = Standing(P.self, also)
         let core = try await StoreCore.open(
-            codec: AppCodec(codec: P.codec), folds: folds(projection, also), clock: sources.now,
-            policy: checkpoints
+            codec: AppCodec(codec: P.codec), folds: standing.folds, rows: standing.rows,
+            clock: sources.now, policy: checkpoints, progress: progress
         ) { () throws(FoldbackError) in
             try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,
                 freshReplica: sources.freshReplica)
         }
-        return Store(core: core, also: also)
-    }
-
-    private static func folds<P: Projection>(
-        _: P.Type, _ also: [AdditionalProjection<P.Event>]
-    ) -> [any AnyFold] {
-        let types: [any Projection.Type] = [P.self] + also.map(\.type)
-        for (index, type) in types.enumerated() {
-            for other in types[..<index] where other != type {
-                precondition(
-                    other.identity.name != type.identity.name,
-                    "\(other) and \(type) are both called \(type.identity.name): name one of them")
-            }
-        }
-        return [Fold<P>()] + also.map(\.fold)
+        return Store(core: core, standing: standing)
     }
 }
 
@@ -119,16 +113,5 @@ public enum Durability: String, Hashable, Sendable, CaseIterable {
         var options = Environment.Options()
         options.relaxed = self == .relaxed
         return options
-    }
-}
-
-/// A further projection on a log.
-public struct AdditionalProjection<Event: Sendable>: Sendable {
-    let type: any Projection.Type
-    let fold: any AnyFold
-
-    public init<P: Projection>(_ projection: P.Type) where P.Event == Event {
-        type = projection
-        fold = Fold<P>()
     }
 }

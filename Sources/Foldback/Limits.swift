@@ -15,6 +15,13 @@ package enum Limits {
     /// Bytes of the reason why an attempt came to nothing.
     package static let reasonBytesMax = 1_024
 
+    /// Bytes of one row of a stored projection, as its codec writes it.
+    package static let rowBytesMax = 16 << 20
+    /// Rows that one transaction changes while a projection gets up with its log, or removes of one that
+    /// is not wanted any more.
+    package static let rowCatchUpCountMax = 8_192
+    package static let rowDropCountMax = 8_192
+
     /// Entries of one transaction (L3): so that the first of them does not wait long for the last.
     package static let commitCountMax = 1_024
     /// Bytes of events in one transaction; one larger event goes alone. Far below LMDB's 131,071

@@ -55,9 +55,7 @@ public struct Snapshot<P: Projection>: Sendable {
     public var faults: [Fault] { folded.faults }
 
     /// Pending and accepted intents in order of number.
-    public var overlay: [OverlayIntent<P.Event>] {
-        published.overlay.values.map(OverlayIntent.init)
-    }
+    public var overlay: [OverlayIntent<P.Event>] { published.intents() }
     /// Those that touch `key`, as the projection declares it. O(n) in the overlay.
     public func overlay(touching key: P.Key) -> [OverlayIntent<P.Event>] {
         overlay.filter { intent in
@@ -68,16 +66,22 @@ public struct Snapshot<P: Projection>: Sendable {
     /// Rejected intents that are neither dismissed nor retried; ``Store/intent(_:)`` says why.
     public var rejections: [IntentNumber] { published.rejections.keys }
     /// Their numbers, by state; ascending, as all lists of numbers here.
-    public var pending: [IntentNumber] { numbers(in: .pending) }
-    public var accepted: [IntentNumber] { numbers(in: .accepted) }
+    public var pending: [IntentNumber] { published.numbers(in: .pending) }
+    public var accepted: [IntentNumber] { published.numbers(in: .accepted) }
     /// Intents in the overlay that do not apply to the present base and are left out of the view until
     /// they do (F9).
     public var conflicted: [IntentNumber] { folded.conflicted.keys }
     /// Why an intent is conflicted; nil if it is not.
     public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
+}
 
-    private func numbers(in state: IntentState) -> [IntentNumber] {
-        published.overlay.filter { $0.value.state == state }.map(\.key)
+extension Published {
+    func intents<Event: Sendable>() -> [OverlayIntent<Event>] {
+        overlay.values.map(OverlayIntent.init)
+    }
+
+    func numbers(in state: IntentState) -> [IntentNumber] {
+        overlay.filter { $0.value.state == state }.map(\.key)
     }
 }
 

@@ -11,60 +11,33 @@
 /// were queued. When a command returns, its entry is committed and the view is at it or later (F15).
 /// Commands never block a thread of Swift's pool on the disk; they suspend.
 ///
-/// For state that does not fit in memory this is not the right store yet.
-public final class Store<P: Projection>: Sendable {
+/// Of a ``Projection`` it shows views, of a ``StoredProjection`` it reads rows; all else is the same for both.
+public final class Store<P: EventFold>: Sendable {
     public typealias Event = P.Event
 
     package let core: StoreCore
-    private let also: [AdditionalProjection<P.Event>]
+    let standing: Standing
 
-    package init(core: StoreCore, also: [AdditionalProjection<P.Event>]) {
+    package init(core: StoreCore, standing: Standing) {
         self.core = core
-        self.also = also
+        self.standing = standing
     }
 
     // MARK: Reading
 
-    /// The first projection's states, with the overlay, at the last commit: one consistent value.
-    /// O(1), any thread; still there when the store is closed or latched.
-    public var snapshot: Snapshot<P> { projected.snapshot }
-
-    /// Confirmed state with the overlay folded over it: what the app shows.
-    public var view: P { projected.view }
-
-    /// The fold of confirmed events alone.
-    public var confirmed: P { projected.confirmed }
-
     /// Pending and accepted intents in order of number. O(n) in their count.
-    public var overlay: [OverlayIntent<P.Event>] { snapshot.overlay }
+    public var overlay: [OverlayIntent<P.Event>] { core.writer.published.intents() }
 
-    /// Intents in the overlay that touch `key`, as the projection declares it. O(n) in the overlay.
-    public func overlay(touching key: P.Key) -> [OverlayIntent<P.Event>] {
-        projected.overlay(touching: key)
-    }
-
-    /// Snapshots as they are published, the present one first: see ``Projected/views``.
-    public var views: Views<P> { projected.views }
-
-    /// What was seen at a past sequence: see ``Projected/snapshot(at:)``.
-    public func snapshot(at sequence: LogSequence) async throws(FoldbackError) -> Snapshot<P> {
-        try await projected.snapshot(at: sequence)
-    }
-
-    /// Confirmed events that could not be applied, oldest first (F9).
-    public var faults: [Fault] { projected.faults }
-
-    /// The first projection.
-    package var projected: Projected<P> { Projected(core: core, index: 0) }
-
-    /// A further projection that the store was opened with; traps if it was not.
+    /// A projection that the store was opened with; traps if it was not.
     public func projected<Q: Projection>(_ projection: Q.Type) -> Projected<Q>
     where Q.Event == P.Event {
-        if projection == P.self { return Projected<Q>(core: core, index: 0) }
-        guard let index = also.firstIndex(where: { $0.type == projection }) else {
-            preconditionFailure("\(projection) is not a projection of the log \(core.storage.path)")
-        }
-        return Projected<Q>(core: core, index: index + 1)
+        Projected<Q>(core: core, index: standing.place(of: projection, at: core.storage.path))
+    }
+
+    /// The same of a stored projection.
+    public func projected<Q: StoredProjection>(_ projection: Q.Type) -> ProjectedRows<Q>
+    where Q.Event == P.Event {
+        ProjectedRows<Q>(core: core, index: standing.place(of: projection, at: core.storage.path))
     }
 
     /// Counts and sizes. O(1), but for the file's size.
@@ -105,8 +78,7 @@ public final class Store<P: Projection>: Sendable {
     /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding.
     /// - Complexity: O(n) in entries, on a thread of its own; memory O(n) in settled intents.
     public func verify() async throws(FoldbackError) -> Verification {
-        let folds: [any AnyFold] = [Fold<P>()] + also.map(\.fold)
-        return try await core.verify(folds: folds)
+        try await core.verify(folds: standing.folds, rows: standing.rows)
     }
 
     // MARK: Ending

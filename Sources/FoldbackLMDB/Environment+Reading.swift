@@ -10,53 +10,75 @@ extension Environment {
         _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
     ) throws(LMDBError) -> R {
         try requireSameProcess(.beginRead)
-        var gone: UInt64?
         while true {
             try gate.enter()
-            let outcome: Result<R, LMDBError>?
+            let outcome: Result<R, LMDBError>
             do throws(LMDBError) {
-                outcome = try readOnce(&gone, body).map { .success($0) }
+                outcome = .success(try readOnce(body))
             } catch {
                 outcome = .failure(error)
             }
             // The transaction has ended before its thread leaves the gate.
             gate.leave()
             switch outcome {
-            case .success(let result)?: return result
-            case nil: continue
-            // Another process made the file larger than our map (lmdb.h, mdb_txn_begin).
-            case .failure(let error)? where error.cause == .mapResized:
-                let file = try Platform.fileSize("\(directory)/data.mdb") ?? 0
-                try resizeMap(to: max(mapSizeBytes, 2 * Int(file)))
-            case .failure(let error)?: throw classified(error)
+            case .success(let result): return result
+            case .failure(let error) where error.cause == .mapResized: try followGrowth()
+            case .failure(let error): throw classified(error)
             }
         }
     }
 
-    /// Nil where commits went by so fast that the snapshot's meta page was written over before it was
-    /// looked at: to be tried again.
-    ///
-    /// - Parameter gone: the commit for which that was so the last time. LMDB writes over its page only
-    ///   behind a later commit, so the same one again was never there.
     private func readOnce<R>(
-        _ gone: inout UInt64?, _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
-    ) throws(LMDBError) -> R? {
-        let transaction = try begun(UInt32(MDB_RDONLY), .beginRead)
-        let number = UInt64(mdb_txn_id(transaction))
-        let snapshot: Snapshot
-        do throws(LMDBError) {
-            guard let found = try self.snapshot(of: number) else {
+        _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
+    ) throws(LMDBError) -> R {
+        let (transaction, snapshot) = try begunReading()
+        return try body(ReadTransaction(transaction, snapshot))
+    }
+
+    /// Begins a read that its caller ends, and leaves the gate behind.
+    func begunReading<R>(
+        _ body: (OpaquePointer, Snapshot) -> R
+    ) throws(LMDBError) -> R {
+        try requireSameProcess(.beginRead)
+        while true {
+            try gate.enter()
+            do throws(LMDBError) {
+                let (transaction, snapshot) = try begunReading()
+                return body(transaction, snapshot)
+            } catch {
+                gate.leave()
+                guard error.cause == .mapResized else { throw classified(error) }
+                try followGrowth()
+            }
+        }
+    }
+
+    /// Another process made the file larger than our map (lmdb.h, mdb_txn_begin).
+    private func followGrowth() throws(LMDBError) {
+        let file = try Platform.fileSize("\(directory)/data.mdb") ?? 0
+        try resizeMap(to: max(mapSizeBytes, 2 * Int(file)))
+    }
+
+    /// A transaction, and the commit that it stands on.
+    ///
+    /// Where commits go by so fast that the snapshot's meta page was written over before it was looked
+    /// at, the next one is taken. LMDB writes over it only behind a later commit, so the same one gone
+    /// twice was never there.
+    private func begunReading() throws(LMDBError) -> (OpaquePointer, Snapshot) {
+        var gone: UInt64?
+        while true {
+            let transaction = try begun(UInt32(MDB_RDONLY), .beginRead)
+            let number = UInt64(mdb_txn_id(transaction))
+            do throws(LMDBError) {
+                if let snapshot = try self.snapshot(of: number) { return (transaction, snapshot) }
                 guard gone != number else { throw Self.missing(number, .beginRead) }
                 gone = number
+            } catch {
                 mdb_txn_abort(transaction)
-                return nil
+                throw error
             }
-            snapshot = found
-        } catch {
             mdb_txn_abort(transaction)
-            throw error
         }
-        return try body(ReadTransaction(transaction, snapshot))
     }
 
     static func missing(

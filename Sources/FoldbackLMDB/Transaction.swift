@@ -6,7 +6,7 @@ import CLMDB
 /// which believes nothing (``PageMap``).
 package struct ReadTransaction: ~Copyable {
     private let handle: OpaquePointer
-    private let snapshot: Snapshot
+    let snapshot: Snapshot
 
     init(_ handle: OpaquePointer, _ snapshot: Snapshot) {
         self.handle = handle
@@ -22,68 +22,42 @@ package struct ReadTransaction: ~Copyable {
     package borrowing func table<Key>(
         _ name: String, of: Key.Type = Key.self
     ) throws(LMDBError) -> Table<Key>? {
-        try tree(name, .openTable).map { _ in Table(name: name, handle: nil) }
+        try snapshot.tree(name, .openTable).map { _ in Table(name: name, handle: nil) }
     }
 
-    /// Calls `body` with the value's bytes, which it must not keep; nil if the key is not there.
+    /// See ``ReadSession/get(_:_:_:)``.
     package borrowing func get<Key, R>(
         _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
     ) throws(LMDBError) -> R? {
-        guard let tree = try tree(table.name, .get) else { return nil }
-        do throws(PageDamage) {
-            return try key.withKeyBytes { key throws(PageDamage) -> R? in
-                let path = try TreePath(in: snapshot, of: tree, to: key)
-                guard let node = try path.node(at: key) else { return nil }
-                return body(try path.value(of: node).bytes)
-            }
-        } catch {
-            throw LMDBError(.get, table: table.name, error)
-        }
+        try snapshot.get(table, key, body)
     }
 
-    /// Calls `body` with each pair from `start` on, in order of key, until it answers false. The
-    /// bytes must not be kept.
+    /// See ``ReadSession/scan(_:from:_:)``.
     package borrowing func scan<Key>(
         _ table: Table<Key>, from start: Key? = nil, _ body: (Key, RawSpan) -> Bool
     ) throws(LMDBError) {
-        guard let tree = try tree(table.name, .scan) else { return }
-        do throws(PageDamage) {
-            var path: TreePath
-            if let start {
-                path = try start.withKeyBytes { start throws(PageDamage) in
-                    try TreePath(in: snapshot, of: tree, to: start)
-                }
-            } else {
-                path = try TreePath(in: snapshot, of: tree, to: nil)
-            }
-            try path.leaveLeaf()
-            while let node = try path.node() {
-                guard let key = Key(keyBytes: node.key) else {
-                    throw path.damage("a key of \(node.key.count) bytes is none of the table's")
-                }
-                guard body(key, try path.value(of: node).bytes) else { return }
-                try path.advance()
-            }
-        } catch {
-            throw LMDBError(.scan, table: table.name, error)
-        }
+        try snapshot.scan(table, from: start, body)
+    }
+
+    /// The same backwards: the pairs before `end`, the last one first; nil: from the last of all.
+    package borrowing func scanBackwards<Key>(
+        _ table: Table<Key>, before end: Key? = nil, _ body: (Key, RawSpan) -> Bool
+    ) throws(LMDBError) {
+        try snapshot.scanBackwards(table, before: end, body)
+    }
+
+    /// Nil where the table is empty.
+    package borrowing func lastKey<Key>(of table: Table<Key>) throws(LMDBError) -> Key? {
+        try snapshot.lastKey(of: table)
     }
 
     package borrowing func count<Key>(of table: Table<Key>) throws(LMDBError) -> Int {
-        Int(clamping: try tree(table.name, .inspect)?.entries ?? 0)
+        try snapshot.count(of: table)
     }
 
     /// What is wrong with the file's pages.
     borrowing func structureCheck(isWhole: Bool) -> StructureCheck {
         StructureCheck(snapshot, isWhole: isWhole)
-    }
-
-    private borrowing func tree(
-        _ name: String, _ operation: LMDBError.Operation
-    ) throws(LMDBError) -> Tree? {
-        do throws(PageDamage) { return try snapshot.tree(named: name) } catch {
-            throw LMDBError(operation, table: name, error)
-        }
     }
 }
 

@@ -47,6 +47,12 @@ struct TreePath {
         }
     }
 
+    /// Behind the last node of all, for ``retreat()``.
+    init(in snapshot: Snapshot, behindLastOf tree: Tree) throws(PageDamage) {
+        try self.init(in: snapshot, toLastOf: tree)
+        if !steps.isEmpty { steps[steps.count - 1].index += 1 }
+    }
+
     /// Whether its leaf is the last of the tree.
     var isAtEdge: Bool {
         steps.dropLast().allSatisfy { $0.index == $0.page.count - 1 }
@@ -106,6 +112,26 @@ struct TreePath {
             let kind: Page.Kind = steps.count == depth - 1 ? .leaf : .branch
             steps.append((try snapshot.page(try child(), kind), 0))
         }
+    }
+
+    /// Back to the node before; false where there is none. Keys have to fall.
+    mutating func retreat() throws(PageDamage) -> Bool {
+        let next = try node()?.key
+        let depth = steps.count
+        while let step = steps.last, step.index == 0 { steps.removeLast() }
+        guard !steps.isEmpty else { return false }
+        steps[steps.count - 1].index -= 1
+        while steps.count < depth {
+            let kind: Page.Kind = steps.count == depth - 1 ? .leaf : .branch
+            let page = try snapshot.page(try child(), kind)
+            guard page.count > 0 else { throw page.damage("it is empty") }
+            steps.append((page, page.count - 1))
+        }
+        guard let next, let found = try node()?.key else { return true }
+        guard Self.compare(found, next) < 0 else {
+            throw steps[steps.count - 1].page.damage("its keys do not rise")
+        }
+        return true
     }
 
     private func child() throws(PageDamage) -> UInt64 {

@@ -5,7 +5,7 @@ import Foldback
 /// When to ask is the app's to know: at its start, when a push message comes, now and then. An app whose
 /// server pushes the events themselves calls ``/Foldback/Store/confirm(_:through:)`` and needs this only to
 /// catch up.
-public struct Downlink<P: Projection>: Sendable {
+public struct Downlink<P: EventFold>: Sendable {
     /// What became of fetching.
     @nonexhaustive
     public enum Outcome: Hashable, Sendable {

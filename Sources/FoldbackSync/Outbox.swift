@@ -21,7 +21,7 @@ import Foldback
 ///   sent: the view that the user acts on leaves it out as well (F9).
 ///
 /// All work is done in child tasks of the one that runs it, on its executor.
-public final class Outbox<P: Projection>: Sendable {
+public final class Outbox<P: EventFold>: Sendable {
     private let store: Store<P>
     private let authority: any Authority<P.Event>
     private let queue: OutboxQueue

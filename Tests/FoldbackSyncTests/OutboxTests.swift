@@ -306,7 +306,7 @@ import Testing
         let core = try StoreCore(
             on: storage, codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
             clock: LogSources.counting().now, policy: .manual, hasThread: false)
-        return Store(core: core, also: [])
+        return Store(core: core, standing: Standing(Board.self, []))
     }
 
     @Test func `L2: a relaxed log is flushed before a first attempt, and not before others`()

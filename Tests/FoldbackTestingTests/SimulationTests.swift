@@ -1,10 +1,11 @@
 import Foldback
 import FoldbackSync
-@testable import FoldbackTesting
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import FoldbackTesting
 
 /// Born from answers that are lost, intents that are applied twice and replicas that drift apart where
 /// outbox, log and server are each tried alone.

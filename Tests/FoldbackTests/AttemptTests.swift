@@ -106,7 +106,7 @@ import Testing
         let core = try StoreCore(
             on: storage, codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
             clock: LogSources.counting().now, policy: .manual, hasThread: false)
-        let store = Store<Board>(core: core, also: [])
+        let store = Store<Board>(core: core, standing: Standing(Board.self, []))
         _ = try await store.record(.set("a", 1))
         #expect(try await store.note([1: Self.once], flushes: flushes) == [1])
         #expect(storage.syncCount == (flushes ? 1 : 0))

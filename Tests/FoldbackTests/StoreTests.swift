@@ -15,7 +15,7 @@ import Testing
             codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
             clock: LogSources.counting().now, policy: .manual
         ) { () throws(FoldbackError) in storage }
-        return Store(core: core, also: [])
+        return Store(core: core, standing: Standing(Board.self, []))
     }
 
     // MARK: F15

@@ -28,7 +28,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var reference = ReferenceLog(kind: kind)
         let directory = TemporaryDirectory()
-        let also = [AdditionalProjection(SloppyBoard.self)]
+        let also = [AdditionalProjection(SloppyBoard.self), AdditionalProjection(RowBoard.self)]
         let memory = try await Engine.memory.store(Board.self, kind, in: directory, also: also)
         var lmdb = try await Engine.lmdb.store(Board.self, kind, in: directory, also: also)
         for step in 0..<stepsPerLog {
@@ -69,6 +69,13 @@ import Testing
         if let difference = difference(of: store.snapshot, from: expected, sequence) {
             return difference
         }
+        let rows = try store.projected(RowBoard.self).read { try RowBoard.Shown(of: $0) }
+        if let difference = rows.difference(from: expected.view, expected.confirmed) {
+            return "rows: \(difference)"
+        }
+        guard Int(rows.sequence.value) == sequence,
+            rows.conflicted.map({ Int($0.value) }) == expected.conflicted
+        else { return "rows at \(rows.sequence), conflicted \(rows.conflicted)" }
         let sloppy = store.projected(SloppyBoard.self).snapshot
         guard sloppy.view == expected.sloppyView else {
             return "second view \(sloppy.view), not \(expected.sloppyView)"

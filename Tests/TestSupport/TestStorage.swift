@@ -3,7 +3,7 @@ import FoldbackLMDB
 import Foundation
 
 /// A log in memory that can be told to wait and to fail.
-package final class TestStorage: LogStorage {
+package final class TestStorage: ForwardingLog {
     private struct Plan {
         var isHolding = false
         var isHeld = false
@@ -13,13 +13,9 @@ package final class TestStorage: LogStorage {
         var syncs = 0
     }
 
-    private let log = MemoryLog(kind: .acknowledgement, replica: ReplicaID("me")!)
+    package let log = MemoryLog(kind: .acknowledgement, replica: ReplicaID("me")!)
     private let plan = Monitor(Plan())
 
-    package var path: String { log.path }
-    package var header: LogHeader { log.header }
-    package var usedBytes: Int { log.usedBytes }
-    package var oldestReadNanoseconds: UInt64 { 0 }
     package var writeSizes: [Int] { plan.withLock { $0.sizes } }
 
     package init() {}
@@ -71,35 +67,5 @@ package final class TestStorage: LogStorage {
     package var isRelaxed: Bool { true }
     package var syncCount: Int { plan.withLock { $0.syncs } }
 
-    package func requireUsable() throws(FoldbackError) { try log.requireUsable() }
     package func sync() throws(StorageFailure) { plan.withLock { $0.syncs += 1 } }
-    package func records(
-        from start: LogSequence, countMax: Int
-    ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
-        try log.records(from: start, countMax: countMax)
-    }
-    package func recordCount() throws(FoldbackError) -> Int { try log.recordCount() }
-    package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
-        try log.record(at: sequence)
-    }
-    package func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
-        try log.verdict(of: number)
-    }
-    package func verdicts(
-        from start: IntentNumber
-    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
-        try log.verdicts(from: start)
-    }
-    package func attempts(
-        from start: IntentNumber
-    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
-        try log.attempts(from: start)
-    }
-    package func scanCheckpoints(
-        from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
-    ) throws(FoldbackError) {
-        try log.scanCheckpoints(from: start, body)
-    }
-    package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] { [] }
-    package func close() { log.close() }
 }

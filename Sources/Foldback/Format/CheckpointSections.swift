@@ -108,19 +108,7 @@ extension ProjectionSection {
         var writer = ByteWriter(capacity: state.count + 16 + faults.count * 64)
         writer.fixed(Self.version)
         writer.variable(UInt64(faults.count))
-        for fault in faults {
-            writer.variable(fault.sequence)
-            switch fault.origin {
-            case .position(let position):
-                writer.fixed(UInt8(0))
-                writer.variable(position)
-            case .intent(let intent):
-                writer.fixed(UInt8(1))
-                writer.sized(intent.replica.name.string)
-                writer.variable(intent.number)
-            }
-            writer.sized(fault.reason)
-        }
+        for fault in faults { writer.write(fault) }
         writer.raw(state)
         return writer.bytes
     }
@@ -130,20 +118,7 @@ extension ProjectionSection {
         let version = try reader.fixed(UInt8.self)
         guard version == Self.version else { throw .newer("checkpointed state format \(version)") }
         var faults: [Fault] = []
-        for _ in 0..<(try reader.variable()) {
-            let sequence: LogSequence = try reader.number()
-            let origin: EventContext.Origin
-            if try reader.fixed(UInt8.self) == 0 {
-                origin = .position(try reader.number())
-            } else {
-                guard let replica = ReplicaID(try reader.sizedString()) else {
-                    throw .damaged("a replica in it has no usable name")
-                }
-                origin = .intent(IntentID(replica: replica, number: try reader.number()))
-            }
-            faults.append(
-                Fault(sequence: sequence, origin: origin, reason: try reader.sizedString()))
-        }
+        for _ in 0..<(try reader.variable()) { faults.append(try reader.fault()) }
         self.init(identity: identity, faults: faults, state: reader.rest())
     }
 }

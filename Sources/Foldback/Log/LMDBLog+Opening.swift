@@ -46,7 +46,9 @@ extension LMDBLog {
                     log: log, entries: try transaction.table(Name.entries),
                     verdicts: try transaction.table(Name.verdicts),
                     attempts: try transaction.table(Name.attempts),
-                    checkpoints: try transaction.table(Name.checkpoints))
+                    checkpoints: try transaction.table(Name.checkpoints),
+                    projections: try transaction.table(Name.projections),
+                    rows: try transaction.table(Name.rows))
             }
             // Only now do the names of the files survive a power cut, and that of a directory that was
             // made, perhaps by a process that died before it could say so (L10).
@@ -72,7 +74,9 @@ extension LMDBLog {
                 return Tables(
                     log: log, entries: entries, verdicts: verdicts,
                     attempts: try transaction.table(Name.attempts),
-                    checkpoints: try transaction.table(Name.checkpoints))
+                    checkpoints: try transaction.table(Name.checkpoints),
+                    projections: try transaction.table(Name.projections),
+                    rows: try transaction.table(Name.rows))
             }
         }
         guard let tables else { throw .missing(path: path) }
@@ -84,6 +88,8 @@ extension LMDBLog {
         static let verdicts = "verdicts"
         static let attempts = "attempts"
         static let checkpoints = "checkpoints"
+        static let projections = "projections"
+        static let rows = "rows"
         static let log = "log"
     }
 

@@ -1,12 +1,15 @@
 import FoldbackLMDB
+import Synchronization
 
-/// A log on disk: one LMDB environment with five tables (L1).
+/// A log on disk: one LMDB environment with seven tables (L1).
 ///
 /// ```
 /// entries      sequence (8 bytes, big-endian)  ─▶  record
 /// verdicts     intent number (the same)        ─▶  how a settled intent stands
 /// attempts     intent number               ─▶  when a pending intent was sent last
 /// checkpoints  sequence, section, piece        ─▶  a piece of what is known at the sequence
+/// projections  number of a stored projection   ─▶  whose rows these are, and up to which entry
+/// rows         that number, table, key         ─▶  a row, an index's entry, or a fault
 /// log          "header"                        ─▶  kind, replica ids, identity of the file
 /// ```
 package final class LMDBLog: LogStorage {
@@ -17,12 +20,16 @@ package final class LMDBLog: LogStorage {
         /// These are nil in a log that is only read and has none yet.
         let attempts: Table<UInt64>?
         let checkpoints: Table<CheckpointKey>?
+        let projections: Table<UInt64>?
+        let rows: Table<KeyBytes>?
     }
 
     package let path: String
     package let header: LogHeader
-    private let environment: Environment
-    private let tables: Tables
+    let environment: Environment
+    let tables: Tables
+    /// What the writer reads while it decides; on its thread alone.
+    let session = Mutex<ReadSession?>(nil)
     /// Nil where the log is only read.
     private let beside: Beside?
 
@@ -42,7 +49,10 @@ package final class LMDBLog: LogStorage {
         do { try environment.requireUsable() } catch { throw FoldbackError(error, at: path) }
     }
 
-    package func close() { environment.close() }
+    package func close() {
+        endReadingForWriting()
+        environment.close()
+    }
 
     // MARK: Writing
 
@@ -56,6 +66,8 @@ package final class LMDBLog: LogStorage {
             $0 + ($1.bytes?.count ?? 0) + 64
         }
         let mark = beside?.nextMark()
+        let stored = batch.rows.sorted { $0.key < $1.key }
+        endReadingForWriting()
         do throws(LMDBError) {
             try environment.write(reserveBytes: reserve) { transaction throws(LMDBError) in
                 if let mark { try put(mark, transaction) }
@@ -67,6 +79,7 @@ package final class LMDBLog: LogStorage {
                 }
                 try write(attempts, transaction)
                 try writeCheckpoints(of: batch, transaction)
+                try write(stored, batch.projections, transaction)
             }
         } catch {
             precondition(error.cause != .keyExists, "L1: the sequence counter is broken: \(error)")

@@ -46,6 +46,26 @@ package protocol LogStorage: AnyObject, Sendable {
     func scanCheckpoints(
         from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
     ) throws(FoldbackError)
+
+    /// The confirmed row of a stored projection at `key` as the last commit has it; nil: there is none.
+    /// For the writer: what it reads is one snapshot until ``endReadingForWriting()``.
+    func rowForWriting(at key: KeyBytes) throws(FoldbackError) -> [UInt8]?
+    /// The same for all rows of `span`, in order.
+    func rowsForWriting(
+        in span: KeySpan
+    ) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])]
+    /// To be called before ``write(_:)``, by whoever has called ``rowForWriting(at:)``.
+    func endReadingForWriting()
+
+    /// Calls `body` with the confirmed rows of the last commit. Keep it short (L8).
+    func readRows<R>(_ body: (any StoredRows) throws -> R) throws -> R
+
+    /// The keys of `span`, damaged rows' as well, at most `countMax`.
+    func rowKeys(in span: KeySpan, countMax: Int) throws(FoldbackError) -> [KeyBytes]
+
+    /// The rows of table `projections`.
+    func projectionHeaders() throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
+
     /// What is wrong with the file beneath, page by page; none where there is no file.
     func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)]
 
@@ -61,13 +81,16 @@ package struct WriteBatch: Sendable {
     package var attempts: [IntentNumber: Attempt?] = [:]
     package var checkpointRows: [CheckpointRow] = []
     package var removedCheckpointRows: [CheckpointKey] = []
+    /// Of stored projections; with their checksums, nil: the row goes.
+    package private(set) var rows: [(key: KeyBytes, bytes: [UInt8]?)] = []
+    package private(set) var projections: [(number: UInt32, bytes: [UInt8]?)] = []
     package var bytes = 0
 
     package init() {}
 
     package var isEmpty: Bool {
         records.isEmpty && attempts.isEmpty && checkpointRows.isEmpty
-            && removedCheckpointRows.isEmpty
+            && removedCheckpointRows.isEmpty && rows.isEmpty && projections.isEmpty
     }
 
     /// The record of an entry that is not committed yet.
@@ -82,8 +105,41 @@ package struct WriteBatch: Sendable {
         self.bytes += bytes.count + 64
     }
 
+    package mutating func append(_ batch: RowBatch) {
+        for (key, value) in batch.rows {
+            append(key, value.bytes.map { StoredRow.sealed($0, at: key) })
+        }
+        for (index, fault) in batch.faults.enumerated() {
+            let key = StoredRow.faultKey(batch.header.number, batch.firstFault + index)
+            append(key, StoredRow.sealed(fault.encoded, at: key))
+        }
+        projections.append((batch.header.number, batch.header.encoded))
+    }
+
+    /// - Parameter bytes: nil: the row goes.
+    package mutating func append(_ key: KeyBytes, _ bytes: [UInt8]?) {
+        rows.append((key, bytes))
+        self.bytes += key.bytes.count + (bytes?.count ?? 0) + 64
+    }
+
+    package mutating func dropProjection(_ number: UInt32) { projections.append((number, nil)) }
+
     package mutating func append(_ row: CheckpointRow) {
         checkpointRows.append(row)
         bytes += row.bytes.count + 64
     }
+}
+
+/// The confirmed rows of stored projections at one commit, while it is being read.
+package protocol StoredRows {
+    /// Of the last entry.
+    var sequence: LogSequence { get }
+
+    /// Calls `body` with the row's bytes, which must not be kept; nil: there is none.
+    func value<R>(at key: KeyBytes, _ body: (RawSpan) throws -> R) throws -> R?
+
+    /// Calls `body` with the rows of `span` in order of key, or backwards, until it answers false.
+    func scan(
+        _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
+    ) throws
 }

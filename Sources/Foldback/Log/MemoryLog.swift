@@ -44,6 +44,8 @@ package final class MemoryLog: LogStorage {
             }
             for key in batch.removedCheckpointRows { tables.checkpoints[key] = nil }
             for row in batch.checkpointRows { tables.checkpoints[row.key] = row.bytes }
+            for (key, bytes) in batch.rows { tables.rows[key] = bytes }
+            for (number, bytes) in batch.projections { tables.projections[number] = bytes }
         }
     }
 
@@ -104,6 +106,52 @@ package final class MemoryLog: LogStorage {
         }
     }
 
+    package func rowForWriting(at key: KeyBytes) throws(FoldbackError) -> [UInt8]? {
+        guard let sealed = tables.withLock({ $0.rows[key] }) else { return nil }
+        do throws(FormatError) {
+            return Array(sealed.prefix(try StoredRow.opened(sealed.span.bytes, at: key)))
+        } catch {
+            throw FoldbackError(error, at: path, row: key)
+        }
+    }
+
+    package func rowsForWriting(
+        in span: KeySpan
+    ) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])] {
+        var keys: [KeyBytes] = []
+        tables.withLock({ $0.rows }).scan(span, backwards: false) { key, _ in
+            keys.append(key)
+            return true
+        }
+        var rows: [(key: KeyBytes, value: [UInt8])] = []
+        for key in keys { rows.append((key, try rowForWriting(at: key) ?? [])) }
+        return rows
+    }
+
+    package func endReadingForWriting() {}
+
+    package func readRows<R>(_ body: (any StoredRows) throws -> R) throws -> R {
+        try requireUsable()
+        return try body(tables.withLock { $0 })
+    }
+
+    package func rowKeys(
+        in span: KeySpan, countMax: Int
+    ) throws(FoldbackError) -> [KeyBytes] {
+        var keys: [KeyBytes] = []
+        tables.withLock({ $0.rows }).scan(span, backwards: false) { key, _ in
+            keys.append(key)
+            return keys.count < countMax
+        }
+        return keys
+    }
+
+    package func projectionHeaders()
+        throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
+    {
+        tables.withLock { $0.projections }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
     package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] { [] }
 
     package func close() { closed.withLock { $0 = true } }
@@ -117,9 +165,36 @@ package struct MemoryRows: Sendable {
     fileprivate var verdicts: [IntentNumber: [UInt8]] = [:]
     fileprivate var attempts: [IntentNumber: [UInt8]] = [:]
     fileprivate var checkpoints: [CheckpointKey: [UInt8]] = [:]
+    fileprivate var projections: [UInt32: [UInt8]] = [:]
+    fileprivate var rows = OrderedMap<KeyBytes, [UInt8]>()
     fileprivate var bytes = 0
 
     fileprivate init(kind: LogKind, replica: ReplicaID) {
         header = LogHeader(kind: kind, replicas: ReplicaTable([replica]), file: .none)
+    }
+}
+
+extension MemoryRows: StoredRows {
+    package var sequence: LogSequence { LogSequence(UInt64(records.count)) }
+
+    package func value<R>(at key: KeyBytes, _ body: (RawSpan) throws -> R) throws -> R? {
+        guard let sealed = rows[key] else { return nil }
+        let bytes = sealed.span.bytes
+        return try body(bytes.extracting(first: try length(of: bytes, at: key)))
+    }
+
+    package func scan(
+        _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
+    ) throws {
+        try rows.scan(span, backwards: backwards) { key, sealed in
+            let bytes = sealed.span.bytes
+            return try body(key, bytes.extracting(first: try length(of: bytes, at: key)))
+        }
+    }
+
+    private func length(of sealed: RawSpan, at key: KeyBytes) throws(FoldbackError) -> Int {
+        do throws(FormatError) { return try StoredRow.opened(sealed, at: key) } catch {
+            throw FoldbackError(error, at: "(in memory)", row: key)
+        }
     }
 }

@@ -20,8 +20,7 @@
 /// A published view shares its storage with the value that the next commit changes. Collections that
 /// are persistent (`TreeDictionary` of swift-collections, as in ``Documents``) make that free; with
 /// plain arrays and dictionaries each commit copies what it changes once.
-public protocol Projection: Sendable {
-    associatedtype Event: Sendable
+public protocol Projection: EventFold {
     /// What ``keys(touchedBy:_:)`` names; `Never` where it is not implemented.
     associatedtype Key: Hashable & Sendable = Never
 
@@ -38,27 +37,11 @@ public protocol Projection: Sendable {
     /// context; for ``Store/overlay(touching:)``.
     static func keys(touchedBy event: Event, _ context: EventContext) -> [Key]
 
-    /// How events become bytes in the log.
-    static var codec: any EventCodec<Event> { get }
-
     /// How states become bytes in checkpoints. JSON where the projection is `Codable`; else nil, and
     /// opening folds the log from its first entry.
     static var stateCodec: (any StateCodec<Self>)? { get }
-
-    /// Tells projections apart in checkpoints; the type's full name unless another is given. Under a new
-    /// name the log is folded again from its first entry, once.
-    static var name: String { get }
-
-    /// To be counted up whenever `apply` changes what it makes of the same events, or the state its
-    /// shape: checkpoints of another version are not used. 1 unless another is given;
-    /// ``Store/verify()`` finds where that was forgotten.
-    static var version: UInt32 { get }
 }
 
 extension Projection {
     public static func keys(touchedBy event: Event, _ context: EventContext) -> [Key] { [] }
-}
-
-extension Projection where Event: Codable {
-    public static var codec: any EventCodec<Event> { JSONCodec<Event>() }
 }

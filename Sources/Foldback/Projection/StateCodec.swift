@@ -31,23 +31,7 @@ public struct JSONStateCodec<State: Codable>: StateCodec {
 }
 
 extension Projection {
-    public static var name: String { stableName(of: String(reflecting: Self.self)) }
-    public static var version: UInt32 { 1 }
     public static var stateCodec: (any StateCodec<Self>)? { nil }
-
-    package static var identity: ProjectionIdentity {
-        ProjectionIdentity(name: ExactString(name), version: version)
-    }
-}
-
-/// The name without the addresses that the system puts into those of private and local types, which are
-/// others at each launch.
-private func stableName(of reflected: String) -> String {
-    var parts = reflected.components(separatedBy: "(unknown context at $")
-    for index in parts.indices.dropFirst() {
-        parts[index] = String(parts[index].drop { $0 != "." }.dropFirst())
-    }
-    return parts.joined()
 }
 
 extension Projection where Self: Codable {

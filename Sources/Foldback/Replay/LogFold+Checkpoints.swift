@@ -5,13 +5,16 @@ extension LogFold {
     /// - Throws: as ``replay(_:codec:upTo:)``. A checkpoint that cannot be used is no error; one beyond
     ///   the end of the log is `.damaged`, for its entries were there.
     package static func folded(
-        _ storage: any LogStorage, folds: [any AnyFold], codec: any PayloadCodec,
-        upTo last: LogSequence? = nil
+        _ storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
+        codec: any PayloadCodec, upTo last: LogSequence? = nil,
+        _ taken: (inout LogFold) throws(FoldbackError) -> Void = { _ in }
     ) throws(FoldbackError) -> (fold: LogFold, start: FoldingStart) {
-        var fold = LogFold(of: storage, folds: folds)
+        var fold = LogFold(of: storage, folds: folds, rows: rows)
         let (refused, covered) = try fold.restore(storage, codec: codec, upTo: last)
         let checkpoint = fold.state.sequence
-        try fold.replay(storage, codec: codec, upTo: last)
+        try fold.replay(storage, codec: codec, upTo: last) { fold, _ throws(FoldbackError) in
+            try taken(&fold)
+        }
         if let covered, covered > fold.state.sequence {
             throw .damaged(
                 path: storage.path, sequence: fold.state.sequence.next,
@@ -39,7 +42,9 @@ extension LogFold {
             return ([RefusedCheckpoint(sequence: nil, reason: .damaged("\(error)"))], nil)
         }
         var refused: [RefusedCheckpoint] = []
-        for sequence in sequences.reversed() {
+        // Rows know entries up to their own sequence, and need those behind it.
+        let needed = rows.map(\.sequence).min()
+        for sequence in sequences.reversed() where sequence <= needed ?? sequence {
             do throws(CheckpointRefusal) {
                 if let checkpoint = try checkpoint(at: sequence, in: storage, codec),
                     try checkpoint.stands(in: storage)
@@ -63,7 +68,7 @@ extension LogFold {
             throw CheckpointRefusal(because: .otherCodec(manifest.format))
         }
         let log = try storage.checkpointedLog(of: manifest, codec: codec)
-        var restored = LogFold(of: storage, folds: folds, at: log)
+        var restored = LogFold(of: storage, folds: folds, rows: rows, at: log)
         for index in folds.indices {
             let section = try storage.checkpointedProjection(folds[index].identity, of: manifest)
             do {

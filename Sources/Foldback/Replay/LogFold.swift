@@ -4,6 +4,8 @@
 package struct LogFold: Sendable {
     package var state: LogState
     package var folds: [any AnyFold]
+    /// Stored projections.
+    package var rows: [RowFold]
     /// The checksum of the last record, which the next one carries (L5).
     package private(set) var chain: UInt64 = 0
     /// Bytes of the records that were taken in, from wherever this began.
@@ -13,19 +15,25 @@ package struct LogFold: Sendable {
     package private(set) var firstUnreadable: LogSequence?
 
     /// Before the first entry.
-    package init(of storage: any LogStorage, folds: [any AnyFold]) {
+    package init(of storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = []) {
         let header = storage.header
-        self.init(kind: header.kind, replica: header.replicas.current, folds: folds)
+        self.init(
+            kind: header.kind, replica: header.replicas.current, folds: folds, rows: rows)
     }
 
     /// Before the first entry.
-    package init(kind: LogKind, replica: ReplicaID, folds: [any AnyFold]) {
+    package init(
+        kind: LogKind, replica: ReplicaID, folds: [any AnyFold], rows: [RowFold] = []
+    ) {
         state = LogState(kind: kind, replica: replica)
         self.folds = folds
+        self.rows = rows
     }
 
     /// At a checkpoint of the log; the projections' states are still to be restored.
-    init(of storage: any LogStorage, folds: [any AnyFold], at log: LogSection) {
+    init(
+        of storage: any LogStorage, folds: [any AnyFold], rows: [RowFold], at log: LogSection
+    ) {
         let header = storage.header
         state = LogState(
             kind: header.kind, replica: header.replicas.current, sequence: log.sequence,
@@ -33,7 +41,11 @@ package struct LogFold: Sendable {
             rejections: log.rejections)
         chain = log.chain
         self.folds = folds
+        self.rows = rows
     }
+
+    /// Of a stored row that could not be read: what was done since the last commit is worthless.
+    package var failure: FoldbackError? { rows.lazy.compactMap(\.failure).first }
 
     /// Appends an entry of which this is the record.
     package mutating func append(
@@ -50,6 +62,7 @@ package struct LogFold: Sendable {
             firstUnreadable = sequence
         }
         for index in folds.indices { folds[index].perform(plan, at: sequence) }
+        for index in rows.indices { rows[index].perform(plan, at: sequence) }
     }
 
     /// Takes in the records behind the present sequence, up to `last` or to the end.
@@ -108,6 +121,7 @@ package struct LogFold: Sendable {
         let effects = append(
             record.entry, checksum: checksum, bytes: bytes.count, recalled: recalled)
         perform(effects.fold)
+        if let failure { throw failure }
         return effects
     }
 }

@@ -15,6 +15,8 @@ package struct Published: Sendable {
     package let firstUnreadable: LogSequence?
     /// In the order in which the projections were registered.
     package let views: [any AnyFoldedState]
+    /// The same for stored projections.
+    package let rows: [FoldedRows]
 
     package func folded<P: Projection>(_: P.Type, at index: Int) -> FoldedState<P> {
         guard let folded = views[index] as? FoldedState<P> else {
@@ -29,10 +31,12 @@ extension LogFold {
     package mutating func published() -> Published {
         var views: [any AnyFoldedState] = []
         for index in folds.indices { views.append(folds[index].published(over: state.overlay)) }
+        var stored: [FoldedRows] = []
+        for index in rows.indices { stored.append(rows[index].published(over: state.overlay)) }
         return Published(
             sequence: state.sequence, through: state.through, nextNumber: state.nextNumber,
             overlay: state.overlay, acceptedCount: state.acceptedCount,
             rejections: state.rejections, chain: chain, recordBytes: recordBytes,
-            firstUnreadable: firstUnreadable, views: views)
+            firstUnreadable: firstUnreadable, views: views, rows: stored)
     }
 }

@@ -13,10 +13,13 @@ struct Verifier {
 
     private static let findingsMax = 100
 
-    init(_ storage: any LogStorage, folds: [any AnyFold], codec: any PayloadCodec) {
+    init(
+        _ storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
+        codec: any PayloadCodec
+    ) {
         self.storage = storage
         self.codec = codec
-        fold = LogFold(of: storage, folds: folds)
+        fold = LogFold(of: storage, folds: folds, rows: rows)
     }
 
     /// - Parameter end: what an open store shows; nil without one.

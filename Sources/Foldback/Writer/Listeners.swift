@@ -54,6 +54,9 @@ package final class Listeners: Sendable {
         for continuation in woken { continuation.resume() }
     }
 
+    /// Whether somebody wants to know which rows change.
+    package var watchesRows: Bool { false }
+
     package var isClosed: Bool { state.withLock { $0.isClosed } }
 
     // MARK: Readers

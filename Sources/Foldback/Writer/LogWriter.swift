@@ -14,7 +14,7 @@ package final class LogWriter: Sendable {
     private let codec: any PayloadCodec
     private let clock: @Sendable () -> Timestamp
     private let working: Mutex<WorkingLog>
-    private let publication: Mutex<Published>
+    private let publication: Mutex<Publication>
     private let committedAttempts: Mutex<Attempts>
     private let latch = Mutex<StorageFailure?>(nil)
     package let listeners = Listeners()
@@ -32,12 +32,20 @@ package final class LogWriter: Sendable {
         committedAttempts = Mutex(attempts)
         var working = WorkingLog(
             fold, attempts: attempts, replicas: storage.header.replicas)
-        publication = Mutex(working.published())
+        publication = Mutex(Publication(current: working.published()))
+        storage.endReadingForWriting()
         self.working = Mutex(working)
     }
 
     /// The last committed state; any thread, O(1).
-    package var published: Published { publication.withLock { $0 } }
+    package var published: Published { publication.withLock { $0.current } }
+
+    /// What belongs to the rows of a commit that is being read.
+    ///
+    /// Nil where commits have gone on meanwhile: a newer one is to be read.
+    package func published(at sequence: LogSequence) -> Published? {
+        publication.withLock { $0.published(at: sequence) }
+    }
 
     /// Attempts of pending intents as the last commit left them; any thread, O(1).
     package var attempts: Attempts { committedAttempts.withLock { $0 } }
@@ -62,9 +70,9 @@ package final class LogWriter: Sendable {
             for (request, result) in zip(requests, results) {
                 request.complete(.failure(Self.error(failure, insteadOf: result)))
             }
-        case .undone(let failure):
+        case .undone(let error):
             guard requests.count > 1 else {
-                requests.first?.complete(.failure(.storage(failure)))
+                requests.first?.complete(.failure(error))
                 return
             }
             for request in requests { commit([request]) }
@@ -76,22 +84,30 @@ package final class LogWriter: Sendable {
         /// The store is latched.
         case failed([Result<Outcome, FoldbackError>], StorageFailure)
         /// Nothing has changed.
-        case undone(StorageFailure)
+        case undone(FoldbackError)
     }
 
     private func write(_ requests: [Request], _ working: inout WorkingLog) -> Written {
         let before = working
-        working.begin()
+        working.begin(isWatched: listeners.watchesRows)
         var results = requests.map { carryOut($0.work, in: &working) }
         if !working.batch.isEmpty {
             // Everything is folded before the commit, so that the view follows it at once (F15).
             let next = working.batch.records.isEmpty ? nil : working.published()
+            if next != nil { working.addRows() }
+            storage.endReadingForWriting()
+            if let failure = working.fold.failure {
+                working = before
+                return .undone(failure)
+            }
+            if let next { publication.withLock { $0.upcoming = next } }
             do throws(StorageFailure) {
                 try storage.write(working.batch)
             } catch {
+                publication.withLock { $0.upcoming = nil }
                 guard error.leavesOutcomeUnknown else {
                     working = before
-                    return .undone(error)
+                    return .undone(.storage(error))
                 }
                 latch.withLock { $0 = error }
                 return .failed(results, error)
@@ -100,9 +116,14 @@ package final class LogWriter: Sendable {
                 committedAttempts.withLock { $0 = working.attempts }
             }
             if let next {
-                publication.withLock { $0 = next }
+                publication.withLock { $0.publish(next) }
                 listeners.published(next)
             }
+        }
+        storage.endReadingForWriting()
+        if let failure = working.fold.failure {
+            working = before
+            return .undone(failure)
         }
         sync(requests, &results)
         return .done(results, answered: working.answered)
@@ -221,6 +242,27 @@ package final class LogWriter: Sendable {
                 row: row, intent: SettledIntent(recorded: recorded, verdict: verdict))
         }
         return subjects
+    }
+}
+
+/// What readers get, and what they may meet on the disk beside it.
+private struct Publication {
+    var current: Published
+    /// The one before: somebody may have begun to read it.
+    private var previous: Published?
+    /// Written and not yet published.
+    var upcoming: Published?
+
+    init(current: Published) { self.current = current }
+
+    mutating func publish(_ next: Published) {
+        previous = next.rows.isEmpty ? nil : current
+        current = next
+        upcoming = nil
+    }
+
+    func published(at sequence: LogSequence) -> Published? {
+        [current, upcoming, previous].lazy.compactMap { $0 }.first { $0.sequence == sequence }
     }
 }
 

@@ -72,11 +72,13 @@ extension StoreCore {
 }
 
 extension StoreCore {
-    package func verify(folds: [any AnyFold]) async throws(FoldbackError) -> Verification {
+    package func verify(
+        folds: [any AnyFold], rows: [RowFold] = []
+    ) async throws(FoldbackError) -> Verification {
         try storage.requireUsable()
         let (storage, codec, writer) = (storage, codec, writer)
         return try await Platform.onThread { () throws(FoldbackError) in
-            var verifier = Verifier(storage, folds: folds, codec: codec)
+            var verifier = Verifier(storage, folds: folds, rows: rows, codec: codec)
             return try verifier.verification(against: writer.published)
         }
     }

@@ -31,8 +31,9 @@ package final class StoreCore: Sendable {
     /// Opens on a thread of its own, which stays the writer (L3). Folds what came after the newest
     /// checkpoint.
     package static func open(
-        codec: any PayloadCodec, folds: [any AnyFold],
+        codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
         clock: @escaping @Sendable () -> Timestamp, policy: CheckpointPolicy,
+        progress: (@Sendable (CatchingUp) -> Void)? = nil,
         _ openStorage: @escaping @Sendable () throws(FoldbackError) -> any LogStorage
     ) async throws(FoldbackError) -> StoreCore {
         let opened = await withUnsafeContinuation {
@@ -43,8 +44,8 @@ package final class StoreCore: Sendable {
                     // Given to whoever opens, and not kept: the thread must not keep alive what would
                     // end it.
                     let core = try StoreCore(
-                        on: try openStorage(), codec: codec, folds: folds, clock: clock,
-                        policy: policy, hasThread: true)
+                        on: try openStorage(), codec: codec, folds: folds, rows: rows,
+                        clock: clock, policy: policy, hasThread: true, progress: progress)
                     intake = core.intake
                     opened.resume(returning: .success(core))
                 } catch {
@@ -63,10 +64,18 @@ package final class StoreCore: Sendable {
     ///   comes first carries commands out: in memory, and where a simulation must be repeatable.
     package convenience init(
         on storage: any LogStorage, codec: any PayloadCodec, folds: [any AnyFold],
-        clock: @escaping @Sendable () -> Timestamp, policy: CheckpointPolicy, hasThread: Bool
+        rows: [RowFold] = [], clock: @escaping @Sendable () -> Timestamp,
+        policy: CheckpointPolicy, hasThread: Bool,
+        progress: (@Sendable (CatchingUp) -> Void)? = nil
     ) throws(FoldbackError) {
         do throws(FoldbackError) {
-            let (fold, start) = try LogFold.folded(storage, folds: folds, codec: codec)
+            let (rows, outdated) = try storage.attached(rows)
+            var catchUp = try CatchUp(storage, progress)
+            var (fold, start) = try LogFold.folded(
+                storage, folds: folds, rows: rows, codec: codec
+            ) { fold throws(FoldbackError) in try catchUp.took(&fold) }
+            try catchUp.write(&fold)
+            try storage.dropRows(of: outdated)
             let attempts = try storage.attempts(of: fold.state.overlay)
             let writer = LogWriter(
                 fold, attempts: attempts, on: storage, codec: codec, clock: clock)
@@ -80,11 +89,15 @@ package final class StoreCore: Sendable {
     }
 
     package static func inMemory(
-        codec: any PayloadCodec, folds: [any AnyFold],
+        codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
         clock: @escaping @Sendable () -> Timestamp, kind: LogKind, replica: ReplicaID
     ) -> StoreCore {
         let storage = MemoryLog(kind: kind, replica: replica)
-        let fold = LogFold(of: storage, folds: folds)
+        var rows = rows
+        for index in rows.indices {
+            rows[index].attach(to: storage, number: UInt32(index + 1), sequence: 0, faults: [])
+        }
+        let fold = LogFold(of: storage, folds: folds, rows: rows)
         let writer = LogWriter(
             fold, attempts: Attempts(), on: storage, codec: codec, clock: clock)
         let start = FoldingStart(checkpoint: 0, entriesFolded: 0, refused: [])

@@ -17,9 +17,16 @@ package struct WorkingLog: Sendable {
         self.replicas = replicas
     }
 
-    package mutating func begin() {
+    /// - Parameter isWatched: whether somebody wants to know which rows change.
+    package mutating func begin(isWatched: Bool) {
         batch = WriteBatch()
         answered = []
+        for index in fold.rows.indices { fold.rows[index].begin(isWatched: isWatched) }
+    }
+
+    /// Adds what stored projections write, once everything is folded (L4).
+    mutating func addRows() {
+        for fold in fold.rows { batch.append(fold.batch()) }
     }
 
     /// Tries a new intent on every view. Why it cannot be recorded, nil if it can; the views are then
@@ -34,10 +41,15 @@ package struct WorkingLog: Sendable {
             fold.folds[index].foldStale(over: fold.state.overlay)
             if let error = fold.folds[index].append(intent) { reason = reason ?? "\(error)" }
         }
+        for index in fold.rows.indices {
+            fold.rows[index].foldStale(over: fold.state.overlay)
+            if let error = fold.rows[index].append(intent) { reason = reason ?? "\(error)" }
+        }
         if reason == nil {
             tried = recorded.number
         } else {
             for index in fold.folds.indices { fold.folds[index].retract(recorded.number) }
+            for index in fold.rows.indices { fold.rows[index].retract(recorded.number) }
         }
         return reason
     }

@@ -1,11 +1,14 @@
-/// An ordered map from numbers that mostly rise, cheap to copy and to change after copying.
+/// A map from numbers, as most here are: they mostly rise.
+package typealias NumberMap<Key: LogNumber, Value: Sendable> = OrderedMap<Key, Value>
+
+/// An ordered map that is cheap to copy and to change after copying.
 ///
 /// The overlay is published with every commit while the next one changes it; with 100,000 intents
 /// pending neither may copy them. Pairs lie in chunks of at most 32 and chunks in groups of at most 64,
 /// all in order of key, so a change after a copy costs one chunk, one group's list of chunks and the
 /// list of groups. Appending and removing at either end are O(1) but for that; elsewhere O(log n) to
 /// find.
-package struct NumberMap<Key: LogNumber, Value: Sendable>: Sendable {
+package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     private static var chunkCountMax: Int { 32 }
     private static var groupCountMax: Int { 64 }
 
@@ -105,7 +108,7 @@ package struct NumberMap<Key: LogNumber, Value: Sendable>: Sendable {
     /// Removes all keys from `key` up.
     package mutating func removeAll(from key: Key) {
         guard let place = find(key) else { return }
-        var kept = NumberMap()
+        var kept = OrderedMap()
         kept.groups = ContiguousArray(groups[..<place.group])
         let group = groups[place.group]
         var chunks = ContiguousArray(group[..<place.chunk])
@@ -128,12 +131,12 @@ package struct NumberMap<Key: LogNumber, Value: Sendable>: Sendable {
     }
 }
 
-extension NumberMap: Swift.Sequence {
+extension OrderedMap: Swift.Sequence {
     package struct Iterator: IteratorProtocol {
-        private let map: NumberMap
+        private let map: OrderedMap
         private var place: Place
 
-        fileprivate init(_ map: NumberMap, at key: Key?) {
+        fileprivate init(_ map: OrderedMap, at key: Key?) {
             self.map = map
             place =
                 key.flatMap { map.find($0) }
@@ -163,6 +166,21 @@ extension NumberMap: Swift.Sequence {
     /// The pairs from `key` up, in order.
     package func from(_ key: Key) -> IteratorSequence<Iterator> {
         IteratorSequence(Iterator(self, at: key))
+    }
+
+    /// The last pair before `key`; nil: the last of all.
+    package func last(before key: Key?) -> (key: Key, value: Value)? {
+        guard let key else { return last }
+        guard let place = find(key) else { return nil }
+        if place.pair > 0 { return groups[place.group][place.chunk][place.pair - 1] }
+        if place.chunk > 0 { return groups[place.group][place.chunk - 1].last }
+        return place.group > 0 ? groups[place.group - 1].last?.last : nil
+    }
+
+    /// The first pair at or behind `key`.
+    package func first(from key: Key) -> (key: Key, value: Value)? {
+        var pairs = Iterator(self, at: key)
+        return pairs.next()
     }
 
     package var underestimatedCount: Int { count }

@@ -1,0 +1,220 @@
+import FoldbackLMDB
+import Synchronization
+
+extension LMDBLog {
+    // MARK: Writing
+
+    /// - Parameter rows: in order of key: neighbours lie on one page.
+    func write(
+        _ rows: [(key: KeyBytes, bytes: [UInt8]?)],
+        _ projections: [(number: UInt32, bytes: [UInt8]?)],
+        _ transaction: borrowing WriteTransaction
+    ) throws(LMDBError) {
+        guard let table = tables.rows, let headers = tables.projections else { return }
+        for (key, bytes) in rows {
+            if let bytes {
+                try transaction.put(bytes, at: key, in: table)
+            } else {
+                _ = try transaction.delete(key, from: table)
+            }
+        }
+        for (number, bytes) in projections {
+            if let bytes {
+                try transaction.put(bytes, at: UInt64(number), in: headers)
+            } else {
+                _ = try transaction.delete(UInt64(number), from: headers)
+            }
+        }
+    }
+
+    package func rowForWriting(at key: KeyBytes) throws(FoldbackError) -> [UInt8]? {
+        guard let table = tables.rows else { return nil }
+        let found: Result<[UInt8], FormatError>?
+        do throws(LMDBError) {
+            found = try readSession().get(table, key) { sealed -> Result<[UInt8], FormatError> in
+                do throws(FormatError) {
+                    let count = try StoredRow.opened(sealed, at: key)
+                    return .success([UInt8](copying: sealed.extracting(first: count)))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+        do throws(FormatError) { return try found?.get() } catch {
+            throw FoldbackError(error, at: path, row: key)
+        }
+    }
+
+    package func rowsForWriting(
+        in span: KeySpan
+    ) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])] {
+        guard let table = tables.rows else { return [] }
+        var rows: [(key: KeyBytes, value: [UInt8])] = []
+        var damage: (KeyBytes, FormatError)?
+        do throws(LMDBError) {
+            try readSession().scan(table, from: span.lower) { key, sealed in
+                guard span.contains(key) else { return false }
+                do throws(FormatError) {
+                    let count = try StoredRow.opened(sealed, at: key)
+                    rows.append((key, [UInt8](copying: sealed.extracting(first: count))))
+                } catch {
+                    damage = (key, error)
+                }
+                return damage == nil
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+        if let (key, error) = damage { throw FoldbackError(error, at: path, row: key) }
+        return rows
+    }
+
+    private func readSession() throws(LMDBError) -> ReadSession {
+        if let session = session.withLock({ $0 }) { return session }
+        let begun = try environment.session()
+        session.withLock { $0 = begun }
+        return begun
+    }
+
+    package func endReadingForWriting() {
+        let ended = session.withLock { session in
+            defer { session = nil }
+            return session
+        }
+        ended?.end()
+    }
+
+    // MARK: Reading
+
+    package func readRows<R>(_ body: (any StoredRows) throws -> R) throws -> R {
+        try requireUsable()
+        var result: Result<R, any Error>?
+        do throws(LMDBError) {
+            try environment.read { transaction throws(LMDBError) in
+                let last = try transaction.lastKey(of: tables.entries)
+                let session = transaction.unmanaged
+                let rows = LMDBRows(
+                    transaction: session, table: tables.rows, path: path,
+                    sequence: LogSequence(last ?? 0))
+                result = Result { try body(rows) }
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+        guard let result else { preconditionFailure("a read ended without a result") }
+        return try result.get()
+    }
+
+    package func rowKeys(
+        in span: KeySpan, countMax: Int
+    ) throws(FoldbackError) -> [KeyBytes] {
+        guard let table = tables.rows else { return [] }
+        do throws(LMDBError) {
+            return try environment.read { transaction throws(LMDBError) in
+                var keys: [KeyBytes] = []
+                try transaction.scan(table, from: span.lower) { key, _ in
+                    guard span.contains(key) else { return false }
+                    keys.append(key)
+                    return keys.count < countMax
+                }
+                return keys
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+
+    package func projectionHeaders()
+        throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
+    {
+        guard let table = tables.projections else { return [] }
+        do throws(LMDBError) {
+            return try environment.read { transaction throws(LMDBError) in
+                var headers: [(number: UInt32, bytes: [UInt8])] = []
+                try transaction.scan(table) { number, bytes in
+                    headers.append((UInt32(clamping: number), Array(copying: bytes)))
+                    return true
+                }
+                return headers
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+}
+
+/// The rows of one commit; stands while its transaction does.
+private struct LMDBRows: StoredRows {
+    let transaction: UnmanagedRead
+    let table: Table<KeyBytes>?
+    let path: String
+    let sequence: LogSequence
+
+    func value<R>(at key: KeyBytes, _ body: (RawSpan) throws -> R) throws -> R? {
+        guard let table else { return nil }
+        let found: Result<R, any Error>?
+        do throws(LMDBError) {
+            found = try transaction.get(table, key) { sealed in
+                Result { try body(sealed.extracting(first: try length(of: sealed, at: key))) }
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+        return try found?.get()
+    }
+
+    func scan(
+        _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
+    ) throws {
+        guard let table else { return }
+        var failure: (any Error)?
+        let visit = { (key: KeyBytes, sealed: RawSpan) -> Bool in
+            guard span.contains(key) else { return false }
+            do {
+                return try body(key, sealed.extracting(first: try length(of: sealed, at: key)))
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        do throws(LMDBError) {
+            if backwards {
+                try transaction.scanBackwards(table, before: span.upper, visit)
+            } else {
+                try transaction.scan(table, from: span.lower, visit)
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+        if let failure { throw failure }
+    }
+
+    private func length(
+        of sealed: RawSpan, at key: KeyBytes
+    ) throws(FoldbackError) -> Int {
+        do throws(FormatError) { return try StoredRow.opened(sealed, at: key) } catch {
+            throw FoldbackError(error, at: path, row: key)
+        }
+    }
+}
+
+extension KeyBytes: TableKey {
+    package func withKeyBytes<R, E: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        try withBytes(of: bytes, body)
+    }
+
+    package init?(keyBytes: UnsafeRawBufferPointer) { self.init(Array(keyBytes)) }
+}
+
+extension FoldbackError {
+    init(_ error: FormatError, at path: String, row key: KeyBytes) {
+        let bytes = key.bytes.map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        self.init(error, at: "\(path), row \(bytes.joined())", sequence: nil)
+    }
+}

@@ -1,0 +1,14 @@
+/// A row's bytes, or that there is none.
+package enum RowValue: Equatable, Sendable {
+    case absent
+    case row([UInt8])
+
+    package var bytes: [UInt8]? {
+        switch self {
+        case .absent: nil
+        case .row(let bytes): bytes
+        }
+    }
+
+    package init(_ bytes: [UInt8]?) { self = bytes.map { .row($0) } ?? .absent }
+}

@@ -1,0 +1,49 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What stands on a log: a ``Projection``, whose state is a value in memory, or a ``StoredProjection``, whose
+/// state is rows on disk. Several can stand on one.
+public protocol EventFold: Sendable {
+    associatedtype Event: Sendable
+
+    /// How events become bytes in the log.
+    static var codec: any EventCodec<Event> { get }
+
+    /// Tells projections apart in the log's file; the type's full name unless another is given. Under a new
+    /// name the log is folded again from its first entry, once.
+    static var name: String { get }
+
+    /// To be counted up whenever `apply` changes what it makes of the same events, or the state its
+    /// shape: what another version has stored is not used. 1 unless another is given;
+    /// ``Store/verify()`` finds where that was forgotten.
+    static var version: UInt32 { get }
+
+    /// Not to be implemented: ``Projection`` and ``StoredProjection`` do.
+    static var engine: FoldEngine { get }
+}
+
+extension EventFold where Event: Codable {
+    public static var codec: any EventCodec<Event> { JSONCodec<Event>() }
+}
+
+extension EventFold {
+    public static var name: String { stableName(of: String(reflecting: Self.self)) }
+    public static var version: UInt32 { 1 }
+
+    package static var identity: ProjectionIdentity {
+        ProjectionIdentity(name: ExactString(name), version: version)
+    }
+}
+
+/// The name without the addresses that the system puts into those of private and local types, which are
+/// others at each launch.
+private func stableName(of reflected: String) -> String {
+    var parts = reflected.components(separatedBy: "(unknown context at $")
+    for index in parts.indices.dropFirst() {
+        parts[index] = String(parts[index].drop { $0 != "." }.dropFirst())
+    }
+    return parts.joined()
+}

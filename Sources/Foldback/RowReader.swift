@@ -1,0 +1,241 @@
+/// A stored projection's rows at one sequence, for as many reads as are wanted, while writing goes on.
+///
+/// Stands while the closure of ``Store/read(_:)`` runs, and cannot leave it. Every read sees the same: what is
+/// confirmed at ``sequence``, with what the overlay of that sequence makes of it. Pages of the file that
+/// commits free meanwhile cannot be used again: keep it short (L8).
+///
+/// All reading throws `FoldbackError.damaged` where the file is, and ``RowError`` where a row or key is not of
+/// the type that is asked for, or the schema does not have the table.
+public struct RowReader<P: StoredProjection>: ~Copyable {
+    private let published: Published
+    private let folded: FoldedRows
+    private let stored: any StoredRows
+    private let rows: MergedRows
+
+    init(_ published: Published, _ folded: FoldedRows, _ stored: any StoredRows) {
+        self.published = published
+        self.folded = folded
+        self.stored = stored
+        rows = MergedRows(stored: stored, folded: folded, isConfirmedOnly: false)
+    }
+
+    private init(confirmedOf other: borrowing RowReader) {
+        published = other.published
+        folded = other.folded
+        stored = other.stored
+        rows = MergedRows(stored: stored, folded: folded, isConfirmedOnly: true)
+    }
+
+    public var sequence: LogSequence { published.sequence }
+    /// The highest position that confirmed rows cover.
+    public var through: Position { published.through }
+
+    /// Pending and accepted intents in order of number. O(n) in their count.
+    public var overlay: [OverlayIntent<P.Event>] { published.intents() }
+    /// Their numbers, by state; ascending, as all lists of numbers here.
+    public var pending: [IntentNumber] { published.numbers(in: .pending) }
+    public var accepted: [IntentNumber] { published.numbers(in: .accepted) }
+    /// Intents in the overlay that do not apply to the present rows (F9).
+    public var conflicted: [IntentNumber] { folded.conflicted.keys }
+    /// Why an intent is conflicted; nil if it is not.
+    public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
+    /// Rejected intents that are neither dismissed nor retried.
+    public var rejections: [IntentNumber] { published.rejections.keys }
+    /// Confirmed events that could not be applied so far, oldest first (F9).
+    public var faults: [Fault] { folded.faults }
+
+    /// The same without the overlay.
+    public borrowing func confirmed<R>(
+        _ body: (borrowing RowReader<P>) throws -> R
+    ) throws -> R { try body(RowReader(confirmedOf: self)) }
+
+    // MARK: By key
+
+    /// The row at `key`; nil where there is none.
+    ///
+    /// - Complexity: O(log n) in rows and in the overlay's; one decoding.
+    public borrowing func get<Key, Row>(
+        _ key: Key, in table: RowTable<Key, Row>
+    ) throws -> Row? {
+        try rows.value(at: try place(of: key, table)) { try table.decoded($0) }
+    }
+
+    /// Calls `body` with the bytes that the table's codec wrote, which must not be kept.
+    public borrowing func withBytes<Key, Row, R>(
+        of key: Key, in table: RowTable<Key, Row>, _ body: (RawSpan) throws -> R
+    ) throws -> R? { try rows.value(at: try place(of: key, table), body) }
+
+    /// The row that a unique index has at `key`.
+    ///
+    /// - Complexity: as two reads by key.
+    public borrowing func get<Key, Row, IndexKey>(
+        _ key: IndexKey, by index: RowIndex<Key, Row, IndexKey>
+    ) throws -> (key: Key, row: Row)? {
+        try page(of: index, in: .key(key), limit: 1).first.map { ($0.key, $0.row) }
+    }
+
+    /// Whether an intent of the overlay makes the row what it is.
+    public borrowing func isPending<Key, Row>(
+        _ key: Key, in table: RowTable<Key, Row>
+    ) throws -> Bool { folded.chains[try place(of: key, table)]?.visible != nil }
+
+    /// The intents in the overlay that have read or changed the row, ascending.
+    public borrowing func overlay<Key, Row>(
+        touching key: Key, in table: RowTable<Key, Row>
+    ) throws -> [IntentNumber] {
+        folded.chains[try place(of: key, table)]?.intents ?? []
+    }
+
+    // MARK: In order
+
+    /// Rows in the order of their keys.
+    ///
+    /// - Parameters:
+    ///   - range: which keys.
+    ///   - order: from the lowest key up, or from the highest down.
+    ///   - place: of the last row of the page before; the first row is the one behind it, whether that
+    ///     one is still there or not.
+    ///   - limit: how many rows at most.
+    /// - Complexity: O(log n), and O(1) for each row, and for each one in between that the overlay
+    ///   removes.
+    public borrowing func page<Key, Row>(
+        of table: RowTable<Key, Row>, in range: RowRange<Key> = .all,
+        order: RowOrder = .ascending, after place: Key? = nil, limit: Int
+    ) throws -> [RowEntry<Key, Row>] {
+        var page: [RowEntry<Key, Row>] = []
+        guard limit > 0 else { return page }
+        let prefix = try folded.schema.prefix(of: table.name)
+        let span = range.span(behind: prefix)
+            .following(place.map { KeyBytes($0.bytes(behind: prefix)) }, order)
+        try rows.scan(span, backwards: order == .descending) { key, bytes in
+            page.append(
+                RowEntry(
+                    key: try Key(stored: key.bytes, behind: prefix.count),
+                    row: try table.decoded(bytes)))
+            return page.count < limit
+        }
+        return page
+    }
+
+    /// Rows in the order of an index.
+    ///
+    /// - Parameter place: the ``IndexedRow/place`` of the last row of the page before.
+    /// - Complexity: a walk along the index as in a table, and one read by key for each row.
+    public borrowing func page<Key, Row, IndexKey>(
+        of index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all,
+        order: RowOrder = .ascending, after place: IndexPlace<IndexKey, Key>? = nil, limit: Int
+    ) throws -> [IndexedRow<IndexKey, Key, Row>] {
+        var places: [IndexPlace<IndexKey, Key>] = []
+        guard limit > 0 else { return [] }
+        let prefix = try folded.schema.prefix(of: index.name)
+        let span = range.span(behind: prefix)
+            .following(place.map { KeyBytes($0.bytes(prefix, index.isUnique)) }, order)
+        try rows.scan(span, backwards: order == .descending) { key, bytes in
+            places.append(try IndexPlace(key, prefix.count, bytes, index.isUnique))
+            return places.count < limit
+        }
+        return try places.map { place in
+            guard let row = try get(place.key, in: index.table) else {
+                throw FoldbackError.damaged(
+                    path: "\(folded.identity)", sequence: nil,
+                    reason: "index \(index.name) has a row that \(index.table.name) has not")
+            }
+            return IndexedRow(place: place, row: row)
+        }
+    }
+
+    /// How many rows there are.
+    ///
+    /// - Complexity: a walk along the rows, without decoding them.
+    public borrowing func count<Key, Row>(
+        of table: RowTable<Key, Row>, in range: RowRange<Key> = .all
+    ) throws -> Int {
+        try count(range.span(behind: try folded.schema.prefix(of: table.name)))
+    }
+
+    public borrowing func count<Key, Row, IndexKey>(
+        of index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all
+    ) throws -> Int {
+        try count(range.span(behind: try folded.schema.prefix(of: index.name)))
+    }
+
+    private borrowing func count(_ span: KeySpan) throws -> Int {
+        var count = 0
+        try rows.scan(span, backwards: false) { _, _ in
+            count += 1
+            return true
+        }
+        return count
+    }
+
+    private borrowing func place<Key, Row>(
+        of key: Key, _ table: RowTable<Key, Row>
+    ) throws(RowError) -> KeyBytes {
+        KeyBytes(key.bytes(behind: try folded.schema.prefix(of: table.name)))
+    }
+}
+
+public enum RowOrder: Sendable {
+    case ascending
+    case descending
+}
+
+/// A row with its key.
+public struct RowEntry<Key: RowKey, Row: Sendable>: Sendable {
+    public let key: Key
+    public let row: Row
+}
+
+extension RowEntry: Equatable where Row: Equatable {}
+
+/// A row as an index has it.
+public struct IndexedRow<IndexKey: RowKey, Key: RowKey, Row: Sendable>: Sendable {
+    public let place: IndexPlace<IndexKey, Key>
+    public let row: Row
+
+    public var key: Key { place.key }
+    public var indexKey: IndexKey { place.indexKey }
+}
+
+extension IndexedRow: Equatable where Row: Equatable {}
+
+/// Where an index has a row: rows with one index key lie in the order of their own keys.
+public struct IndexPlace<IndexKey: RowKey, Key: RowKey>: Hashable, Sendable {
+    public let indexKey: IndexKey
+    public let key: Key
+
+    public init(_ indexKey: IndexKey, _ key: Key) {
+        self.indexKey = indexKey
+        self.key = key
+    }
+
+    /// - Parameter bytes: of the entry's value, which in a unique index is the row's key.
+    fileprivate init(
+        _ key: KeyBytes, _ offset: Int, _ bytes: RawSpan, _ isUnique: Bool
+    ) throws {
+        var decoder = KeyDecoder(key.bytes, from: offset)
+        indexKey = try decoder.next()
+        self.key =
+            isUnique
+            ? try Key(stored: [UInt8](copying: bytes), behind: 0)
+            : try Key(stored: key.bytes, behind: decoder.offset)
+    }
+
+    fileprivate func bytes(_ prefix: [UInt8], _ isUnique: Bool) -> [UInt8] {
+        let entry = indexKey.bytes(behind: prefix)
+        return isUnique ? entry : key.bytes(behind: entry)
+    }
+}
+
+extension KeySpan {
+    /// What is left of it behind `place`.
+    fileprivate func following(_ place: KeyBytes?, _ order: RowOrder) -> KeySpan {
+        guard let place else { return self }
+        var rest = self
+        switch order {
+        case .ascending: rest.lower = max(lower, KeyBytes(place.bytes + [0]))
+        case .descending: rest.upper = upper.map { min($0, place) } ?? place
+        }
+        return rest
+    }
+}

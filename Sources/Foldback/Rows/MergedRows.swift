@@ -1,0 +1,92 @@
+/// Rows as readers have them at one sequence: the overlay's above those that are confirmed.
+struct MergedRows {
+    let stored: any StoredRows
+    let folded: FoldedRows
+    /// Without the overlay.
+    let isConfirmedOnly: Bool
+
+    /// Calls `body` with the row's bytes; nil: there is none.
+    func value<R>(at key: KeyBytes, _ body: (RawSpan) throws -> R) throws -> R? {
+        if !isConfirmedOnly, !folded.chains.isEmpty, let row = folded.chains[key]?.visible {
+            return try row.bytes.map { try body($0.span.bytes) }
+        }
+        if let own = folded.own { return try own[key].map { try body($0.span.bytes) } }
+        return try stored.value(at: key, body)
+    }
+
+    /// Calls `body` with each row of `span` in order, or backwards, until it answers false.
+    func scan(
+        _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
+    ) throws {
+        guard !isConfirmedOnly, !folded.chains.isEmpty else {
+            return try scanConfirmed(span, backwards: backwards, body)
+        }
+        var overlay = OverlayRows(folded.chains, span, backwards: backwards)
+        var isOver = false
+        try scanConfirmed(span, backwards: backwards) { key, bytes in
+            // What the overlay has before this row, and whether it has this one.
+            while let (place, row) = overlay.next, !overlay.isBehind(place, key) {
+                overlay.advance()
+                if let made = row.bytes, try !body(place, made.span.bytes) {
+                    isOver = true
+                    return false
+                }
+                if place == key { return true }
+            }
+            isOver = try !body(key, bytes)
+            return !isOver
+        }
+        while !isOver, let (place, row) = overlay.next {
+            overlay.advance()
+            if let made = row.bytes { isOver = try !body(place, made.span.bytes) }
+        }
+    }
+
+    private func scanConfirmed(
+        _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
+    ) throws {
+        guard let own = folded.own else {
+            return try stored.scan(span, backwards: backwards, body)
+        }
+        try own.scan(span, backwards: backwards) { try body($0, $1.span.bytes) }
+    }
+}
+
+/// The rows that the overlay changes, one after the other.
+private struct OverlayRows {
+    private let chains: OrderedMap<KeyBytes, RowChain>
+    private let span: KeySpan
+    private let backwards: Bool
+    private var forwards: IteratorSequence<OrderedMap<KeyBytes, RowChain>.Iterator>
+    private(set) var next: (key: KeyBytes, row: RowValue)?
+    private var place: KeyBytes?
+
+    init(_ chains: OrderedMap<KeyBytes, RowChain>, _ span: KeySpan, backwards: Bool) {
+        self.chains = chains
+        self.span = span
+        self.backwards = backwards
+        forwards = chains.from(span.lower)
+        place = span.upper
+        advance()
+    }
+
+    func isBehind(_ place: KeyBytes, _ key: KeyBytes) -> Bool {
+        backwards ? place < key : key < place
+    }
+
+    mutating func advance() {
+        next = nil
+        while let (key, chain) = step(), span.contains(key) {
+            guard let row = chain.visible else { continue }
+            next = (key, row)
+            return
+        }
+    }
+
+    private mutating func step() -> (KeyBytes, RowChain)? {
+        guard backwards else { return forwards.next() }
+        guard let (key, chain) = chains.last(before: place) else { return nil }
+        place = key
+        return (key, chain)
+    }
+}

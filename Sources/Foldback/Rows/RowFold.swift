@@ -1,0 +1,234 @@
+/// One stored projection's rows, kept up to date by the fold plans of ``LogState``: the counterpart of
+/// ``Fold`` for state on disk.
+package struct RowFold: Sendable {
+    package let identity: ProjectionIdentity
+    package private(set) var schema: StoredSchema
+    private let apply: RowApply
+    package private(set) var confirmed = ConfirmedRows()
+    package private(set) var overlay = RowOverlay()
+    package private(set) var faults: [Fault] = []
+    /// The entry up to which confirmed rows stand: those before it are not applied again.
+    package private(set) var sequence: LogSequence = 0
+    /// The one up to which the log has them.
+    private var writtenSequence: LogSequence = 0
+    package private(set) var confirmedCount = 0
+    /// Of a row that could not be read. What the transaction being prepared has changed is worthless then.
+    package private(set) var failure: FoldbackError?
+    private var newFaults: [Fault] = []
+    /// Intents of the overlay are applied when the view is asked for first.
+    private var isCold = true
+    /// What readers saw of the rows that change in this transaction; nil where nobody wants to know.
+    private var seen: [KeyBytes: Seen]?
+
+    /// A row as readers have it.
+    package struct Seen: Equatable, Sendable {
+        package let value: RowValue
+        package let isPending: Bool
+    }
+
+    /// Rows of their own, in memory.
+    package init<P: StoredProjection>(_: P.Type) {
+        identity = P.identity
+        schema = StoredSchema(P.schema, number: 0)
+        apply = { folded, rows in
+            switch folded.payload.content {
+            case .event(let event):
+                guard let event = event as? P.Event else {
+                    preconditionFailure("an event is \(type(of: event)), not \(P.Event.self)")
+                }
+                do { try P.apply(event, folded.context, to: &rows) } catch { return error }
+                return nil
+            case .unreadable(let why): return UnreadableEvent(reason: why)
+            }
+        }
+    }
+
+    /// Over the rows that the log has.
+    package mutating func attach(
+        to storage: any LogStorage, number: UInt32, sequence: LogSequence, faults: [Fault]
+    ) {
+        schema = StoredSchema(schema.schema, number: number)
+        confirmed = ConfirmedRows(of: storage)
+        self.sequence = sequence
+        writtenSequence = sequence
+        self.faults = faults
+    }
+
+    /// Rows that were changed since the last commit.
+    package var changedCount: Int { confirmed.changed.count }
+    package var isBehindLog: Bool { writtenSequence < sequence }
+
+    // MARK: Following the log
+
+    /// Applies the newest intent; what `apply` throws makes it conflicted (F9).
+    package mutating func append(_ intent: UnsettledIntent) -> (any Error)? {
+        guard !isCold, failure == nil else { return nil }
+        return evaluate(intent)
+    }
+
+    /// Takes the intent appended last out again: it is not recorded after all (F9).
+    package mutating func retract(_ number: IntentNumber) { leave(number) }
+
+    package mutating func perform(_ plan: FoldPlan, at sequence: LogSequence) {
+        guard failure == nil else { return }
+        if sequence > self.sequence {
+            self.sequence = sequence
+            for folded in plan.confirm { confirm(folded, at: sequence) }
+        }
+        guard !isCold else { return }
+        for number in plan.left { leave(number) }
+        switch plan.view {
+        // A confirmed row that came out otherwise has been noted by its key.
+        case .none, .all: break
+        case .append(let intent): _ = append(intent)
+        case .from(let number): overlay.becomeDue(number)
+        }
+    }
+
+    private mutating func confirm(_ folded: Folded, at sequence: LogSequence) {
+        confirmedCount += 1
+        var rows = TouchedRows(schema, over: confirmed)
+        let error = apply(folded, &rows)
+        if let failure = rows.failure {
+            self.failure = self.failure ?? failure
+            return
+        }
+        if let error {
+            let fault = Fault(
+                sequence: sequence, origin: folded.context.origin, reason: "\(error)")
+            faults.append(fault)
+            newFaults.append(fault)
+            return
+        }
+        for (key, value) in rows.made {
+            note(key, overlay)
+            confirmed.set(value, at: key)
+            overlay.confirmedChanged(key)
+        }
+    }
+
+    /// Brings the view up to date. Several entries of one commit are looked at together.
+    package mutating func foldStale(over intents: Overlay) {
+        guard failure == nil else { return }
+        if isCold {
+            isCold = false
+            for (_, intent) in intents where intent.isFolded { _ = evaluate(intent) }
+            return
+        }
+        while failure == nil, let (number, isOther) = overlay.nextDue() {
+            guard let intent = intents[number], intent.isFolded else { continue }
+            do throws(FoldbackError) {
+                if !isOther, try overlay.findsTheSame(number, over: confirmed) { continue }
+            } catch {
+                failure = error
+                return
+            }
+            _ = evaluate(intent)
+        }
+    }
+
+    private mutating func evaluate(_ intent: UnsettledIntent) -> (any Error)? {
+        var overlay = overlay
+        self.overlay = RowOverlay()
+        defer { self.overlay = overlay }
+        do throws(FoldbackError) {
+            return try overlay.evaluate(intent, by: apply, schema, over: confirmed) {
+                note($0, $1)
+            }
+        } catch {
+            failure = failure ?? error
+            return nil
+        }
+    }
+
+    private mutating func leave(_ number: IntentNumber) {
+        var overlay = overlay
+        self.overlay = RowOverlay()
+        overlay.leave(number) { note($0, $1) }
+        self.overlay = overlay
+    }
+
+    // MARK: Changes
+
+    /// Notes what readers see of a row, before it changes for the first time.
+    private mutating func note(_ key: KeyBytes, _ overlay: RowOverlay) {
+        guard seen != nil, seen?[key] == nil else { return }
+        let now = visible(key, overlay)
+        seen?[key] = now
+    }
+
+    private mutating func visible(_ key: KeyBytes, _ overlay: RowOverlay) -> Seen {
+        if let value = overlay.chains[key]?.visible { return Seen(value: value, isPending: true) }
+        do throws(FoldbackError) {
+            return Seen(value: try confirmed.value(at: key), isPending: false)
+        } catch {
+            failure = failure ?? error
+            return Seen(value: .absent, isPending: false)
+        }
+    }
+
+    // MARK: A transaction
+
+    /// - Parameter isWatched: whether somebody wants to know which rows change.
+    package mutating func begin(isWatched: Bool) {
+        confirmed.committed()
+        writtenSequence = sequence
+        newFaults = []
+        seen = isWatched ? [:] : nil
+    }
+
+    /// What the transaction being prepared writes.
+    package func batch() -> RowBatch {
+        RowBatch(
+            rows: confirmed.changed.map { ($0.key, $0.value) },
+            faults: newFaults, firstFault: faults.count - newFaults.count,
+            header: StoredRowsHeader(
+                number: schema.number, identity: identity, schema: schema.schema.summary,
+                sequence: sequence))
+    }
+
+    /// Brings everything up to date; the rows, to be shared with readers.
+    package mutating func published(over intents: Overlay) -> FoldedRows {
+        foldStale(over: intents)
+        var changes: [RowChangeBytes]?
+        if let seen {
+            changes = []
+            for (key, old) in seen {
+                let new = visible(key, overlay)
+                guard new != old else { continue }
+                changes?.append(
+                    RowChangeBytes(
+                        key: key, old: old.value, new: new.value, isPending: new.isPending))
+            }
+        }
+        return FoldedRows(
+            identity: identity, schema: schema, chains: overlay.chains,
+            conflicted: overlay.conflicted, faults: faults,
+            counts: FoldCounts(overlay: overlay.count, confirmed: confirmedCount),
+            own: confirmed.isStored ? nil : confirmed.rows, changes: changes)
+    }
+}
+
+/// A row that readers see otherwise than at the commit before.
+package struct RowChangeBytes: Sendable {
+    package let key: KeyBytes
+    package let old: RowValue
+    package let new: RowValue
+    /// An intent of the overlay makes it what it is.
+    package let isPending: Bool
+}
+
+/// One stored projection as readers get it: what the overlay makes of rows, to be seen above those that the
+/// log has at the same sequence.
+package struct FoldedRows: Sendable {
+    package let identity: ProjectionIdentity
+    package let schema: StoredSchema
+    package let chains: OrderedMap<KeyBytes, RowChain>
+    package let conflicted: NumberMap<IntentNumber, String>
+    package let faults: [Fault]
+    package let counts: FoldCounts
+    /// Confirmed rows, where they are not the log's.
+    package let own: OrderedMap<KeyBytes, [UInt8]>?
+    /// Since the commit before; nil where nobody asked.
+    package let changes: [RowChangeBytes]?
+}

@@ -1,0 +1,92 @@
+/// The tables and indexes of a stored projection.
+///
+/// What is in it, under which names and in which order, is part of what is stored: a log whose rows were
+/// made under another schema has them made anew from its entries, as with another version.
+public struct RowSchema: Sendable {
+    private let spaces: [SpaceDefinition]
+    private let places: [String: Int]
+    /// For each table, the indexes on it, by place.
+    private let indexes: [[Int]]
+
+    /// Traps where two have one name, or an index comes without its table.
+    public init(_ spaces: any RowSpace...) { self.init(spaces) }
+
+    public init(_ spaces: [any RowSpace]) {
+        let definitions = spaces.map(\.definition)
+        var places: [String: Int] = [:]
+        for (place, space) in definitions.enumerated() {
+            precondition(
+                places[space.name] == nil, "two tables or indexes are called \(space.name)")
+            places[space.name] = place
+        }
+        var indexes = definitions.map { _ in [Int]() }
+        for (place, space) in definitions.enumerated() {
+            guard case .index(let table, _, _) = space.kind else { continue }
+            guard let owner = places[table], case .table = definitions[owner].kind else {
+                preconditionFailure(
+                    "the table \(table) of index \(space.name) is not in the schema")
+            }
+            indexes[owner].append(place)
+        }
+        self.spaces = definitions
+        self.places = places
+        self.indexes = indexes
+    }
+
+    /// In words, to be compared with what rows were made under.
+    package var summary: String {
+        spaces.map { space in
+            switch space.kind {
+            case .table: "table \(space.name)"
+            case .index(let table, let isUnique, _):
+                "\(isUnique ? "unique " : "")index \(space.name) on \(table)"
+            }
+        }.joined(separator: ", ")
+    }
+
+    func place(of name: String) throws(RowError) -> Int {
+        guard let place = places[name] else { throw .unknown(name) }
+        return place
+    }
+
+    /// The indexes of the table at `place`.
+    func indexes(of place: Int) -> [Int] { indexes[place] }
+
+    func index(_ place: Int) -> (name: String, isUnique: Bool, rows: any AnyIndexedRows) {
+        guard case .index(_, let isUnique, let rows) = spaces[place].kind else {
+            preconditionFailure("\(spaces[place].name) is no index")
+        }
+        return (spaces[place].name, isUnique, rows)
+    }
+}
+
+/// A schema in a log: which bytes its tables' keys begin with.
+///
+/// ```
+/// number of the projection (4 bytes)  place in the schema (2)  key
+/// ```
+package struct StoredSchema: Sendable {
+    package let schema: RowSchema
+    /// Of the projection in its log; 0 in memory.
+    package let number: UInt32
+
+    package init(_ schema: RowSchema, number: UInt32) {
+        self.schema = schema
+        self.number = number
+    }
+
+    package static let prefixBytes = 6
+
+    static func prefix(of number: UInt32) -> [UInt8] {
+        withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
+
+    func prefix(ofPlace place: Int) -> [UInt8] {
+        let place = UInt16(place)
+        return Self.prefix(of: number) + [UInt8(place >> 8), UInt8(truncatingIfNeeded: place)]
+    }
+
+    func prefix(of name: String) throws(RowError) -> [UInt8] {
+        prefix(ofPlace: try schema.place(of: name))
+    }
+}

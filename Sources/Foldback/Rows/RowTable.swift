@@ -1,0 +1,108 @@
+/// A table of a stored projection: rows by key, in the keys' order.
+///
+/// ```swift
+/// static let messages = RowTable("messages", key: UUID.self, row: Message.self)
+/// static let unread = messages.index("unread") { _, message in
+///     message.isRead ? nil : message.sent
+/// }
+/// static let schema = RowSchema(messages, unread)
+/// ```
+public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
+    public let name: String
+    let codec: any ByteCodec<Row>
+
+    /// - Parameter name: of its own in its schema; another name is another table.
+    public init(_ name: String, key: Key.Type = Key.self, codec: any ByteCodec<Row>) {
+        self.name = name
+        self.codec = codec
+    }
+
+    public init(
+        _ name: String, key: Key.Type = Key.self, row: Row.Type = Row.self
+    ) where Row: Codable { self.init(name, codec: JSONBytes<Row>()) }
+
+    /// An index of this table, to be put into the schema beside it.
+    ///
+    /// - Parameters:
+    ///   - isUnique: two rows with one key are an error of the event that makes the second one.
+    ///   - key: where the index has the row; nil where it does not have it. A pure function.
+    public func index<IndexKey: RowKey>(
+        _ name: String, isUnique: Bool = false,
+        by key: @escaping @Sendable (Key, Row) -> IndexKey?
+    ) -> RowIndex<Key, Row, IndexKey> {
+        index(name, isUnique: isUnique) { primary, row in key(primary, row).map { [$0] } ?? [] }
+    }
+
+    /// The same for rows that an index has in several places, like an article under each of its tags.
+    public func index<IndexKey: RowKey>(
+        _ name: String, isUnique: Bool = false,
+        byEach keys: @escaping @Sendable (Key, Row) -> [IndexKey]
+    ) -> RowIndex<Key, Row, IndexKey> {
+        RowIndex(table: self, name: name, isUnique: isUnique, keys: keys)
+    }
+
+    public var definition: SpaceDefinition { .table(name) }
+
+    func encoded(_ row: Row) throws -> [UInt8] {
+        let bytes = try codec.bytes(of: row)
+        guard bytes.count <= Limits.rowBytesMax else {
+            throw RowError.rowTooLarge(table: name, bytes: bytes.count)
+        }
+        return bytes
+    }
+
+    func decoded(_ bytes: RawSpan) throws(RowError) -> Row {
+        do { return try codec.decode(bytes) } catch {
+            throw .unreadableRow(table: name, reason: "\(error)")
+        }
+    }
+}
+
+/// A secondary index of a ``RowTable``: its rows in another order, or some of them.
+public struct RowIndex<Key: RowKey, Row: Sendable, IndexKey: RowKey>: RowSpace {
+    public let table: RowTable<Key, Row>
+    public let name: String
+    public let isUnique: Bool
+    let keys: @Sendable (Key, Row) -> [IndexKey]
+
+    public var definition: SpaceDefinition {
+        .index(name, of: table.name, isUnique: isUnique, IndexedRows(self))
+    }
+}
+
+/// A table or an index, as schemas list them: ``RowTable`` or ``RowIndex``.
+public protocol RowSpace: Sendable {
+    /// Of its own in its schema.
+    var name: String { get }
+    /// For schemas.
+    var definition: SpaceDefinition { get }
+}
+
+/// What a schema knows of a table or an index without its types.
+public struct SpaceDefinition: Sendable {
+    enum Kind: Sendable {
+        case table
+        case index(table: String, isUnique: Bool, any AnyIndexedRows)
+    }
+
+    let name: String
+    let kind: Kind
+
+    static func table(_ name: String) -> Self { Self(name: name, kind: .table) }
+
+    static func index(
+        _ name: String, of table: String, isUnique: Bool, _ rows: any AnyIndexedRows
+    ) -> Self { Self(name: name, kind: .index(table: table, isUnique: isUnique, rows)) }
+}
+
+protocol AnyIndexedRows: Sendable {}
+
+/// Where an index has a row, by bytes.
+final class IndexedRows<Key: RowKey, Row: Sendable>: AnyIndexedRows {
+    let keys: @Sendable (Key, Row) -> [[UInt8]]
+
+    init<IndexKey>(_ index: RowIndex<Key, Row, IndexKey>) {
+        let keys = index.keys
+        self.keys = { key, row in keys(key, row).map { $0.bytes(behind: []) } }
+    }
+}

@@ -1,0 +1,233 @@
+/// The rows as an event finds them, and what it makes of them.
+///
+/// Handed to ``StoredProjection/apply(_:_:to:)``. Each row that is asked for is noted, and the event is applied
+/// again when one of these comes out otherwise below it. Changes are seen by what follows in the same event,
+/// and kept only if it does not throw.
+///
+/// An index is kept with its table: a change of a row costs one read of it, and one change in each index
+/// whose key for it changes.
+public struct TouchedRows {
+    private let schema: StoredSchema
+    private let below: any RowsBelow
+    private var touches: [Touch] = []
+    /// Places in `touches`, once there are many.
+    private var places: [KeyBytes: Int] = [:]
+    /// Ranges that were asked for.
+    package private(set) var spans: [KeySpan] = []
+    /// What the disk said, whatever the app made of it.
+    package private(set) var failure: FoldbackError?
+
+    private struct Touch {
+        let key: KeyBytes
+        var found: RowValue?
+        var made: RowValue?
+    }
+
+    package init(_ schema: StoredSchema, over below: any RowsBelow) {
+        self.schema = schema
+        self.below = below
+    }
+
+    // MARK: One row
+
+    /// The row at `key`; nil where there is none.
+    public mutating func get<Key, Row>(
+        _ key: Key, in table: RowTable<Key, Row>
+    ) throws -> Row? {
+        try row(at: try place(of: key, table).key, table)
+    }
+
+    /// Puts the row there, whatever was there before.
+    public mutating func put<Key, Row>(
+        _ row: Row, at key: Key, in table: RowTable<Key, Row>
+    ) throws {
+        try change(key, table, to: row)
+    }
+
+    /// - Throws: `RowError.isPresent` where there is one.
+    public mutating func insert<Key, Row>(
+        _ row: Row, at key: Key, in table: RowTable<Key, Row>
+    ) throws {
+        guard try value(at: try place(of: key, table).key) == .absent else {
+            throw RowError.isPresent(table: table.name)
+        }
+        try change(key, table, to: row)
+    }
+
+    /// Changes the row that is there.
+    ///
+    /// - Throws: `RowError.isAbsent` where there is none, and what `body` throws.
+    public mutating func update<Key, Row>(
+        _ key: Key, in table: RowTable<Key, Row>, _ body: (inout Row) throws -> Void
+    ) throws {
+        guard var row = try get(key, in: table) else {
+            throw RowError.isAbsent(table: table.name)
+        }
+        try body(&row)
+        try change(key, table, to: row)
+    }
+
+    /// Changes the row that is there, or the one that is made where there is none.
+    public mutating func update<Key, Row>(
+        _ key: Key, in table: RowTable<Key, Row>, default made: @autoclosure () -> Row,
+        _ body: (inout Row) throws -> Void
+    ) throws {
+        var row = try get(key, in: table) ?? made()
+        try body(&row)
+        try change(key, table, to: row)
+    }
+
+    /// Removes the row, if there is one.
+    public mutating func remove<Key, Row>(_ key: Key, from table: RowTable<Key, Row>) throws {
+        try change(key, table, to: nil)
+    }
+
+    // MARK: Many rows
+
+    /// The keys of the rows in `range`, in order. The event is applied again when any row in it comes out
+    /// otherwise: for whole states that a server sends, rather than for what users do.
+    ///
+    /// - Complexity: O(n) in these rows.
+    public mutating func keys<Key, Row>(
+        in range: RowRange<Key> = .all, of table: RowTable<Key, Row>
+    ) throws -> [Key] {
+        let prefix = try schema.prefix(of: table.name)
+        let span = range.span(behind: prefix)
+        var found: [(key: KeyBytes, value: [UInt8])]
+        do throws(FoldbackError) { found = try below.rows(in: span) } catch {
+            failure = failure ?? error
+            throw error
+        }
+        spans.append(span)
+        let made = self.made.filter { span.contains($0.key) }
+        if !made.isEmpty {
+            let keys = Set(made.map(\.key))
+            found.removeAll { keys.contains($0.key) }
+            found += made.compactMap { made in made.value.bytes.map { (made.key, $0) } }
+            found.sort { $0.key < $1.key }
+        }
+        return try found.map { try Key(stored: $0.key.bytes, behind: prefix.count) }
+    }
+
+    /// Removes the rows in `range`; see ``keys(in:of:)``.
+    public mutating func removeAll<Key, Row>(
+        in range: RowRange<Key> = .all, from table: RowTable<Key, Row>
+    ) throws {
+        for key in try keys(in: range, of: table) { try remove(key, from: table) }
+    }
+
+    // MARK: With its indexes
+
+    private mutating func change<Key, Row>(
+        _ key: Key, _ table: RowTable<Key, Row>, to row: Row?
+    ) throws {
+        let (place, bytes) = try place(of: key, table)
+        let indexes = schema.schema.indexes(of: place)
+        if !indexes.isEmpty {
+            let old = try self.row(at: bytes, table)
+            let primary = key.bytes(behind: [])
+            for index in indexes { try move(index, key, primary, from: old, to: row) }
+        }
+        try set(row.map { .row(try table.encoded($0)) } ?? .absent, at: bytes)
+    }
+
+    private mutating func move<Key: RowKey, Row: Sendable>(
+        _ place: Int, _ key: Key, _ primary: [UInt8], from old: Row?, to new: Row?
+    ) throws {
+        let (name, isUnique, rows) = schema.schema.index(place)
+        guard let rows = rows as? IndexedRows<Key, Row> else {
+            preconditionFailure("the index \(name) is of another table")
+        }
+        let before = old.map { rows.keys(key, $0) } ?? []
+        let after = new.map { rows.keys(key, $0) } ?? []
+        guard before != after else { return }
+        let prefix = schema.prefix(ofPlace: place)
+        for index in before where !after.contains(index) {
+            try set(.absent, at: KeyBytes(prefix + (isUnique ? index : index + primary)))
+        }
+        for index in after where !before.contains(index) {
+            let bytes = prefix + (isUnique ? index : index + primary)
+            try requireShort(bytes, name)
+            let entry = KeyBytes(bytes)
+            guard isUnique else {
+                try set(.row([]), at: entry)
+                continue
+            }
+            guard try value(at: entry) == .absent else { throw RowError.notUnique(index: name) }
+            try set(.row(primary), at: entry)
+        }
+    }
+
+    // MARK: Bytes
+
+    private func place<Key, Row>(
+        of key: Key, _ table: RowTable<Key, Row>
+    ) throws -> (place: Int, key: KeyBytes) {
+        let place = try schema.schema.place(of: table.name)
+        let bytes = key.bytes(behind: schema.prefix(ofPlace: place))
+        try requireShort(bytes, table.name)
+        return (place, KeyBytes(bytes))
+    }
+
+    private func requireShort(_ bytes: [UInt8], _ name: String) throws {
+        let count = bytes.count - StoredSchema.prefixBytes
+        guard count <= KeyEncoder.bytesMax else {
+            throw RowError.keyTooLong(table: name, bytes: count)
+        }
+    }
+
+    private mutating func row<Key, Row>(
+        at key: KeyBytes, _ table: RowTable<Key, Row>
+    ) throws -> Row? {
+        guard case .row(let bytes) = try value(at: key) else { return nil }
+        return try table.decoded(bytes.span.bytes)
+    }
+
+    private mutating func value(at key: KeyBytes) throws -> RowValue {
+        let index = touch(key)
+        if let known = touches[index].made ?? touches[index].found { return known }
+        do throws(FoldbackError) {
+            let found = try below.value(at: key)
+            touches[index].found = found
+            return found
+        } catch {
+            failure = failure ?? error
+            throw error
+        }
+    }
+
+    private mutating func set(_ value: RowValue, at key: KeyBytes) throws {
+        touches[touch(key)].made = value
+    }
+
+    private mutating func touch(_ key: KeyBytes) -> Int {
+        if touches.count <= 16 {
+            if let index = touches.firstIndex(where: { $0.key == key }) { return index }
+        } else {
+            if places.isEmpty {
+                for (index, touch) in touches.enumerated() { places[touch.key] = index }
+            }
+            if let index = places[key] { return index }
+            places[key] = touches.count
+        }
+        touches.append(Touch(key: key))
+        return touches.count - 1
+    }
+
+    // MARK: What came of it
+
+    package var found: [(key: KeyBytes, value: RowValue)] {
+        touches.compactMap { touch in touch.found.map { (touch.key, $0) } }
+    }
+
+    package var made: [(key: KeyBytes, value: RowValue)] {
+        touches.compactMap { touch in touch.made.map { (touch.key, $0) } }
+    }
+}
+
+/// The rows that an event finds.
+package protocol RowsBelow {
+    func value(at key: KeyBytes) throws(FoldbackError) -> RowValue
+    /// Those of `span`, in order.
+    func rows(in span: KeySpan) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])]
+}

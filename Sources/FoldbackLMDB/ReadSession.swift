@@ -1,0 +1,162 @@
+import CLMDB
+
+/// A snapshot that is held from one call to a later one, where a closure would not do: by the writer
+/// while it decides. On one thread, from ``Environment/session()`` to ``end()``.
+///
+/// `@unchecked Sendable`: handed from hand to hand on that thread only.
+package final class ReadSession: @unchecked Sendable {
+    private let handle: OpaquePointer
+    private let snapshot: Snapshot
+    private let gate: MapGate
+
+    init(_ handle: OpaquePointer, _ snapshot: Snapshot, _ gate: MapGate) {
+        self.handle = handle
+        self.snapshot = snapshot
+        self.gate = gate
+    }
+
+    /// To be called once; nothing is read afterwards.
+    package func end() {
+        mdb_txn_abort(handle)
+        gate.leave()
+    }
+
+    /// Calls `body` with the value's bytes, which it must not keep; nil if the key is not there.
+    package func get<Key, R>(
+        _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
+    ) throws(LMDBError) -> R? {
+        try snapshot.get(table, key, body)
+    }
+
+    /// Calls `body` with each pair from `start` on, in order of key, until it answers false. The
+    /// bytes must not be kept.
+    package func scan<Key>(
+        _ table: Table<Key>, from start: Key?, _ body: (Key, RawSpan) -> Bool
+    ) throws(LMDBError) {
+        try snapshot.scan(table, from: start, body)
+    }
+}
+
+extension Environment {
+    /// Begins reading the last commit. Whoever holds it must not write: see ``MapGate``.
+    package func session() throws(LMDBError) -> ReadSession {
+        try begunReading { transaction, snapshot in ReadSession(transaction, snapshot, gate) }
+    }
+}
+
+extension Snapshot {
+    func get<Key, R>(
+        _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
+    ) throws(LMDBError) -> R? {
+        guard let tree = try tree(table.name, .get) else { return nil }
+        do throws(PageDamage) {
+            return try key.withKeyBytes { key throws(PageDamage) -> R? in
+                let path = try TreePath(in: self, of: tree, to: key)
+                guard let node = try path.node(at: key) else { return nil }
+                return body(try path.value(of: node).bytes)
+            }
+        } catch {
+            throw LMDBError(.get, table: table.name, error)
+        }
+    }
+
+    /// Calls `body` with each pair from `start` on, in order of key, until it answers false.
+    func scan<Key>(
+        _ table: Table<Key>, from start: Key?, _ body: (Key, RawSpan) -> Bool
+    ) throws(LMDBError) {
+        guard let tree = try tree(table.name, .scan) else { return }
+        do throws(PageDamage) {
+            var path = try self.path(in: tree, to: start)
+            try path.leaveLeaf()
+            while let node = try path.node() {
+                guard body(try path.key(of: node), try path.value(of: node).bytes) else { return }
+                try path.advance()
+            }
+        } catch {
+            throw LMDBError(.scan, table: table.name, error)
+        }
+    }
+
+    /// The same backwards: the pairs before `end`, the last one first; nil: from the last of all.
+    func scanBackwards<Key>(
+        _ table: Table<Key>, before end: Key?, _ body: (Key, RawSpan) -> Bool
+    ) throws(LMDBError) {
+        guard let tree = try tree(table.name, .scan) else { return }
+        do throws(PageDamage) {
+            var path =
+                if let end { try self.path(in: tree, to: end) } else {
+                    try TreePath(in: self, behindLastOf: tree)
+                }
+            while try path.retreat(), let node = try path.node() {
+                guard body(try path.key(of: node), try path.value(of: node).bytes) else { return }
+            }
+        } catch {
+            throw LMDBError(.scan, table: table.name, error)
+        }
+    }
+
+    func lastKey<Key>(of table: Table<Key>) throws(LMDBError) -> Key? {
+        var last: Key?
+        try scanBackwards(table, before: nil) { key, _ in
+            last = key
+            return false
+        }
+        return last
+    }
+
+    func count<Key>(of table: Table<Key>) throws(LMDBError) -> Int {
+        Int(clamping: try tree(table.name, .inspect)?.entries ?? 0)
+    }
+
+    func tree(_ name: String, _ operation: LMDBError.Operation) throws(LMDBError) -> Tree? {
+        do throws(PageDamage) { return try tree(named: name) } catch {
+            throw LMDBError(operation, table: name, error)
+        }
+    }
+
+    private func path<Key: TableKey>(
+        in tree: Tree, to start: Key?
+    ) throws(PageDamage) -> TreePath {
+        guard let start else { return try TreePath(in: self, of: tree, to: nil) }
+        return try start.withKeyBytes { start throws(PageDamage) in
+            try TreePath(in: self, of: tree, to: start)
+        }
+    }
+}
+
+extension TreePath {
+    func key<Key: TableKey>(of node: Page.Node) throws(PageDamage) -> Key {
+        guard let key = Key(keyBytes: node.key) else {
+            throw damage("a key of \(node.key.count) bytes is none of the table's")
+        }
+        return key
+    }
+}
+
+/// A read that is going on, for values that stand only while its closure runs.
+package struct UnmanagedRead: Sendable {
+    fileprivate let snapshot: Snapshot
+
+    package func get<Key, R>(
+        _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
+    ) throws(LMDBError) -> R? {
+        try snapshot.get(table, key, body)
+    }
+
+    package func scan<Key>(
+        _ table: Table<Key>, from start: Key?, _ body: (Key, RawSpan) -> Bool
+    ) throws(LMDBError) {
+        try snapshot.scan(table, from: start, body)
+    }
+
+    package func scanBackwards<Key>(
+        _ table: Table<Key>, before end: Key?, _ body: (Key, RawSpan) -> Bool
+    ) throws(LMDBError) {
+        try snapshot.scanBackwards(table, before: end, body)
+    }
+}
+
+extension ReadTransaction {
+    /// The same read, to be used inside the closure that has this one, and not kept.
+    package var unmanaged: UnmanagedRead { UnmanagedRead(snapshot: snapshot) }
+}
