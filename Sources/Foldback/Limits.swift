@@ -17,6 +17,8 @@ package enum Limits {
 
     /// Bytes of one row of a stored projection, as its codec writes it.
     package static let rowBytesMax = 16 << 20
+    /// Rows whose changes are kept for somebody who watches and does not take them.
+    package static let rowChangesMax = 10_000
     /// Rows that one transaction changes while a projection gets up with its log, or removes of one that
     /// is not wanted any more.
     package static let rowCatchUpCountMax = 8_192

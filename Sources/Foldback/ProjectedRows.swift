@@ -23,6 +23,23 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
         }
     }
 
+    /// Reads rows as they were after entry `sequence`; 0 is before the first (F11).
+    ///
+    /// - Complexity: folds the log from its first entry on, on the calling task's executor, and has all
+    ///   rows in memory meanwhile: for looking into the past, not for showing it.
+    /// - Throws: what `body` throws; `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    public func read<R>(
+        at sequence: LogSequence, _ body: (borrowing RowReader<P>) throws -> R
+    ) async throws -> R {
+        try core.storage.requireUsable()
+        let last = core.writer.published.sequence
+        guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
+        var (fold, _) = try LogFold.folded(
+            core.storage, folds: [], rows: [RowFold(P.self)], codec: core.codec, upTo: sequence)
+        let published = fold.published()
+        return try body(RowReader(published, published.rows[0], NoRows(sequence: sequence)))
+    }
+
     /// Confirmed events that could not be applied, oldest first (F9).
     public var faults: [Fault] { folded.faults }
 
@@ -35,6 +52,17 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     package var folded: FoldedRows { core.writer.published.rows[index] }
 }
 
+/// Where rows are not the log's.
+private struct NoRows: StoredRows {
+    let sequence: LogSequence
+
+    func value<R>(at key: KeyBytes, _ body: (RawSpan) throws -> R) throws -> R? { nil }
+
+    func scan(
+        _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
+    ) throws {}
+}
+
 extension Store where P: StoredProjection {
     /// The store's own projection.
     package var projected: ProjectedRows<P> { projected(P.self) }
@@ -43,6 +71,11 @@ extension Store where P: StoredProjection {
     public func read<R>(_ body: (borrowing RowReader<P>) throws -> R) throws -> R {
         try projected.read(body)
     }
+
+    /// See ``ProjectedRows/read(at:_:)``.
+    public func read<R>(
+        at sequence: LogSequence, _ body: (borrowing RowReader<P>) throws -> R
+    ) async throws -> R { try await projected.read(at: sequence, body) }
 
     /// Confirmed events that could not be applied, oldest first (F9).
     public var faults: [Fault] { projected.faults }

@@ -8,10 +8,14 @@ public struct AdditionalProjection<Event: Sendable>: Sendable {
 /// The projections that stand on a log, the store's own first.
 package struct Standing: Sendable {
     private let types: [any EventFold.Type]
+    package let folds: [any AnyFold]
+    package let rows: [RowFold]
+    /// Where each is among those of its kind.
+    private let places: [Int]
 
     /// Traps where two different ones have one name.
     package init<P: EventFold>(_ projection: P.Type, _ also: [AdditionalProjection<P.Event>]) {
-        types = [P.self] + also.map(\.type)
+        let types = [P.self] + also.map(\.type)
         for (index, type) in types.enumerated() {
             for other in types[..<index] where other != type {
                 precondition(
@@ -19,18 +23,26 @@ package struct Standing: Sendable {
                     "\(other) and \(type) are both called \(type.identity.name): name one of them")
             }
         }
+        var folds: [any AnyFold] = []
+        var rows: [RowFold] = []
+        var places: [Int] = []
+        for engine in types.map({ $0.engine }) {
+            places.append(engine.rows == nil ? folds.count : rows.count)
+            if let fold = engine.fold { folds.append(fold) }
+            if let fold = engine.rows { rows.append(fold) }
+        }
+        self.types = types
+        self.folds = folds
+        self.rows = rows
+        self.places = places
     }
-
-    package var folds: [any AnyFold] { types.compactMap { $0.engine.fold } }
-    package var rows: [RowFold] { types.compactMap { $0.engine.rows } }
 
     /// Where the projection is among those of its kind; traps where it is not on the log at `path`.
     package func place(of projection: any EventFold.Type, at path: String) -> Int {
         guard let index = types.firstIndex(where: { $0 == projection }) else {
             preconditionFailure("\(projection) is not a projection of the log \(path)")
         }
-        let isStored = projection.engine.rows != nil
-        return types[..<index].count { ($0.engine.rows != nil) == isStored }
+        return places[index]
     }
 }
 

@@ -50,6 +50,8 @@ public struct Verification: Sendable, Hashable {
         /// A row of table attempts.
         case attempt(IntentNumber)
         case checkpoint(LogSequence)
+        /// A stored projection's rows.
+        case rows(projection: String)
         /// What an open store shows.
         case view(projection: String)
 
@@ -60,6 +62,7 @@ public struct Verification: Sendable, Hashable {
             case .verdict(let number): "verdict of intent \(number)"
             case .attempt(let number): "attempt of intent \(number)"
             case .checkpoint(let sequence): "checkpoint at \(sequence)"
+            case .rows(let projection): "rows of \(projection)"
             case .view(let projection): "view of \(projection)"
             }
         }

@@ -1,15 +1,15 @@
 /// Checks a whole log against itself: every record, every verdict and every checkpoint against a fold
 /// from the first entry on.
 struct Verifier {
-    private let storage: any LogStorage
-    private let codec: any PayloadCodec
-    private var fold: LogFold
+    let storage: any LogStorage
+    let codec: any PayloadCodec
+    var fold: LogFold
     private var findings: [Verification.Finding] = []
     private var verdicts: [IntentNumber: VerdictRow] = [:]
     private var checkpointsCompared = 0
     private var notCompared: Set<String> = []
     /// Every entry could be folded.
-    private var isWhole = true
+    private(set) var isWhole = true
 
     private static let findingsMax = 100
 
@@ -19,6 +19,8 @@ struct Verifier {
     ) {
         self.storage = storage
         self.codec = codec
+        var rows = rows
+        for index in rows.indices { rows[index].imitate(number: UInt32(index + 1)) }
         fold = LogFold(of: storage, folds: folds, rows: rows)
     }
 
@@ -39,19 +41,20 @@ struct Verifier {
             try verifier.compareVerdicts()
         }
         try noting { verifier throws(FoldbackError) in try verifier.checkAttempts() }
+        try checkRows()
         return Verification(
             entriesFolded: Int(clamping: fold.state.sequence.value),
             checkpointsCompared: checkpointsCompared, findings: findings,
             notCompared: notCompared.sorted())
     }
 
-    private mutating func find(_ place: Verification.Place, _ what: String) {
+    mutating func find(_ place: Verification.Place, _ what: String) {
         guard findings.count < Self.findingsMax else { return }
         findings.append(Verification.Finding(place: place, what: what))
     }
 
     /// Damage is a finding; what else is thrown ends the check.
-    private mutating func noting(
+    mutating func noting(
         _ body: (inout Verifier) throws(FoldbackError) -> Void
     ) throws(FoldbackError) {
         do throws(FoldbackError) { try body(&self) } catch {
@@ -259,7 +262,13 @@ struct Verifier {
 
     private mutating func compare(_ end: Published) {
         guard fold.state.sequence == end.sequence else { return }
-        for (view, shown) in zip(fold.published().views, end.views) {
+        let published = fold.published()
+        for (rows, shown) in zip(published.rows, end.rows) where !rows.overlaySame(as: shown) {
+            find(
+                .view(projection: rows.identity.name.string),
+                "what the overlay makes of its rows is not what folding the entries gives")
+        }
+        for (view, shown) in zip(published.views, end.views) {
             note(
                 { try view.compared(with: shown) }, view.identity,
                 .view(projection: view.identity.name.string),

@@ -18,13 +18,7 @@ package struct RowFold: Sendable {
     /// Intents of the overlay are applied when the view is asked for first.
     private var isCold = true
     /// What readers saw of the rows that change in this transaction; nil where nobody wants to know.
-    private var seen: [KeyBytes: Seen]?
-
-    /// A row as readers have it.
-    package struct Seen: Equatable, Sendable {
-        package let value: RowValue
-        package let isPending: Bool
-    }
+    private var seen: [KeyBytes: SeenRow]?
 
     /// Rows of their own, in memory.
     package init<P: StoredProjection>(_: P.Type) {
@@ -57,6 +51,11 @@ package struct RowFold: Sendable {
     /// Rows that were changed since the last commit.
     package var changedCount: Int { confirmed.changed.count }
     package var isBehindLog: Bool { writtenSequence < sequence }
+
+    /// The same rows in memory, under the number that the log has for them; to be compared with these.
+    package mutating func imitate(number: UInt32) {
+        schema = StoredSchema(schema.schema, number: number)
+    }
 
     // MARK: Following the log
 
@@ -157,13 +156,15 @@ package struct RowFold: Sendable {
         seen?[key] = now
     }
 
-    private mutating func visible(_ key: KeyBytes, _ overlay: RowOverlay) -> Seen {
-        if let value = overlay.chains[key]?.visible { return Seen(value: value, isPending: true) }
+    private mutating func visible(_ key: KeyBytes, _ overlay: RowOverlay) -> SeenRow {
+        if let value = overlay.chains[key]?.visible {
+            return SeenRow(value: value, isPending: true)
+        }
         do throws(FoldbackError) {
-            return Seen(value: try confirmed.value(at: key), isPending: false)
+            return SeenRow(value: try confirmed.value(at: key), isPending: false)
         } catch {
             failure = failure ?? error
-            return Seen(value: .absent, isPending: false)
+            return SeenRow(value: .absent, isPending: false)
         }
     }
 
@@ -196,9 +197,7 @@ package struct RowFold: Sendable {
             for (key, old) in seen {
                 let new = visible(key, overlay)
                 guard new != old else { continue }
-                changes?.append(
-                    RowChangeBytes(
-                        key: key, old: old.value, new: new.value, isPending: new.isPending))
+                changes?.append(RowChangeBytes(key: key, old: old, new: new))
             }
         }
         return FoldedRows(
@@ -209,11 +208,16 @@ package struct RowFold: Sendable {
     }
 }
 
-/// A row that readers see otherwise than at the commit before.
+/// A row that readers see otherwise than before.
 package struct RowChangeBytes: Sendable {
     package let key: KeyBytes
-    package let old: RowValue
-    package let new: RowValue
+    package let old: SeenRow
+    package let new: SeenRow
+}
+
+/// A row as readers have it.
+package struct SeenRow: Equatable, Sendable {
+    package let value: RowValue
     /// An intent of the overlay makes it what it is.
     package let isPending: Bool
 }

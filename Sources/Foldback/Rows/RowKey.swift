@@ -114,7 +114,7 @@ public struct KeyDecoder: Sendable {
 
 extension RowKey {
     /// The key with which these bytes end.
-    init(stored bytes: [UInt8], behind offset: Int) throws {
+    package init(stored bytes: [UInt8], behind offset: Int) throws {
         var decoder = KeyDecoder(bytes, from: offset)
         self = try decoder.next()
         guard decoder.isAtEnd else { throw RowError.unreadableKey }

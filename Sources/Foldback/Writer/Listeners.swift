@@ -12,6 +12,7 @@ package final class Listeners: Sendable {
         var views: [Int: @Sendable (Published?) -> Void] = [:]
         var intents: [IntentNumber: [Int: Woken]] = [:]
         var sequences: [Int: Woken] = [:]
+        var rows: [Int: RowWatcher] = [:]
         var isClosed = false
     }
 
@@ -22,7 +23,9 @@ package final class Listeners: Sendable {
     // MARK: The writer
 
     package func published(_ new: Published) {
-        for listener in state.withLock({ Array($0.views.values) }) { listener(new) }
+        let (views, rows) = state.withLock { (Array($0.views.values), Array($0.rows.values)) }
+        for listener in views { listener(new) }
+        for watcher in rows { watcher.published(new) }
     }
 
     package func answered(_ numbers: [IntentNumber]) {
@@ -40,22 +43,24 @@ package final class Listeners: Sendable {
 
     /// The store is closed: views end, and who waits looks again.
     package func close() {
-        let (views, woken) = state.withLock { state in
+        let (views, rows, woken) = state.withLock { state in
             state.isClosed = true
             defer {
                 state.views.removeAll()
+                state.rows.removeAll()
                 state.intents.removeAll()
                 state.sequences.removeAll()
             }
             let waiting = state.intents.values.flatMap(\.values) + state.sequences.values
-            return (Array(state.views.values), waiting)
+            return (Array(state.views.values), Array(state.rows.values), waiting)
         }
         for listener in views { listener(nil) }
+        for watcher in rows { watcher.close() }
         for continuation in woken { continuation.resume() }
     }
 
     /// Whether somebody wants to know which rows change.
-    package var watchesRows: Bool { false }
+    package var watchesRows: Bool { state.withLock { !$0.rows.isEmpty } }
 
     package var isClosed: Bool { state.withLock { $0.isClosed } }
 
@@ -70,6 +75,22 @@ package final class Listeners: Sendable {
             state.views[state.nextID] = listener
             return state.nextID
         }
+    }
+
+    /// Tells the watcher of each commit until ``stopRows(_:)``, or of the end.
+    package func rows(_ watcher: RowWatcher) -> Int? {
+        let id = state.withLock { state -> Int? in
+            guard !state.isClosed else { return nil }
+            state.nextID += 1
+            state.rows[state.nextID] = watcher
+            return state.nextID
+        }
+        if id == nil { watcher.close() }
+        return id
+    }
+
+    package func stopRows(_ id: Int) {
+        state.withLock { _ = $0.rows.removeValue(forKey: id) }
     }
 
     package func stopViews(_ id: Int) {

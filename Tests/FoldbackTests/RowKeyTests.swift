@@ -1,0 +1,98 @@
+import Foldback
+import Foundation
+import TestSupport
+import Testing
+
+/// Born from keys whose bytes sort otherwise than their values: a page that begins in the wrong place.
+///
+/// Property: the bytes of keys have the order of the keys, and give them back.
+@Suite struct RowKeyTests {
+    private static func seed() -> UInt64 {
+        let given = ProcessInfo.processInfo.environment["KEY_SEED"].flatMap(UInt64.init)
+        let seed = given ?? UInt64.random(in: 0...UInt64.max)
+        print("keys: seed \(seed) (again: KEY_SEED=\(seed))")
+        return seed
+    }
+
+    private static func check<K: RowKey>(
+        _ keys: [K], _ isBefore: (K, K) -> Bool, _ what: String
+    ) throws {
+        for key in keys {
+            let again = try K(stored: key.bytes(behind: [7, 7]), behind: 2)
+            try #require(again == key, "\(what): \(key) came back as \(again)")
+        }
+        for a in keys {
+            for b in keys {
+                let bytes = KeyBytes(a.bytes(behind: [])) < KeyBytes(b.bytes(behind: []))
+                try #require(bytes == isBefore(a, b), "\(what): \(a) and \(b)")
+            }
+        }
+    }
+
+    @Test func `bytes of keys have the order of the keys, and give them back`() throws {
+        var random = SeededGenerator(seed: Self.seed())
+        let numbers = (0..<40).map { _ in Int64.random(in: .min ... .max, using: &random) }
+        try Self.check([.min, -1, 0, 1, .max] + numbers, <, "Int64")
+        try Self.check([UInt32.min, 1, .max], <, "UInt32")
+        try Self.check([Int8.min, -1, 0, 1, .max], <, "Int8")
+        try Self.check([false, true], { !$0 && $1 }, "Bool")
+        let doubles = (0..<40).map { _ in
+            Double(bitPattern: UInt64.random(in: 0 ... .max, using: &random))
+        }
+        try Self.check(
+            [-.infinity, -1, -.leastNonzeroMagnitude, 0, .leastNonzeroMagnitude, 1, .infinity]
+                + doubles.filter { !$0.isNaN }, <, "Double")
+        let texts = Self.texts(&random)
+        func byBytes(_ a: String, _ b: String) -> Bool {
+            Array(a.utf8).lexicographicallyPrecedes(Array(b.utf8))
+        }
+        try Self.check(texts.map { ExactString($0) }, <, "text")
+        try Self.check(
+            texts.map { Array($0.utf8) }, { $0.lexicographicallyPrecedes($1) }, "bytes")
+        let dates = doubles.filter(\.isFinite).prefix(10).map {
+            Date(timeIntervalSinceReferenceDate: $0)
+        }
+        try Self.check(Array(dates), <, "Date")
+        let uuids = (0..<20).map { _ in
+            UUID(
+                uuid: (
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                    UInt8.random(in: 0...9, using: &random)
+                ))
+        }
+        try Self.check(uuids, { $0.uuidString < $1.uuidString }, "UUID")
+        let pairs = texts.prefix(12).flatMap { text in
+            [-1, 0, 7].map { KeyPair(ExactString(text), $0) }
+        }
+        try Self.check(pairs, <, "pair")
+        try Self.check(
+            texts.prefix(12).map { Descending(ExactString($0)) }, { $1.key < $0.key }, "descending")
+        let mixed = texts.prefix(8).flatMap { text in
+            [-1, 0, 7].map { KeyPair(Descending($0), ExactString(text)) }
+        }
+        try Self.check(
+            mixed,
+            { a, b in a.first == b.first ? a.second < b.second : b.first.key < a.first.key },
+            "mixed")
+    }
+
+    /// Zeros, ends and beginnings of each other.
+    private static func texts(_ random: inout SeededGenerator) -> [String] {
+        let parts = ["\u{0}", "\u{1}", "a", "b", "\u{7F}", "é", "e\u{301}", "\u{FFFF}", "😀"]
+        var texts: Set<[UInt8]> = [[]]
+        while texts.count < 40 {
+            let count = Int.random(in: 0...4, using: &random)
+            let text = (0..<count).map { _ in parts.randomElement(using: &random)! }.joined()
+            texts.insert(Array(text.utf8))
+        }
+        return texts.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test func `bytes that are no key are an error`() {
+        for bytes in [[], [97], [97, 0], [97, 0, 7], [0xC3, 0, 0]] as [[UInt8]] {
+            #expect(throws: RowError.unreadableKey) { try String(stored: bytes, behind: 0) }
+        }
+        #expect(throws: RowError.unreadableKey) { try Int(stored: [1, 2, 3], behind: 0) }
+        #expect(throws: RowError.unreadableKey) { try Int8(stored: [1, 2], behind: 0) }
+    }
+}

@@ -1,0 +1,206 @@
+import Foldback
+import Foundation
+import TestSupport
+import Testing
+
+/// Born from pages that begin at the wrong row, or show one twice, where the overlay has rows between those
+/// that are confirmed.
+///
+/// Property: every range, order, limit and place gives what sorting all rows gives, on disk and in memory.
+@Suite struct RowReadingTests {
+    private struct Visible {
+        var confirmed: [String: Int] = [:]
+        var view: [String: Int] = [:]
+    }
+
+    private static func seed() -> UInt64 {
+        let given = ProcessInfo.processInfo.environment["ROW_SEED"].flatMap(UInt64.init)
+        let seed = given ?? UInt64.random(in: 0...UInt64.max / 2)
+        print("rows: seed \(seed) (again: ROW_SEED=\(seed))")
+        return seed
+    }
+
+    private static let names = (0..<30).map { "k\($0 % 10)\($0 / 10)" } + ["", "\u{0}", "é"]
+
+    private static func fill(
+        _ store: Store<RowBoard>, _ random: inout SeededGenerator
+    ) async throws -> Visible {
+        var visible = Visible()
+        var events: [ConfirmedEvent<Move>] = []
+        for position in 1...20 {
+            let (key, value) = (
+                names.randomElement(using: &random)!, Int.random(in: 0...9, using: &random)
+            )
+            visible.confirmed[key] = value
+            events.append(
+                ConfirmedEvent(
+                    position: Position(UInt64(position)), event: .set(key, value), origin: nil))
+        }
+        try await store.confirm(events)
+        visible.view = visible.confirmed
+        for _ in 0..<12 {
+            let key = names.randomElement(using: &random)!
+            if random.oneIn(3) {
+                visible.view[key] = nil
+                _ = try await store.record(.remove(key))
+            } else {
+                let value = Int.random(in: 0...9, using: &random)
+                visible.view[key] = value
+                _ = try await store.record(.set(key, value))
+            }
+        }
+        return visible
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a page is what sorting all rows gives`(engine: Engine) async throws {
+        let first = Self.seed()
+        for seed in first..<first + 12 {
+            var random = SeededGenerator(seed: seed)
+            let directory = TemporaryDirectory()
+            let store = try await engine.store(RowBoard.self, .downlink, in: directory)
+            let visible = try await Self.fill(store, &random)
+            for _ in 0..<60 {
+                let query = Query(&random, Self.names)
+                try store.read { rows in
+                    try query.check(rows, visible.view, "seed \(seed)")
+                    try rows.confirmed { try query.check($0, visible.confirmed, "seed \(seed)") }
+                }
+            }
+            await store.close()
+        }
+    }
+
+    private struct Query: Sendable {
+        let low: String?
+        let high: String?
+        let throughHigh: Bool
+        let order: RowOrder
+        let after: String?
+        let limit: Int
+
+        init(_ random: inout SeededGenerator, _ names: [String]) {
+            low = random.oneIn(3) ? nil : names.randomElement(using: &random)
+            high = random.oneIn(3) ? nil : names.randomElement(using: &random)
+            throughHigh = random.oneIn(2)
+            order = random.oneIn(2) ? .ascending : .descending
+            after = random.oneIn(2) ? nil : names.randomElement(using: &random)
+            limit = Int.random(in: 0...8, using: &random)
+        }
+
+        private var range: RowRange<String> {
+            switch (low, high) {
+            case (nil, nil): .all
+            case (let low?, nil): .keys(from: low)
+            case (nil, let high?): throughHigh ? .keys(through: high) : .keys(upTo: high)
+            case (let low?, let high?):
+                throughHigh
+                    ? .keys(from: low, through: high) : .keys(from: low, upTo: high)
+            }
+        }
+
+        private func isWithin(_ key: String) -> Bool {
+            let key = ExactString(key)
+            if let low, key < ExactString(low) { return false }
+            guard let high else { return true }
+            return throughHigh ? key <= ExactString(high) : key < ExactString(high)
+        }
+
+        func check(
+            _ rows: borrowing RowReader<RowBoard>, _ all: [String: Int], _ what: String
+        ) throws {
+            let within = all.filter { isWithin($0.key) }
+                .sorted { ExactString($0.key) < ExactString($1.key) }
+            let ordered = order == .ascending ? within : within.reversed()
+            let left = ordered.filter { entry in
+                guard let after else { return true }
+                return order == .ascending
+                    ? ExactString(entry.key) > ExactString(after)
+                    : ExactString(entry.key) < ExactString(after)
+            }
+            let page = try rows.page(
+                of: RowBoard.cells, in: range, order: order, after: after, limit: limit)
+            try #require(
+                page.map(\.key) == left.prefix(limit).map(\.key)
+                    && page.map(\.row) == left.prefix(limit).map(\.value),
+                "\(what), \(self): \(page), not \(left.prefix(limit))")
+            try #require(try rows.count(of: RowBoard.cells, in: range) == within.count, "\(what)")
+            for (key, value) in all {
+                try #require(try rows.get(key, in: RowBoard.cells) == value, "\(what), \(key)")
+            }
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `pages of an index follow each other without a gap`(engine: Engine) async throws {
+        let first = Self.seed()
+        for seed in first..<first + 12 {
+            var random = SeededGenerator(seed: seed)
+            let directory = TemporaryDirectory()
+            let store = try await engine.store(RowBoard.self, .downlink, in: directory)
+            let visible = try await Self.fill(store, &random)
+            let expected = visible.view.map { ($0.value, ExactString($0.key)) }
+                .filter { (3...8).contains($0.0) }.sorted { $0 < $1 }
+            for order in [RowOrder.ascending, .descending] {
+                var keys: [ExactString] = []
+                try store.read { rows in
+                    var place: IndexPlace<Int, String>?
+                    while true {
+                        let page = try rows.page(
+                            of: RowBoard.byValue, in: .keys(from: 3, through: 8), order: order,
+                            after: place, limit: 3)
+                        keys += page.map { ExactString($0.key) }
+                        guard let last = page.last else { break }
+                        place = last.place
+                    }
+                    #expect(
+                        try rows.count(of: RowBoard.byValue, in: .keys(from: 3, upTo: 9))
+                            == expected.count)
+                }
+                let sorted = order == .ascending ? expected : expected.reversed()
+                #expect(keys == sorted.map(\.1), "seed \(seed)")
+            }
+            await store.close()
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `reading sees one sequence while writing goes on`(engine: Engine) async throws {
+        let directory = TemporaryDirectory()
+        let store = try await engine.store(RowBoard.self, .downlink, in: directory)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    var last: LogSequence = 0
+                    while last < 600 {
+                        try store.read { rows in
+                            // What is counted is what is there, however far the writer has come meanwhile.
+                            let counts = try rows.page(of: RowBoard.counts, limit: .max)
+                            let cells = try rows.count(of: RowBoard.cells)
+                            #expect(counts.reduce(0) { $0 + $1.row } == cells)
+                            #expect(rows.sequence >= last)
+                            last = rows.sequence
+                        }
+                        await Task.yield()
+                    }
+                }
+            }
+            for step in 1...300 {
+                let receipt = try await store.record(.set("k\(step % 40)", step))
+                let seen = try store.read { $0.sequence }
+                #expect(seen >= receipt.sequence)
+                if step % 3 == 0 {
+                    try await store.reject(receipt.number, message: "no")
+                } else {
+                    let event = ConfirmedEvent<Move>(
+                        position: Position(UInt64(step)), event: .set("k\(step % 40)", step),
+                        origin: receipt.id)
+                    try await store.confirm([event])
+                }
+            }
+            try await group.waitForAll()
+        }
+        await store.close()
+        #expect(throws: FoldbackError.self) { try store.read { _ in } }
+    }
+}
