@@ -9,10 +9,14 @@ import Testing
 @Suite struct CodecLogTests {
     private let directory = TemporaryDirectory()
 
-    private func open<P: EventFold>(_ fold: P.Type) async throws(FoldbackError) -> Store<P> {
+    private func open<P: EventFold>(
+        _ fold: P.Type, _ kind: LogKind = .downlink,
+        catchingUp progress: (@Sendable (CatchingUp) -> Void)? = nil
+    ) async throws(FoldbackError) -> Store<P> {
         try await Foldback.open(
-            at: directory.log, fold, confirmedBy: .downlink, durability: .relaxed,
-            checkpoints: .manual, replica: ReplicaID("me"), sources: .counting())
+            at: directory.log, fold, confirmedBy: kind, durability: .relaxed,
+            checkpoints: .manual, replica: ReplicaID("me"), sources: .counting(),
+            catchingUp: progress)
     }
 
     /// Two intents, of which the first comes back confirmed, and one message of somebody else.
@@ -119,6 +123,51 @@ import Testing
         await store.close()
     }
 
+    // MARK: Rows
+
+    @Test func `rows of code that did not know the codec are made again by code that does`()
+        async throws
+    {
+        let before = try await open(Inbox<Packed>.self)
+        try await fill(before, from: 1, position: 1)
+        await before.close()
+
+        let store = try await open(RowInbox<OnlyJSON>.self)
+        #expect(store.faults.map(\.sequence) == [3, 3])
+        try await fill(store, from: 3, position: 3)
+        await store.close()
+
+        var again = try await open(RowInbox<Packed>.self)
+        #expect(again.faults.isEmpty && again.conflicted.isEmpty)
+        #expect(try texts(again) == ["1!", "2", "3!", "4"])
+        await again.close()
+        // Once.
+        again = try await open(RowInbox<Packed>.self) { _ in Issue.record("made again twice") }
+        await again.close()
+    }
+
+    @Test func `an intent that was confirmed by code that could not read it gets into the rows`()
+        async throws
+    {
+        var store = try await open(RowInbox<Packed>.self, .acknowledgement)
+        _ = try await store.record(.sent(.numbered(1)))
+        await store.close()
+        let json = try await open(RowInbox<OnlyJSON>.self, .acknowledgement)
+        try await json.acknowledge(1)
+        #expect(json.faults.map(\.sequence) == [2])
+        await json.close()
+        store = try await open(RowInbox<Packed>.self, .acknowledgement)
+        #expect(store.faults.isEmpty)
+        #expect(try texts(store) == ["1"])
+        await store.close()
+    }
+
+    private func texts(_ store: Store<RowInbox<Packed>>) throws -> [String] {
+        try store.read { rows in
+            try rows.page(of: RowInbox<Packed>.messages, limit: 10).map(\.row.text)
+        }
+    }
+
     // MARK: Formats
 
     @Test func `a codec reads the formats that are named, and no other`() throws {
@@ -203,6 +252,24 @@ private struct Inbox<C: CodecChoice>: Projection, Codable {
 }
 
 extension Inbox: Equatable {}
+
+private struct RowInbox<C: CodecChoice>: StoredProjection {
+    static var messages: RowTable<UUID, Message> { RowTable("messages", codec: MessageBytes()) }
+    static var schema: RowSchema { RowSchema(messages) }
+    static var name: String { "RowInbox" }
+    static var codec: any EventCodec<MessageEvent> { C.codec }
+
+    static func apply(
+        _ event: MessageEvent, _ context: EventContext, to rows: inout TouchedRows
+    ) throws {
+        switch event {
+        case .sent(let message): try rows.put(message, at: message.id, in: messages)
+        case .edited(let id, let text): try rows.update(id, in: messages) { $0.text = text }
+        case .read(let id): try rows.update(id, in: messages) { $0.flags.insert(.read) }
+        case .deleted(let id): try rows.remove(id, from: messages)
+        }
+    }
+}
 
 extension EventCodec {
     /// `#expect` cannot hold a span.
