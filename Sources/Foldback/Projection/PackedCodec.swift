@@ -16,7 +16,9 @@ public struct PackedCodec<Event: Sendable>: EventCodec {
     private let codec: any ByteCodec<Event>
     private var others: [EventFormat: any EventCodec<Event>] = [:]
 
-    /// - Parameter format: of the app's own: codec 128 to 255.
+    /// - Parameters:
+    ///   - codec: what writes the bytes, and reads those of this format.
+    ///   - format: of the app's own: codec 128 to 255.
     public init(_ codec: some ByteCodec<Event>, as format: EventFormat) {
         precondition(
             EventFormat.appCodecs.contains(format.codec),
