@@ -35,17 +35,22 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB"],
             path: "Tests/TestSupport", swiftSettings: strict),
+        // An example that is measured and tested here; the tools have it as a part of FoldbackExamples.
+        .target(
+            name: "MessageExample", dependencies: ["Foldback"],
+            path: "Tools/Sources/FoldbackExamples/Messages", swiftSettings: strict),
         // Here and not beside the other tools: it counts folds and writes records as the log does, and
         // what it calls for that is `package`; and CLMDB is no product. It has no dependency that apps
         // would fetch.
         .executableTarget(
-            name: "foldback-bench", dependencies: ["Foldback", "FoldbackLMDB", "CLMDB"],
+            name: "foldback-bench",
+            dependencies: ["Foldback", "FoldbackLMDB", "CLMDB", "MessageExample"],
             path: "Tools/Benchmarks", swiftSettings: strict),
         .testTarget(
             name: "FoldbackLMDBTests", dependencies: ["FoldbackLMDB", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "FoldbackTests", dependencies: ["Foldback", "TestSupport"],
+            name: "FoldbackTests", dependencies: ["Foldback", "MessageExample", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackSyncTests",

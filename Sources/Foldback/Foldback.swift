@@ -22,7 +22,7 @@ public enum Foldback {
     /// - Parameters:
     ///   - directory: of this log alone.
     ///   - projection: whose view the store shows.
-    ///   - also: further projections on the same log, see ``Store/projected(_:)``. Recording is refused
+    ///   - also: further projections on the same log, see ``Projected``. Recording is refused
     ///     if any of them throws (F9).
     ///   - kind: which source confirms; fixed when the log is created (F2).
     ///   - durability: what returning from `record` promises (L2).

@@ -91,6 +91,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     /// Rows in the order of their keys.
     ///
     /// - Parameters:
+    ///   - table: of the projection's schema.
     ///   - range: which keys.
     ///   - order: from the lowest key up, or from the highest down.
     ///   - place: of the last row of the page before; the first row is the one behind it, whether that
@@ -119,7 +120,12 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
 
     /// Rows in the order of an index.
     ///
-    /// - Parameter place: the ``IndexedRow/place`` of the last row of the page before.
+    /// - Parameters:
+    ///   - index: of the projection's schema.
+    ///   - range: which keys of the index.
+    ///   - order: from the lowest key up, or from the highest down.
+    ///   - place: the ``IndexedRow/place`` of the last row of the page before.
+    ///   - limit: how many rows at most.
     /// - Complexity: a walk along the index as in a table, and one read by key for each row.
     public borrowing func page<Key, Row, IndexKey>(
         of index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all,

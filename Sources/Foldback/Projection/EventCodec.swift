@@ -21,6 +21,8 @@ public protocol EventCodec<Event>: Sendable {
 }
 
 /// The default: JSON with sorted keys, so that a log can be read with ordinary tools.
+///
+/// Reads JSON of any version, and nothing that another codec wrote, whatever its bytes look like.
 public struct JSONCodec<Event: Codable & Sendable>: EventCodec {
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
@@ -36,7 +38,8 @@ public struct JSONCodec<Event: Codable & Sendable>: EventCodec {
     public func encode(_ event: Event) throws -> [UInt8] { Array(try encoder.encode(event)) }
 
     public func decode(_ bytes: RawSpan, format: EventFormat) throws -> Event {
-        try bytes.withUnsafeBytes { try decoder.decode(Event.self, from: Data($0)) }
+        guard format.codec == self.format.codec else { throw UnknownFormat(format: format) }
+        return try bytes.withUnsafeBytes { try decoder.decode(Event.self, from: Data($0)) }
     }
 }
 

@@ -72,5 +72,9 @@ package struct GuardedState<P: Projection>: Sendable {
 /// An event that this code cannot decode, where it should have been applied (L5).
 package struct UnreadableEvent: Error, CustomStringConvertible {
     let reason: String
-    package var description: String { "the event cannot be read: \(reason)" }
+    package var description: String { Self.words + reason }
+    private static let words = "the event cannot be read: "
+
+    /// Whether a fault is of an event that its code could not read.
+    package static func isReason(of fault: Fault) -> Bool { fault.reason.hasPrefix(words) }
 }

@@ -3,11 +3,13 @@ extension LogStorage {
     /// The projections over their rows in this log; those that it does not have yet begin before the
     /// first entry.
     ///
+    /// - Parameter codec: the store's. Rows that lack an event which it can read, and the one before it could
+    ///   not, are made again (L5).
     /// - Returns: also the numbers of rows that nobody will want any more: those of other versions of
-    ///   these projections.
+    ///   these projections, and those that are made again.
     /// - Throws: `.damaged`, `.newerFormat`, `.storage`.
     package func attached(
-        _ folds: [RowFold]
+        _ folds: [RowFold], codec: any PayloadCodec
     ) throws(FoldbackError) -> (folds: [RowFold], outdated: [UInt32]) {
         guard !folds.isEmpty else { return ([], []) }
         var headers: [StoredRowsHeader] = []
@@ -27,13 +29,16 @@ extension LogStorage {
             let header = headers.first {
                 $0.identity == fold.identity && $0.schema == fold.schema.schema.summary
             }
+            var faults: [Fault] = []
             if let header {
                 guard header.sequence <= count else {
                     throw .damaged(
                         path: path, sequence: count.next,
                         reason: "the record is missing, and the rows of \(fold.identity) have it")
                 }
-                let faults = try faults(of: header.number)
+                faults = try self.faults(of: header.number)
+            }
+            if let header, try !canRead(anyOf: faults, codec) {
                 attached[index].attach(
                     to: self, number: header.number, sequence: header.sequence, faults: faults)
             } else {
@@ -66,6 +71,50 @@ extension LogStorage {
             throw FoldbackError(reading: error, at: path)
         }
         return faults
+    }
+
+    /// Whether an event can be read now that was a fault because it could not.
+    ///
+    /// - Complexity: reads the entries of such faults; nothing where there are none.
+    private func canRead(
+        anyOf faults: [Fault], _ codec: any PayloadCodec
+    ) throws(FoldbackError) -> Bool {
+        for fault in faults where UnreadableEvent.isReason(of: fault) {
+            for confirmed in try confirmed(by: fault.sequence, codec)
+            where confirmed.context.origin == fault.origin && !confirmed.payload.isUnreadable {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// The events that an entry confirmed, or brought again.
+    private func confirmed(
+        by sequence: LogSequence, _ codec: any PayloadCodec
+    ) throws(FoldbackError) -> [Folded] {
+        guard let bytes = try record(at: sequence) else {
+            throw .damaged(path: path, sequence: sequence, reason: "the record is missing")
+        }
+        let entry: Entry
+        do throws(FormatError) {
+            entry = try Record.decoded(
+                bytes, at: sequence, predecessor: nil, replicas: header.replicas, codec: codec
+            ).record.entry
+        } catch {
+            throw FoldbackError(error, at: path, sequence: sequence)
+        }
+        switch entry {
+        case .confirmed(let batch):
+            return batch.events.map { Folded(payload: $0.payload, context: $0.context) }
+        case .acknowledged(let answer):
+            let recorded = try recall(answer.number, codec: codec).recorded
+            return [
+                Folded(
+                    payload: answer.replacement ?? recorded.payload,
+                    context: EventContext(.intent(recorded.id)))
+            ]
+        case .intent, .rejected, .withdrawn, .dismissed: return []
+        }
     }
 
     /// Removes rows of other versions, in bounded pieces; what is left when that is cut off is removed the

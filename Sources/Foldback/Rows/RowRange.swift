@@ -27,7 +27,9 @@ public struct RowRange<Key: RowKey>: Sendable {
         Self(lower: .within(first.bytes(behind: [])), upper: .within(last.bytes(behind: [])))
     }
 
-    /// - Parameter end: beyond.
+    /// - Parameters:
+    ///   - first: within.
+    ///   - end: beyond.
     public static func keys(from first: Key, upTo end: Key) -> Self {
         Self(lower: .within(first.bytes(behind: [])), upper: .beyond(end.bytes(behind: [])))
     }

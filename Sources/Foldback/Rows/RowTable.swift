@@ -11,7 +11,10 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
     public let name: String
     let codec: any ByteCodec<Row>
 
-    /// - Parameter name: of its own in its schema; another name is another table.
+    /// - Parameters:
+    ///   - name: of its own in its schema; another name is another table.
+    ///   - key: the type of its keys.
+    ///   - codec: what its rows are as bytes.
     public init(_ name: String, key: Key.Type = Key.self, codec: any ByteCodec<Row>) {
         self.name = name
         self.codec = codec
@@ -24,6 +27,7 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
     /// An index of this table, to be put into the schema beside it.
     ///
     /// - Parameters:
+    ///   - name: of its own in its schema.
     ///   - isUnique: two rows with one key are an error of the event that makes the second one.
     ///   - key: where the index has the row; nil where it does not have it. A pure function.
     public func index<IndexKey: RowKey>(

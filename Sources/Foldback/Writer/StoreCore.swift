@@ -69,7 +69,7 @@ package final class StoreCore: Sendable {
         progress: (@Sendable (CatchingUp) -> Void)? = nil
     ) throws(FoldbackError) {
         do throws(FoldbackError) {
-            let (rows, outdated) = try storage.attached(rows)
+            let (rows, outdated) = try storage.attached(rows, codec: codec)
             var catchUp = try CatchUp(storage, progress)
             var (fold, start) = try LogFold.folded(
                 storage, folds: folds, rows: rows, codec: codec

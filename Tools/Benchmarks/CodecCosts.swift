@@ -1,0 +1,93 @@
+import Foldback
+import Foundation
+import MessageExample
+
+/// What turning rows into bytes and back costs: the example's own codec against JSON, in turn.
+struct CodecCosts {
+    private static let rounds = 15
+    private static let rowCount = 2_000
+
+    private let messages: [Message] = (0..<rowCount).map { number in
+        Message(
+            id: UUID(numbered: number), thread: UUID(numbered: number % 40 << 32),
+            author: "user-\(number % 300)@example.org",
+            text: String(
+                "See you at the station at \(number % 24):15, I have the tickets. \u{2603}"
+                    .prefix(20 + number % 45)),
+            sent: Date(timeIntervalSinceReferenceDate: 780_000_000 + Double(number) * 7.25),
+            flags: number % 3 == 0 ? [.read] : [],
+            replyTo: number % 4 == 0 ? UUID(numbered: number / 2) : nil)
+    }
+
+    func measurements() throws -> [Measurement] {
+        let fast = try bytes(by: MessageBytes())
+        let json = try bytes(by: JSONBytes<Message>())
+        var costs: [String: [Double]] = [:]
+        for _ in 0..<Self.rounds {
+            costs["fast decode", default: []].append(try decoding(fast, by: MessageBytes()))
+            costs["json decode", default: []].append(try decoding(json, by: JSONBytes()))
+            costs["fast encode", default: []].append(try encoding(by: MessageBytes()))
+            costs["json encode", default: []].append(try encoding(by: JSONBytes()))
+        }
+        return ["decode", "encode"].flatMap { way in
+            let (fast, json) = (costs["fast \(way)"] ?? [], costs["json \(way)"] ?? [])
+            let ratio = zip(json, fast).map(/).measurement(
+                "\(way) a message, JSON : own codec", unit: "", each: "rounds",
+                samples: Self.rowCount * Self.rounds)
+            return [
+                figure("\(way) a message, own codec", fast),
+                figure("\(way) a message, JSON", json),
+                way == "decode" ? ratio.judged(by: .atLeast(10)) : ratio,
+            ]
+        } + [size("own codec", fast), size("JSON", json)]
+    }
+
+    private func figure(_ name: String, _ costs: [Double]) -> Measurement {
+        costs.measurement(
+            name, unit: "ns", each: "rounds", samples: Self.rowCount * Self.rounds)
+    }
+
+    private func size(_ name: String, _ all: [[UInt8]]) -> Measurement {
+        let count = all.reduce(0) { $0 + $1.count }
+        return Measurement(
+            name: "a message's size, \(name)", value: Double(count) / Double(all.count),
+            unit: "bytes", n: all.count)
+    }
+
+    private func bytes(by codec: any ByteCodec<Message>) throws -> [[UInt8]] {
+        try messages.map { try codec.bytes(of: $0) }
+    }
+
+    /// Nanoseconds for each message, through the existential as tables call it.
+    private func decoding(
+        _ all: [[UInt8]], by codec: any ByteCodec<Message>
+    ) throws -> Double {
+        var flags: UInt32 = 0
+        let elapsed = try ContinuousClock().measure {
+            for bytes in all { flags ^= try codec.decode(bytes.span.bytes).flags.rawValue }
+        }
+        precondition(flags < 8, "messages came out otherwise")
+        return elapsed / .nanoseconds(1) / Double(all.count)
+    }
+
+    private func encoding(by codec: any ByteCodec<Message>) throws -> Double {
+        var count = 0
+        let elapsed = try ContinuousClock().measure {
+            for message in messages { count += try codec.bytes(of: message).count }
+        }
+        precondition(count > 0, "nothing was written")
+        return elapsed / .nanoseconds(1) / Double(messages.count)
+    }
+}
+
+extension UUID {
+    fileprivate init(numbered number: Int) {
+        let bits = (UInt64(number) &+ 1) &* 0x9E37_79B9_7F4A_7C15
+        let bytes = withUnsafeBytes(of: bits) { Array($0) }
+        self.init(
+            uuid: (
+                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
+                bytes[7], bytes[6], bytes[5], bytes[4], bytes[3], bytes[2], bytes[1], bytes[0]
+            ))
+    }
+}
