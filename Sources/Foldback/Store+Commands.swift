@@ -105,7 +105,7 @@ extension Store {
 
     func encoded(_ event: P.Event) throws(FoldbackError) -> Payload {
         let payload: Payload
-        do { payload = try P.codec.payload(of: event) } catch {
+        do { payload = try codec.payload(of: event) } catch {
             throw .notEncodable(reason: "\(error)")
         }
         try require("an event", payload.bytes.count, atMost: Limits.eventBytesMax)

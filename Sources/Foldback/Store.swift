@@ -17,9 +17,12 @@ public final class Store<P: EventFold>: Sendable {
 
     package let core: StoreCore
     let standing: Standing
+    /// Asked for once: making one can be dear.
+    let codec: any EventCodec<P.Event>
 
     package init(core: StoreCore, standing: Standing) {
         self.core = core
+        codec = P.codec
         self.standing = standing
     }
 

@@ -35,7 +35,7 @@ import Testing
             ])
     }
 
-    private func expectAll<C>(_ inbox: Inbox<C>, pairs: Int) {
+    private func expectAll<C>(_ inbox: Mailbox<C>, pairs: Int) {
         for number in stride(from: UInt64(1), to: UInt64(2 * pairs), by: 2) {
             #expect(inbox.messages[.numbered(number)]?.text == "\(number)!")
             #expect(inbox.messages[.numbered(number + 1)] == .numbered(number + 1))
@@ -48,13 +48,13 @@ import Testing
     @Test func `a log of JSON goes on in a codec of the app's own, and all of it folds`()
         async throws
     {
-        var json: Store<Inbox<OnlyJSON>>? = try await open(Inbox<OnlyJSON>.self)
+        var json: Store<Mailbox<OnlyJSON>>? = try await open(Mailbox<OnlyJSON>.self)
         try await fill(json!, from: 1, position: 1)
         try await json!.checkpoint()
         await json!.close()
         json = nil
 
-        var store = try await open(Inbox<Packed>.self)
+        var store = try await open(Mailbox<Packed>.self)
         // The checkpoint was folded from events as another codec reads them: folded again, once.
         #expect(store.start.checkpoint == 0)
         #expect(store.start.refused.map(\.reason) == [.otherCodec(.json)])
@@ -65,7 +65,7 @@ import Testing
         try await store.checkpoint()
         await store.close()
 
-        store = try await open(Inbox<Packed>.self)
+        store = try await open(Mailbox<Packed>.self)
         #expect(store.start.checkpoint == 6)
         #expect(store.start.refused.isEmpty)
         expectAll(store.view, pairs: 2)
@@ -87,11 +87,11 @@ import Testing
     }
 
     @Test func `code that does not know the codec loses nothing`() async throws {
-        var store = try await open(Inbox<Packed>.self)
+        var store = try await open(Mailbox<Packed>.self)
         try await fill(store, from: 1, position: 1)
         await store.close()
 
-        let json = try await open(Inbox<OnlyJSON>.self)
+        let json = try await open(Mailbox<OnlyJSON>.self)
         #expect(json.view.messages.isEmpty)
         #expect(json.faults.map(\.sequence) == [3, 3])
         #expect(json.snapshot.conflicted == [2])
@@ -104,7 +104,7 @@ import Testing
         #expect(json.view.messages.count == 2)
         await json.close()
 
-        store = try await open(Inbox<Packed>.self)
+        store = try await open(Mailbox<Packed>.self)
         expectAll(store.view, pairs: 2)
         #expect(store.faults.isEmpty && store.snapshot.conflicted.isEmpty)
         #expect(try await store.verify().findings.isEmpty)
@@ -112,10 +112,10 @@ import Testing
     }
 
     @Test func `an older version of the same codec is read beside it`() async throws {
-        let old = try await open(Inbox<PackedBefore>.self)
+        let old = try await open(Mailbox<PackedBefore>.self)
         try await fill(old, from: 1, position: 1)
         await old.close()
-        let store = try await open(Inbox<Packed>.self)
+        let store = try await open(Mailbox<Packed>.self)
         try await fill(store, from: 3, position: 3)
         expectAll(store.view, pairs: 2)
         let formats = try store.entries(from: 1, countMax: 10).map(\.formats)
@@ -128,7 +128,7 @@ import Testing
     @Test func `rows of code that did not know the codec are made again by code that does`()
         async throws
     {
-        let before = try await open(Inbox<Packed>.self)
+        let before = try await open(Mailbox<Packed>.self)
         try await fill(before, from: 1, position: 1)
         await before.close()
 
@@ -233,10 +233,10 @@ private struct BackwardsBytes: ByteCodec {
     }
 }
 
-private struct Inbox<C: CodecChoice>: Projection, Codable {
+private struct Mailbox<C: CodecChoice>: Projection, Codable {
     var messages: [UUID: Message] = [:]
 
-    static var name: String { "Inbox" }
+    static var name: String { "Mailbox" }
     static var codec: any EventCodec<MessageEvent> { C.codec }
 
     mutating func apply(_ event: MessageEvent, _ context: EventContext) throws {
@@ -251,7 +251,7 @@ private struct Inbox<C: CodecChoice>: Projection, Codable {
     }
 }
 
-extension Inbox: Equatable {}
+extension Mailbox: Equatable {}
 
 private struct RowInbox<C: CodecChoice>: StoredProjection {
     static var messages: RowTable<UUID, Message> { RowTable("messages", codec: MessageBytes()) }

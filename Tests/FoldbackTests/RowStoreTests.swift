@@ -57,7 +57,7 @@ import Testing
     {
         let directory = TemporaryDirectory()
         let old = try await Self.open(Board.self, .downlink, in: directory)
-        for batch in 0..<12 as Range<UInt64> {
+        for batch in 0..<20 as Range<UInt64> {
             let positions = batch * 200 + 1...batch * 200 + 200
             try await old.confirm(
                 positions.map { position in

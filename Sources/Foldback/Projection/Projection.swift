@@ -21,6 +21,8 @@
 /// are persistent (`TreeDictionary` of swift-collections, as in ``Documents``) make that free; with
 /// plain arrays and dictionaries each commit copies what it changes once.
 public protocol Projection: EventFold {
+    // Again, so that it can be inferred from `apply`.
+    associatedtype Event
     /// What ``keys(touchedBy:_:)`` names; `Never` where it is not implemented.
     associatedtype Key: Hashable & Sendable = Never
 
