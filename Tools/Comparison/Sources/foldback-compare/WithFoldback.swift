@@ -39,7 +39,7 @@ struct WithFoldback: Side {
     }
 
     func rollBack(_ number: IntentNumber) async throws {
-        try await store.reject(number, Rejection(code: "forbidden", message: "not yours"))
+        try await store.reject(number, code: "forbidden", message: "not yours")
     }
 
     func page(before sent: Int64) throws -> [Message] {
