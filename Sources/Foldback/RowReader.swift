@@ -57,13 +57,23 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     public borrowing func get<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>
     ) throws -> Row? {
-        try rows.value(at: try place(of: key, table)) { try table.decoded($0) }
+        switch try rows.value(at: try place(of: key, table)) {
+        case nil: return nil
+        case .memory(let bytes): return try table.decoded(bytes.span.bytes)
+        case .file(let bytes): return try table.decoded(bytes.bytes)
+        }
     }
 
     /// Calls `body` with the bytes that the table's codec wrote, which must not be kept.
     public borrowing func withBytes<Key, Row, R>(
         of key: Key, in table: RowTable<Key, Row>, _ body: (RawSpan) throws -> R
-    ) throws -> R? { try rows.value(at: try place(of: key, table), body) }
+    ) throws -> R? {
+        switch try rows.value(at: try place(of: key, table)) {
+        case nil: return nil
+        case .memory(let bytes): return try body(bytes.span.bytes)
+        case .file(let bytes): return try body(bytes.bytes)
+        }
+    }
 
     /// The row that a unique index has at `key`.
     ///

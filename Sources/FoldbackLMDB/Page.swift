@@ -64,25 +64,34 @@ struct Page {
     func damage(_ what: String) -> PageDamage { PageDamage(page: number, what: what) }
 
     func node(_ index: Int) throws(PageDamage) -> Node {
-        let place = Self.headerBytes + 2 * index
-        let offset = Int(bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self))
-        let keyStart = offset + Self.nodeHeaderBytes
-        guard offset >= upper, offset % 2 == 0, keyStart <= bytes.count else {
-            throw damage("node \(index) is at \(offset)")
-        }
+        let (offset, key) = try key(index)
+        let keyEnd = offset + Self.nodeHeaderBytes + key.count
         let low = bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
         let high = bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt16.self)
         let flags = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt16.self)
-        let keySize = Int(bytes.loadUnaligned(fromByteOffset: offset + 6, as: UInt16.self))
-        let keyEnd = keyStart + keySize
-        guard keyEnd <= bytes.count else { throw damage("the key of node \(index) is too long") }
-        let key = UnsafeRawBufferPointer(rebasing: bytes[keyStart..<keyEnd])
         if kind == .branch {
             let child = UInt64(low) | UInt64(high) << 16 | UInt64(flags) << 32
             return Node(key: key, content: .child(child))
         }
         let size = Int(low) | Int(high) << 16
         return Node(key: key, content: try content(index, flags: flags, at: keyEnd, size: size))
+    }
+
+    /// Where the node is in the page, and its key: what a search looks at.
+    @inline(__always)
+    func key(
+        _ index: Int
+    ) throws(PageDamage) -> (offset: Int, key: UnsafeRawBufferPointer) {
+        let place = Self.headerBytes + 2 * index
+        let offset = Int(bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self))
+        let keyStart = offset + Self.nodeHeaderBytes
+        guard offset >= upper, offset % 2 == 0, keyStart <= bytes.count else {
+            throw damage("node \(index) is at \(offset)")
+        }
+        let keySize = Int(bytes.loadUnaligned(fromByteOffset: offset + 6, as: UInt16.self))
+        let keyEnd = keyStart + keySize
+        guard keyEnd <= bytes.count else { throw damage("the key of node \(index) is too long") }
+        return (offset, UnsafeRawBufferPointer(rebasing: bytes[keyStart..<keyEnd]))
     }
 
     private func content(

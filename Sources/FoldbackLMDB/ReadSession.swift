@@ -51,9 +51,8 @@ extension Snapshot {
         guard let tree = try tree(table.name, .get) else { return nil }
         do throws(PageDamage) {
             return try key.withKeyBytes { key throws(PageDamage) -> R? in
-                let path = try TreePath(in: self, of: tree, to: key)
-                guard let node = try path.node(at: key) else { return nil }
-                return body(try path.value(of: node).bytes)
+                guard let node = try TreePath.node(at: key, in: self, of: tree) else { return nil }
+                return body(try value(of: node).bytes)
             }
         } catch {
             throw LMDBError(.get, table: table.name, error)
@@ -133,30 +132,73 @@ extension TreePath {
     }
 }
 
-/// A read that is going on, for values that stand only while its closure runs.
-package struct UnmanagedRead: Sendable {
-    fileprivate let snapshot: Snapshot
+/// One table in a read that is going on, its root looked up once: for values that stand only while the
+/// read's closure runs. Without types, for it is what all reading of rows goes through.
+package struct TableRead: Sendable {
+    private let snapshot: Snapshot
+    private let name: String
+    private let tree: Tree?
 
-    package func get<Key, R>(
-        _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
-    ) throws(LMDBError) -> R? {
-        try snapshot.get(table, key, body)
+    fileprivate init(_ snapshot: Snapshot, _ name: String) throws(LMDBError) {
+        self.snapshot = snapshot
+        self.name = name
+        tree = try snapshot.tree(name, .get)
     }
 
-    package func scan<Key>(
-        _ table: Table<Key>, from start: Key?, _ body: (Key, RawSpan) -> Bool
-    ) throws(LMDBError) {
-        try snapshot.scan(table, from: start, body)
+    /// The value's bytes, which are the file's and stand while the read does; nil if the key is not there.
+    package func value(
+        at key: UnsafeRawBufferPointer
+    ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        guard let tree else { return nil }
+        do throws(PageDamage) {
+            guard let node = try TreePath.node(at: key, in: snapshot, of: tree) else { return nil }
+            return try snapshot.value(of: node)
+        } catch {
+            throw LMDBError(.get, table: name, error)
+        }
     }
 
-    package func scanBackwards<Key>(
-        _ table: Table<Key>, before end: Key?, _ body: (Key, RawSpan) -> Bool
+    /// Calls `body` with each pair from `start` on, in order of key, until it answers false.
+    package func scan(
+        from start: UnsafeRawBufferPointer,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
     ) throws(LMDBError) {
-        try snapshot.scanBackwards(table, before: end, body)
+        guard let tree else { return }
+        do throws(PageDamage) {
+            var path = try TreePath(in: snapshot, of: tree, to: start)
+            try path.leaveLeaf()
+            while let node = try path.node() {
+                guard body(node.key, try snapshot.value(of: node)) else { return }
+                try path.advance(from: node)
+            }
+        } catch {
+            throw LMDBError(.scan, table: name, error)
+        }
+    }
+
+    /// The same backwards: the pairs before `end`, the last one first; nil: from the last of all.
+    package func scanBackwards(
+        before end: UnsafeRawBufferPointer?,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
+    ) throws(LMDBError) {
+        guard let tree else { return }
+        do throws(PageDamage) {
+            var path =
+                if let end { try TreePath(in: snapshot, of: tree, to: end) } else {
+                    try TreePath(in: snapshot, behindLastOf: tree)
+                }
+            while try path.retreat(), let node = try path.node() {
+                guard body(node.key, try snapshot.value(of: node)) else { return }
+            }
+        } catch {
+            throw LMDBError(.scan, table: name, error)
+        }
     }
 }
 
 extension ReadTransaction {
-    /// The same read, to be used inside the closure that has this one, and not kept.
-    package var unmanaged: UnmanagedRead { UnmanagedRead(snapshot: snapshot) }
+    /// The table in this read, to be used inside the closure that has the read, and not kept.
+    package func opened<Key>(_ table: Table<Key>) throws(LMDBError) -> TableRead {
+        try TableRead(snapshot, table.name)
+    }
 }

@@ -86,11 +86,19 @@ struct Snapshot {
         return pages
     }
 
+    /// A leaf node's value; bytes of the file.
+    func value(of node: Page.Node) throws(PageDamage) -> UnsafeRawBufferPointer {
+        switch node.content {
+        case .value(let bytes), .table(let bytes): return bytes
+        case .overflow(let page, let bytes): return try overflow(page, bytes: bytes)
+        case .child(let page): throw PageDamage(page: page, what: "it is a leaf's child")
+        }
+    }
+
     /// The table of that name; nil if there is none.
     func tree(named name: String) throws(PageDamage) -> Tree? {
         let found = try name.withKeyBytes { key throws(PageDamage) -> Page.Node? in
-            let path = try TreePath(in: self, of: main, to: key)
-            return try path.node(at: key)
+            try TreePath.node(at: key, in: self, of: main)
         }
         guard let found else { return nil }
         guard case .table(let bytes) = found.content, bytes.count == Tree.bytes else { return nil }

@@ -83,20 +83,21 @@ struct TreePath {
 
     /// The node's value; bytes of the file.
     func value(of node: Page.Node) throws(PageDamage) -> UnsafeRawBufferPointer {
-        switch node.content {
-        case .value(let bytes), .table(let bytes): return bytes
-        case .overflow(let page, let bytes): return try snapshot.overflow(page, bytes: bytes)
-        case .child(let page): throw PageDamage(page: page, what: "it is a leaf's child")
-        }
+        try snapshot.value(of: node)
     }
 
     /// On to the next node; keys have to rise, so this comes to an end.
     mutating func advance() throws(PageDamage) {
-        guard let last = try node()?.key else { return }
+        guard let last = try node() else { return }
+        try advance(from: last)
+    }
+
+    /// - Parameter last: the node that the path leads to.
+    mutating func advance(from last: Page.Node) throws(PageDamage) {
         steps[steps.count - 1].index += 1
         try leaveLeaf()
-        guard let next = try node() else { return }
-        guard Self.compare(last, next.key) < 0 else {
+        guard let leaf = steps.last, leaf.index < leaf.page.count else { return }
+        guard Self.compare(last.key, try leaf.page.key(leaf.index).key) < 0 else {
             throw steps[steps.count - 1].page.damage("its keys do not rise")
         }
     }
@@ -142,6 +143,27 @@ struct TreePath {
         return number
     }
 
+    /// The node at `key`, if there is one: the same way without keeping it, so that nothing is allocated.
+    static func node(
+        at key: Key, in snapshot: Snapshot, of tree: Tree
+    ) throws(PageDamage) -> Page.Node? {
+        guard var number = tree.root else { return nil }
+        guard 1...depthMax ~= tree.depth else {
+            throw PageDamage(page: number, what: "its tree is said to be \(tree.depth) levels deep")
+        }
+        for _ in 1..<tree.depth {
+            let page = try snapshot.page(number, .branch)
+            guard case .child(let child) = try page.node(try place(of: key, in: page)).content
+            else { throw page.damage("it has no children") }
+            number = child
+        }
+        let leaf = try snapshot.page(number, .leaf)
+        let index = try place(of: key, in: leaf)
+        guard index < leaf.count else { return nil }
+        let node = try leaf.node(index)
+        return compare(node.key, key) == 0 ? node : nil
+    }
+
     /// In a leaf: the first node not before `key`. In a branch: the last child whose keys begin at or
     /// before it; the first has no key of its own.
     private static func place(of key: Key, in page: Page) throws(PageDamage) -> Int {
@@ -149,7 +171,7 @@ struct TreePath {
         var high = page.count
         while low < high {
             let middle = (low + high) / 2
-            let order = compare(try page.node(middle).key, key)
+            let order = compare(try page.key(middle).key, key)
             let isBefore = page.kind == .branch ? order <= 0 : order < 0
             if isBefore { low = middle + 1 } else { high = middle }
         }

@@ -46,8 +46,8 @@ struct AnswerCosts: Sendable {
     /// The logs take turns: what happens meanwhile on the machine hits all of them.
     private func costs(
         of kind: AnswerKind, in logs: inout [PendingLog], count: Int
-    ) async throws -> [[PendingLog.Cost]] {
-        var costs: [[PendingLog.Cost]] = logs.map { _ in [] }
+    ) async throws -> [[BatchCost]] {
+        var costs: [[BatchCost]] = logs.map { _ in [] }
         let batchCount = kind.foldsAllAgain ? 20 : 100
         for _ in 0..<(bench.isFull ? 3 * batchCount : batchCount) {
             for index in logs.indices {
@@ -65,7 +65,7 @@ struct AnswerCosts: Sendable {
     }
 
     private static func figures(
-        of kind: AnswerKind, _ pendingCount: Int, answerCount: Int, _ costs: [PendingLog.Cost]
+        of kind: AnswerKind, _ pendingCount: Int, answerCount: Int, _ costs: [BatchCost]
     ) -> [Measurement] {
         let name = name(kind, pendingCount, answerCount)
         let calls = costs.map { Double($0.folds.overlay) / Double(answerCount) }
@@ -85,14 +85,14 @@ struct AnswerCosts: Sendable {
         ]
     }
 
-    private static func microseconds(_ costs: [PendingLog.Cost], _ answerCount: Int) -> [Double] {
+    private static func microseconds(_ costs: [BatchCost], _ answerCount: Int) -> [Double] {
         costs.map { $0.elapsed / .microseconds(1) / Double(answerCount) }
     }
 
     /// How much longer an answer takes with the most pending than with the least, by turn. What is to
     /// be reached is said of batches.
     private static func growth(
-        of kind: AnswerKind, answerCount: Int, _ costs: [[PendingLog.Cost]]
+        of kind: AnswerKind, answerCount: Int, _ costs: [[BatchCost]]
     ) -> Measurement {
         let little = microseconds(costs[0], answerCount)
         let much = microseconds(costs[costs.count - 1], answerCount)

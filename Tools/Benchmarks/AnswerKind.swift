@@ -35,7 +35,7 @@ enum AnswerKind: CaseIterable, Sendable {
 
     /// What so many answers in one transaction cost. As many intents are recorded before, which is not
     /// timed, so that the log has as many pending afterwards as it had.
-    func cost(in log: inout PendingLog, count: Int) async throws -> PendingLog.Cost {
+    func cost(in log: inout PendingLog, count: Int) async throws -> BatchCost {
         switch self {
         case .acknowledgingOldest, .acceptingOldest, .rejectingOldest, .rejectingNewest:
             try await log.record(count: count)

@@ -18,6 +18,9 @@ struct Benchmark: Sendable {
         Benchmark(title: "The past") { try await Histories(bench: $0).measurements() },
         Benchmark(title: "Codecs") { _ in try CodecCosts().measurements() },
         Benchmark(title: "Publishing") { try await Publishing(bench: $0).measurements() },
+        Benchmark(title: "Rows: answers") { try await RowAnswerCosts(bench: $0).measurements() },
+        Benchmark(title: "Rows: opening") { try await RowOpenings(bench: $0).measurements() },
+        Benchmark(title: "Rows: reading") { try await RowReads(bench: $0).measurements() },
     ]
 }
 
@@ -28,6 +31,8 @@ enum Main {
         do {
             if arguments.first == OpeningProcess.command {
                 try await OpeningProcess.run(arguments.dropFirst())
+            } else if arguments.first == OpeningProcess.rowsCommand {
+                try await OpeningProcess.runOnRows(arguments.dropFirst())
             } else {
                 try await run(try Options(arguments))
             }

@@ -4,8 +4,9 @@ import Foundation
 
 /// A process that does nothing but open a log: neither its caches nor its memory know the log before.
 enum OpeningProcess {
-    /// The subcommand; for this executable's own use.
+    /// The subcommands; for this executable's own use.
     static let command = "open"
+    static let rowsCommand = "open-rows"
 
     struct Report: Codable, Sendable {
         let milliseconds: Double
@@ -15,13 +16,20 @@ enum OpeningProcess {
         let anonymousBytes: Int?
     }
 
+    struct RowReport: Codable, Sendable {
+        let milliseconds: Double
+        /// The row of the oldest pending intent.
+        let firstReadMilliseconds: Double
+        /// After opening; nil where the system does not say.
+        let anonymousBytes: Int?
+        /// When all rows have been read, and more recorded.
+        let anonymousBytesInUse: Int?
+    }
+
     // MARK: In that process
 
     static func run(_ arguments: some Collection<String>) async throws {
-        guard arguments.count == 1, let path = arguments.first else {
-            throw WrongUse(reason: "\(command) needs a directory")
-        }
-        let url = URL(filePath: path, directoryHint: .isDirectory)
+        let url = try directory(arguments)
         let clock = ContinuousClock()
         let start = clock.now
         let store = try await Foldback.open(
@@ -34,10 +42,60 @@ enum OpeningProcess {
         await store.close()
     }
 
+    static func runOnRows(_ arguments: some Collection<String>) async throws {
+        let url = try directory(arguments)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let store = try await Foldback.open(
+            at: url, Letters.self, confirmedBy: .acknowledgement, durability: .durable)
+        let opened = clock.now
+        let stars = try store.read { try $0.get(0, in: Letters.letters)?.stars } ?? 0
+        let read = clock.now
+        precondition(stars > 0, "what is pending is not in the view")
+        let opening = Machine.anonymousResidentBytes
+        var last: UInt64?
+        var count = 0
+        repeat {
+            let page = try store.read {
+                try $0.page(of: Letters.letters, after: last, limit: 1_000)
+            }
+            count += page.count
+            last = page.last?.key
+        } while last != nil
+        precondition(count == LetterLogs.rowCount, "\(count) rows were read")
+        let numbers = try await store.recordAll((0..<1_000).map { .starred($0) })
+        let report = RowReport(
+            milliseconds: (opened - start) / .milliseconds(1),
+            firstReadMilliseconds: (read - opened) / .milliseconds(1), anonymousBytes: opening,
+            anonymousBytesInUse: Machine.anonymousResidentBytes)
+        print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
+        // The next one opens the log as this one did.
+        try await store.perform(numbers.reversed().map { .withdraw($0) })
+        try await store.checkpoint()
+        await store.close()
+    }
+
+    private static func directory(_ arguments: some Collection<String>) throws -> URL {
+        guard arguments.count == 1, let path = arguments.first else {
+            throw WrongUse(reason: "opening needs a directory")
+        }
+        return URL(filePath: path, directoryHint: .isDirectory)
+    }
+
     // MARK: Before it
 
     /// What opening the log in a fresh process took.
     static func report(opening log: URL) async throws -> Report {
+        try await report(command, log)
+    }
+
+    static func report(ofRows log: URL) async throws -> RowReport {
+        try await report(rowsCommand, log)
+    }
+
+    private static func report<R: Decodable & Sendable>(
+        _ command: String, _ log: URL
+    ) async throws -> R {
         try await Platform.onThread { () throws(any Error) in
             let process = Process()
             process.executableURL = Bundle.main.executableURL
@@ -50,7 +108,7 @@ enum OpeningProcess {
             guard process.terminationStatus == 0 else {
                 throw OpeningFailure(status: process.terminationStatus)
             }
-            return try JSONDecoder().decode(Report.self, from: data)
+            return try JSONDecoder().decode(R.self, from: data)
         }
     }
 }

@@ -9,13 +9,6 @@ struct PendingLog: Sendable {
     /// The server's last.
     private var position: Position = 0
 
-    /// What answering took.
-    struct Cost: Sendable {
-        let elapsed: Duration
-        /// Calls of `apply`.
-        let folds: FoldCounts
-    }
-
     init(at directory: URL, _ kind: LogKind, pendingCount: Int) async throws {
         gate = WriterGate()
         events = Events.documents(keyCount: 1_000)
@@ -34,44 +27,10 @@ struct PendingLog: Sendable {
 
     // MARK: Answers
 
-    /// Queues them all, then lets the writer go: the time from the first being queued to the last
-    /// caller being resumed.
-    func cost(of commands: [Command]) async throws -> Cost {
-        gate.close()
-        // Refused, but only when the writer has asked for the time.
-        let held = try await store.core.submit(
-            .command(.withdraw(0), isForced: true), bytes: 0)
-        gate.waitForWriter()
-        let before = store.projected.folded.counts
-        let clock = ContinuousClock()
-        let start = clock.now
-        var requests: [Request] = []
-        requests.reserveCapacity(commands.count)
-        for command in commands {
-            requests.append(
-                try await store.core.submit(.command(command, isForced: true), bytes: 64))
-        }
-        gate.open()
-        for request in requests { _ = try await request.outcome() }
-        let elapsed = clock.now - start
-        let after = store.projected.folded.counts
-        await requireRefused(held)
-        return Cost(
-            elapsed: elapsed,
-            folds: FoldCounts(
-                overlay: after.overlay - before.overlay,
-                confirmed: after.confirmed - before.confirmed))
-    }
-
-    private func requireRefused(_ request: Request) async {
-        do throws(FoldbackError) {
-            let outcome = try await request.outcome()
-            preconditionFailure("there is no intent 0, and withdrawing it gave \(outcome)")
-        } catch {
-            guard case .unknownIntent = error else {
-                preconditionFailure("withdrawing intent 0 gave \(error)")
-            }
-        }
+    func cost(of commands: [Command]) async throws -> BatchCost {
+        let gated = GatedStore(
+            store: store, counts: { $0.projected.folded.counts }, gate: gate)
+        return try await gated.cost(of: commands)
     }
 
     var pending: [IntentNumber] { store.snapshot.pending }

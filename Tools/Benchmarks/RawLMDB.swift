@@ -62,14 +62,16 @@ struct RawLMDB {
         try check(mdb_txn_commit(transaction))
     }
 
-    private static func begun(in environment: OpaquePointer) throws -> OpaquePointer {
+    static func begun(
+        in environment: OpaquePointer, flags: UInt32 = 0
+    ) throws -> OpaquePointer {
         var transaction: OpaquePointer?
-        try check(mdb_txn_begin(environment, nil, 0, &transaction))
+        try check(mdb_txn_begin(environment, nil, flags, &transaction))
         guard let transaction else { throw RawFailure(code: ENOMEM) }
         return transaction
     }
 
-    private static func table(
+    static func table(
         _ name: String, in transaction: OpaquePointer
     ) throws -> MDB_dbi {
         var table = MDB_dbi()
@@ -94,13 +96,13 @@ struct RawLMDB {
 
 extension MDB_val {
     /// LMDB takes a mutable pointer and does not write through it.
-    fileprivate init(reading bytes: UnsafeRawBufferPointer) {
+    init(reading bytes: UnsafeRawBufferPointer) {
         self.init(
             mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
 }
 
-private func check(_ code: Int32) throws {
+func check(_ code: Int32) throws {
     guard code == MDB_SUCCESS else { throw RawFailure(code: code) }
 }
 

@@ -5,6 +5,7 @@ struct Workbench: Sendable {
     /// More rounds and a larger log.
     let isFull: Bool
     let settledLogs: SettledLogs
+    let letterLogs: LetterLogs
     /// On the disk that is measured.
     private let disk: URL
     /// In memory where there is such a file system, for what a flush would hide.
@@ -19,6 +20,7 @@ struct Workbench: Sendable {
         disk = try Self.folder(in: diskFolder)
         memory = try Self.folder(in: hasMemory ? memoryFolder : diskFolder)
         settledLogs = SettledLogs(in: disk)
+        letterLogs = LetterLogs(in: memory)
     }
 
     private static let prefix = "foldback-bench-"
@@ -51,6 +53,11 @@ struct Workbench: Sendable {
         (isFull ? [1_000_000, 10_000_000] : [1_000_000]).map {
             SettledLogs.Shape(entryCount: $0, keyCount: 1_000)
         }
+    }
+
+    /// A log of letters with so long a history, on the disk.
+    func letterHistory(entryCount: Int) async throws -> URL {
+        try await letterLogs.history(entryCount: entryCount, in: disk)
     }
 
     /// One whose state, and so its checkpoint, is large.

@@ -94,10 +94,10 @@ extension LMDBLog {
         do throws(LMDBError) {
             try environment.read { transaction throws(LMDBError) in
                 let last = try transaction.lastKey(of: tables.entries)
-                let session = transaction.unmanaged
+                let table: TableRead? =
+                    if let rows = tables.rows { try transaction.opened(rows) } else { nil }
                 let rows = LMDBRows(
-                    transaction: session, table: tables.rows, path: path,
-                    sequence: LogSequence(last ?? 0))
+                    table: table, path: path, sequence: LogSequence(last ?? 0))
                 result = Result { try body(rows) }
             }
         } catch {
@@ -147,22 +147,23 @@ extension LMDBLog {
 
 /// The rows of one commit; stands while its transaction does.
 private struct LMDBRows: StoredRows {
-    let transaction: UnmanagedRead
-    let table: Table<KeyBytes>?
+    let table: TableRead?
     let path: String
     let sequence: LogSequence
 
-    func value<R>(at key: KeyBytes, _ body: (RawSpan) throws -> R) throws -> R? {
+    func value(at key: KeyBytes) throws -> FoundRow? {
         guard let table else { return nil }
-        let found: Result<R, any Error>?
+        let found: UnsafeRawBufferPointer?
         do throws(LMDBError) {
-            found = try transaction.get(table, key) { sealed in
-                Result { try body(sealed.extracting(first: try length(of: sealed, at: key))) }
+            found = try withBytes(of: key.bytes) { key throws(LMDBError) in
+                try table.value(at: key)
             }
         } catch {
             throw FoldbackError(error, at: path)
         }
-        return try found?.get()
+        guard let sealed = found else { return nil }
+        let count = try length(of: sealed.bytes, at: key)
+        return .file(UnsafeRawBufferPointer(rebasing: sealed[..<count]))
     }
 
     func scan(
@@ -170,20 +171,28 @@ private struct LMDBRows: StoredRows {
     ) throws {
         guard let table else { return }
         var failure: (any Error)?
-        let visit = { (key: KeyBytes, sealed: RawSpan) -> Bool in
+        func visit(_ key: UnsafeRawBufferPointer, _ sealed: UnsafeRawBufferPointer) -> Bool {
+            let key = KeyBytes(Array(key))
             guard span.contains(key) else { return false }
             do {
-                return try body(key, sealed.extracting(first: try length(of: sealed, at: key)))
+                let count = try length(of: sealed.bytes, at: key)
+                return try body(key, sealed.bytes.extracting(first: count))
             } catch {
                 failure = error
                 return false
             }
         }
         do throws(LMDBError) {
-            if backwards {
-                try transaction.scanBackwards(table, before: span.upper, visit)
-            } else {
-                try transaction.scan(table, from: span.lower, visit)
+            switch (backwards, span.upper) {
+            case (false, _):
+                try withBytes(of: span.lower.bytes) { start throws(LMDBError) in
+                    try table.scan(from: start, visit)
+                }
+            case (true, let end?):
+                try withBytes(of: end.bytes) { end throws(LMDBError) in
+                    try table.scanBackwards(before: end, visit)
+                }
+            case (true, nil): try table.scanBackwards(before: nil, visit)
             }
         } catch {
             throw FoldbackError(error, at: path)

@@ -135,11 +135,18 @@ package protocol StoredRows {
     /// Of the last entry.
     var sequence: LogSequence { get }
 
-    /// Calls `body` with the row's bytes, which must not be kept; nil: there is none.
-    func value<R>(at key: KeyBytes, _ body: (RawSpan) throws -> R) throws -> R?
+    /// The row's bytes; nil: there is none.
+    func value(at key: KeyBytes) throws -> FoundRow?
 
     /// Calls `body` with the rows of `span` in order of key, or backwards, until it answers false.
     func scan(
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
     ) throws
+}
+
+/// A row's bytes where they lie. Without types, so that finding a row costs the same whatever it is.
+package enum FoundRow {
+    case memory([UInt8])
+    /// In the log's file; they stand while the read does.
+    case file(UnsafeRawBufferPointer)
 }

@@ -177,10 +177,9 @@ package struct MemoryRows: Sendable {
 extension MemoryRows: StoredRows {
     package var sequence: LogSequence { LogSequence(UInt64(records.count)) }
 
-    package func value<R>(at key: KeyBytes, _ body: (RawSpan) throws -> R) throws -> R? {
+    package func value(at key: KeyBytes) throws -> FoundRow? {
         guard let sealed = rows[key] else { return nil }
-        let bytes = sealed.span.bytes
-        return try body(bytes.extracting(first: try length(of: bytes, at: key)))
+        return .memory(Array(sealed[..<(try length(of: sealed.span.bytes, at: key))]))
     }
 
     package func scan(

@@ -5,13 +5,13 @@ struct MergedRows {
     /// Without the overlay.
     let isConfirmedOnly: Bool
 
-    /// Calls `body` with the row's bytes; nil: there is none.
-    func value<R>(at key: KeyBytes, _ body: (RawSpan) throws -> R) throws -> R? {
+    /// The row's bytes; nil: there is none.
+    func value(at key: KeyBytes) throws -> FoundRow? {
         if !isConfirmedOnly, !folded.chains.isEmpty, let row = folded.chains[key]?.visible {
-            return try row.bytes.map { try body($0.span.bytes) }
+            return row.bytes.map { .memory($0) }
         }
-        if let own = folded.own { return try own[key].map { try body($0.span.bytes) } }
-        return try stored.value(at: key, body)
+        if let own = folded.own { return own[key].map { .memory($0) } }
+        return try stored.value(at: key)
     }
 
     /// Calls `body` with each row of `span` in order, or backwards, until it answers false.

@@ -35,7 +35,12 @@ public struct KeyEncoder: Sendable {
 
     package private(set) var bytes: [UInt8]
 
-    package init(prefix: [UInt8] = []) { bytes = prefix }
+    package init(prefix: [UInt8] = []) {
+        bytes = []
+        // Most keys have no more, and are allocated once.
+        bytes.reserveCapacity(prefix.count + 26)
+        bytes.append(contentsOf: prefix)
+    }
 
     /// Appends another key.
     public mutating func append<K: RowKey>(_ key: K) { key.encode(to: &self) }

@@ -45,9 +45,17 @@ public struct RowSchema: Sendable {
     }
 
     func place(of name: String) throws(RowError) -> Int {
-        guard let place = places[name] else { throw .unknown(name) }
+        // Comparing a few short names costs less than hashing one.
+        let place =
+            spaces.count <= Self.fewSpaces
+            ? spaces.firstIndex { $0.name == name } : places[name]
+        guard let place else { throw .unknown(name) }
         return place
     }
+
+    private static let fewSpaces = 8
+
+    fileprivate var spaceCount: Int { spaces.count }
 
     /// The indexes of the table at `place`.
     func indexes(of place: Int) -> [Int] { indexes[place] }
@@ -70,9 +78,17 @@ package struct StoredSchema: Sendable {
     /// Of the projection in its log; 0 in memory.
     package let number: UInt32
 
+    /// What the keys of each space begin with.
+    private let prefixes: [[UInt8]]
+
     package init(_ schema: RowSchema, number: UInt32) {
         self.schema = schema
         self.number = number
+        prefixes = (0..<schema.spaceCount).map { place in
+            let place = UInt16(place)
+            return Self.prefix(of: number)
+                + [UInt8(place >> 8), UInt8(truncatingIfNeeded: place)]
+        }
     }
 
     package static let prefixBytes = 6
@@ -81,10 +97,7 @@ package struct StoredSchema: Sendable {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }
 
-    func prefix(ofPlace place: Int) -> [UInt8] {
-        let place = UInt16(place)
-        return Self.prefix(of: number) + [UInt8(place >> 8), UInt8(truncatingIfNeeded: place)]
-    }
+    func prefix(ofPlace place: Int) -> [UInt8] { prefixes[place] }
 
     func prefix(of name: String) throws(RowError) -> [UInt8] {
         prefix(ofPlace: try schema.place(of: name))

@@ -1,0 +1,149 @@
+import Foldback
+import FoldbackLMDB
+import Foundation
+
+/// Reading rows, beside the same reads of raw LMDB with the same decoding. The files are in memory.
+struct RowReads: Sendable {
+    let bench: Workbench
+
+    private static let pageLimit = 50
+
+    /// Reads in one call, which has one snapshot.
+    private static let getCount = 1_000
+    private static let pageCount = 20
+
+    func measurements() async throws -> [Measurement] {
+        try await bench.withDirectory(on: .memory) { directory in
+            let files = FileManager.default
+            try files.createDirectory(at: directory, withIntermediateDirectories: false)
+            let rawPath = directory.appending(path: "raw", directoryHint: .isDirectory)
+            try files.createDirectory(at: rawPath, withIntermediateDirectories: false)
+            bench.note("writing \(Int(LetterLogs.rowCount).grouped) rows to raw LMDB")
+            let raw = try RawRows(creating: rawPath.path)
+            let still = try await store(at: directory.appending(path: "0"), pendingCount: 0)
+            let busy = try await store(at: directory.appending(path: "1"), pendingCount: 1_000)
+            let figures = try await contest(raw, still, busy).measurements(
+                rounds: bench.isFull ? 15 : 7, bench)
+            await still.close()
+            await busy.close()
+            return figures
+        }
+    }
+
+    private func store(at url: URL, pendingCount: UInt64) async throws -> Store<Letters> {
+        try await bench.letterLogs.copy(.downlink, to: url)
+        let store = try await Foldback.open(
+            at: url, Letters.self, confirmedBy: .downlink, durability: .relaxed,
+            checkpoints: .manual)
+        _ = try await store.recordAll(
+            (0..<pendingCount).map { .starred($0 * 997 % LetterLogs.rowCount) })
+        return store
+    }
+
+    // MARK: Loads
+
+    private func contest(
+        _ raw: RawRows, _ still: Store<Letters>, _ busy: Store<Letters>
+    ) -> Contest {
+        var contest = Contest()
+        add("get", count: Self.getCount, .atLeast(0.5), raw, still, busy, in: &contest) { keys in
+            try raw.read { rows in
+                try keys.reduce(0) { $0 &+ (try rows.get($1)).weight }
+            }
+        } ours: { store, keys in
+            try store.read { rows in
+                try keys.reduce(0) { $0 &+ (try rows.get($1, in: Letters.letters)?.weight ?? 0) }
+            }
+        }
+        let limit = Self.pageLimit
+        add("range of \(limit)", count: Self.pageCount, nil, raw, still, busy, in: &contest) {
+            keys in
+            try raw.read { rows in
+                try keys.reduce(0) { $0 &+ (try rows.page(from: $1, limit: limit)).weight }
+            }
+        } ours: { store, keys in
+            try store.read { rows in
+                try keys.reduce(0) { sum, key in
+                    let page = try rows.page(
+                        of: Letters.letters, in: .keys(from: key), limit: limit)
+                    return sum &+ page.map(\.row).weight
+                }
+            }
+        }
+        add(
+            "indexed range of \(limit)", count: Self.pageCount, nil, raw, still, busy,
+            in: &contest
+        ) { keys in
+            try raw.read { rows in
+                try keys.reduce(0) { sum, key in
+                    let time = Letter.sent(at: key)
+                    return sum &+ (try rows.unread(sentBefore: time, limit: limit)).weight
+                }
+            }
+        } ours: { store, keys in
+            try store.read { rows in
+                try keys.reduce(0) { sum, key in
+                    let page = try rows.page(
+                        of: Letters.unread, in: .keys(upTo: Letter.sent(at: key)),
+                        order: .descending, limit: limit)
+                    return sum &+ page.map(\.row).weight
+                }
+            }
+        }
+        return contest
+    }
+
+    private func add(
+        _ what: String, count: Int, _ target: Target?, _ raw: RawRows, _ still: Store<Letters>,
+        _ busy: Store<Letters>, in contest: inout Contest,
+        raw readRaw: @escaping @Sendable ([UInt64]) throws -> UInt64,
+        ours read: @escaping @Sendable (Store<Letters>, [UInt64]) throws -> UInt64
+    ) {
+        let rawName = "raw LMDB, \(what)"
+        contest.add(load(rawName, count, readRaw))
+        for (store, pending) in [(still, "nothing"), (busy, "1,000")] {
+            let name = "rows, \(what), \(pending) pending"
+            contest.add(load(name, count) { try read(store, $0) })
+            contest.compareSpeed(of: name, withRaw: rawName, target)
+        }
+    }
+
+    /// So many reads at places here and there, and that again and again.
+    private func load(
+        _ name: String, _ count: Int, _ read: @escaping @Sendable ([UInt64]) throws -> UInt64
+    ) -> Contest.Load {
+        let time: Duration = bench.isFull ? .seconds(2) : .milliseconds(400)
+        return Contest.Load(name: name, call: "\(count.grouped) in one snapshot", unit: "reads/s") {
+            try await Platform.onThread { () throws(any Error) in
+                let clock = ContinuousClock()
+                var latencies: [Duration] = []
+                var place: UInt64 = 1
+                var sum: UInt64 = 0
+                let start = clock.now
+                var last = start
+                while last < start + time {
+                    let keys = (0..<count).map { _ in
+                        place = place &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                        return (place >> 33) % LetterLogs.rowCount
+                    }
+                    sum &+= try read(keys)
+                    let now = clock.now
+                    latencies.append(now - last)
+                    last = now
+                }
+                precondition(sum > 0, "nothing was read")
+                return Pace(
+                    count: latencies.count * count, elapsed: last - start, latencies: latencies)
+            }
+        }
+    }
+}
+
+extension Letter {
+    /// Something of what was decoded, so that nothing of it is left out.
+    fileprivate var weight: UInt64 { sent &+ UInt64(text.utf8.count) }
+}
+
+extension [Letter] {
+    fileprivate var weight: UInt64 { reduce(0) { $0 &+ $1.weight } }
+}
