@@ -21,6 +21,8 @@
 /// are persistent (`TreeDictionary` of swift-collections, as in ``Documents``) make that free; with
 /// plain arrays and dictionaries each commit copies what it changes once.
 public protocol Projection: EventFold {
+    /// Declared again so that `apply` alone says what it is.
+    associatedtype Event
     /// What ``keys(touchedBy:_:)`` names; `Never` where it is not implemented.
     associatedtype Key: Hashable & Sendable = Never
 

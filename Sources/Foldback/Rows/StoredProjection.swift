@@ -29,6 +29,9 @@
 /// runs, so an answer costs what it touches: the intents that read a row which came out otherwise are applied
 /// again, in order, and nobody else is.
 public protocol StoredProjection: EventFold {
+    /// Declared again so that `apply` alone says what it is.
+    associatedtype Event
+
     static var schema: RowSchema { get }
 
     /// Changes the rows that the event touches: all of them, or none if it throws.
