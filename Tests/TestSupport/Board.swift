@@ -60,6 +60,7 @@ public enum Move: Sendable, Equatable {
 
 public struct MoveConflict: Error, CustomStringConvertible {
     let reason: String
+    public init(reason: String) { self.reason = reason }
     public var description: String { reason }
 }
 

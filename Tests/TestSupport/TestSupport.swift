@@ -55,7 +55,7 @@ public enum Engine: String, CaseIterable, Sendable {
     case lmdb
 
     /// A store on an empty log of replica "me".
-    public func store<P: Projection>(
+    public func store<P: EventFold>(
         _ projection: P.Type, _ kind: LogKind, in directory: TemporaryDirectory,
         also: [AdditionalProjection<P.Event>] = []
     ) async throws -> Store<P> {

@@ -43,7 +43,9 @@ import Testing
     func `any zeroed page is an error or does no harm`(store: DocumentStore) async throws {
         let directory = DiskDirectory()
         let bytes = try await Self.makeLog(directory.log, store.type)
-        let found = try Self.probe(directory, store, "zero", 0..<bytes / 4_096, step: 1)
+        // Each page over one of the two, over which one is another matter in each run.
+        let first = Int.random(in: 0...1)
+        let found = try Self.probe(directory, store, "zero", first..<bytes / 4_096, step: 2)
         #expect(found.errors > 0)
     }
 

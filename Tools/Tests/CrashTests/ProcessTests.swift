@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test(arguments: DocumentStore.allCases, DocumentStore.allCases)
+    @Test(arguments: zip(DocumentStore.allCases, DocumentStore.allCases.reversed()))
     func `closing the input closes the log, and what was answered is there`(
         store: DocumentStore, later: DocumentStore
     ) throws {

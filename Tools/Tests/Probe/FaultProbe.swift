@@ -6,7 +6,8 @@ import Foundation
 ///
 /// Each round is six intents at once, each setting a key of its own to a text of BYTES, an answer, and
 /// a checkpoint every third round. The lines are `KEY recorded NUMBER`, `KEY unknown NUMBER` (L6), or
-/// `KEY refused ERROR`, where nothing was recorded; at the end `view KEYS`, all that can be seen.
+/// `KEY refused ERROR`, where nothing was recorded; at the end `view KEYS`, all that can be seen,
+/// or `unseen FAILURE`.
 /// STORE is `memory` or `rows`: what keeps the documents.
 enum FaultProbe<P: ShownDocuments> {
     private static var perRound: Int { 6 }
@@ -36,9 +37,18 @@ enum FaultProbe<P: ShownDocuments> {
             _ = try? await store.acknowledge(1)
             if round % 3 == 1 { try? await store.checkpoint() }
         }
-        let members = try P.state(of: store).documents.objectValue?.members ?? []
-        say("view \(members.map(\.name.string).joined(separator: " "))\n")
+        try sayView(of: store)
         await store.close()
+    }
+
+    /// Rows of which nobody knows whether the last commit changed them cannot be read.
+    private static func sayView(of store: Store<P>) throws {
+        do {
+            let members = try P.state(of: store).documents.objectValue?.members ?? []
+            say("view \(members.map(\.name.string).joined(separator: " "))\n")
+        } catch FoldbackError.latched(let failure) {
+            say("unseen \(failure)\n")
+        }
     }
 
     private static func record(
