@@ -47,7 +47,7 @@ import Testing
                 }
             case 6: server.foreign(move(for: downlink, using: &random), using: &random)
             case 7..<9:
-                let through = Int(try store.seen().through.value)
+                let through = Int(store.status.through.value)
                 let positions = server.events.map(\.position).filter { $0 > through }
                 let end = positions.randomElement(using: &random) ?? server.head
                 let changes = server.changes(after: through, downlink, upTo: max(through, end))
@@ -69,7 +69,7 @@ import Testing
             try await deliver(.verdict(intent.id, verdict), to: store)
         }
         let rest = server.changes(
-            after: Int(try store.seen().through.value), downlink, upTo: server.head)
+            after: Int(store.status.through.value), downlink, upTo: server.head)
         try await deliver(.batch(rest.events, through: rest.through), to: store)
         let seen = try store.seen()
         try #require(seen.confirmed == server.state, "seed \(seed), \(board)")

@@ -82,7 +82,7 @@ import Testing
         let found = heard.unknown.intersection(there)
         #expect(found.isEmpty || found == heard.unknown, what)
         #expect(there.isSubset(of: heard.recorded.union(heard.unknown)), what)
-        let isUnseen = P.self == StoredDocuments.self && heard.isUnseen && !heard.unknown.isEmpty
+        let isUnseen = P.self == StoredDocuments.self && heard.isUnseen
         #expect(heard.view == heard.recorded || heard.isClosed || isUnseen, what)
         #expect(heard.lastRecordedRound <= heard.firstFailedRound, what)
         let receipt = try await store.record(.set("after", true))
@@ -142,7 +142,7 @@ private struct Heard {
     var refused: Set<String> = []
     var view: Set<String> = []
     var isClosed = false
-    /// Rows could not be read any more.
+    /// The store was latched, and its rows could not be read any more.
     var isUnseen = false
 
     var lastRecordedRound: Int { recorded.map(Self.round).max() ?? 0 }
