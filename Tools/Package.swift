@@ -58,7 +58,8 @@ let package = Package(
             swiftSettings: strict),
         // What damage and failing disks do to a process can only be seen from outside of it.
         .executableTarget(
-            name: "foldback-probe", dependencies: [.product(name: "Foldback", package: "Foldback")],
+            name: "foldback-probe",
+            dependencies: ["FoldbackShell", .product(name: "Foldback", package: "Foldback")],
             path: "Tests/Probe", swiftSettings: strict),
         .testTarget(
             name: "ShellTests", dependencies: ["FoldbackShell"],

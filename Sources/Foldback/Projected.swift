@@ -26,11 +26,19 @@ public struct Projected<P: Projection>: Sendable {
     ///   executor; a bounded piece of the log is in memory at a time.
     /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func snapshot(at sequence: LogSequence) async throws(FoldbackError) -> Snapshot<P> {
-        try core.storage.requireUsable()
-        let last = core.writer.published.sequence
+        try core.snapshot(of: P.self, at: sequence)
+    }
+}
+
+extension StoreCore {
+    func snapshot<P: Projection>(
+        of _: P.Type, at sequence: LogSequence
+    ) throws(FoldbackError) -> Snapshot<P> {
+        try storage.requireUsable()
+        let last = writer.published.sequence
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
         var (fold, _) = try LogFold.folded(
-            core.storage, folds: [Fold<P>()], codec: core.codec, upTo: sequence)
+            storage, folds: [Fold<P>()], codec: codec, upTo: sequence)
         return Snapshot(fold.published(), 0)
     }
 }

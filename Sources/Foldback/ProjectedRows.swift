@@ -11,11 +11,17 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     ///   failed and may be on the disk all the same.
     public func read<R>(_ body: (borrowing RowReader<P>) throws -> R) throws -> R {
         while true {
-            let result = try core.storage.readRows { stored -> R? in
-                guard let published = core.writer.published(at: stored.sequence) else {
-                    return nil
+            let result: R?
+            do {
+                result = try core.storage.readRows { stored -> R? in
+                    guard let published = core.writer.published(at: stored.sequence) else {
+                        return nil
+                    }
+                    return try body(RowReader(published, published.rows[index], stored))
                 }
-                return try body(RowReader(published, published.rows[index], stored))
+            } catch FoldbackError.storage(let failure) {
+                // A failed write may leave the file unreadable until it is opened again.
+                throw core.writer.latched.map(FoldbackError.latched) ?? .storage(failure)
             }
             if let result { return result }
             // Two commits have gone by since the read began; or one is on the disk that failed.
@@ -56,7 +62,7 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
 private struct NoRows: StoredRows {
     let sequence: LogSequence
 
-    func value<R>(at key: KeyBytes, _ body: (RawSpan) throws -> R) throws -> R? { nil }
+    func value(at key: KeyBytes) throws -> FoundRow? { nil }
 
     func scan(
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool

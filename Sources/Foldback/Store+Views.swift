@@ -28,3 +28,14 @@ extension Store where P: Projection {
     /// The store's own projection.
     package var projected: Projected<P> { projected(P.self) }
 }
+
+extension Store {
+    /// What any projection of these events, also one that does not stand on the log, makes of it at a past
+    /// sequence: see ``Projected/snapshot(at:)``. For a ``StoredProjection`` whose past fits in memory, by
+    /// the ``Projection`` that means the same, as ``Documents`` for ``StoredDocuments``.
+    public func snapshot<Q: Projection>(
+        of projection: Q.Type, at sequence: LogSequence
+    ) async throws(FoldbackError) -> Snapshot<Q> where Q.Event == P.Event {
+        try core.snapshot(of: Q.self, at: sequence)
+    }
+}

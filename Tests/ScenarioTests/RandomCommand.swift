@@ -89,7 +89,7 @@ extension Move {
     }
 }
 
-extension Store where P == Board {
+extension Store where P: BoardFold {
     /// Carries the command out on a real store, and says what came of it in the reference's words.
     func carryOut(_ command: RandomCommand) async -> ReferenceLog.Outcome {
         do throws(FoldbackError) {

@@ -60,6 +60,9 @@ public struct RowBoard: StoredProjection {
             confirmed = try reader.confirmed { try Rows($0) }
         }
 
+        /// The cells alone, without counts and indexes.
+        public var boards: (view: Board, confirmed: Board) { (view.board, confirmed.board) }
+
         /// Nil where rows, counts and indexes are those of the boards.
         public func difference(from view: Board, _ confirmed: Board) -> String? {
             self.view.difference(from: view.cells).map { "the view has \($0)" }
@@ -81,6 +84,12 @@ public struct RowBoard: StoredProjection {
             counts = Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0.row) })
             byValue = try reader.page(of: RowBoard.byValue, limit: .max)
             odd = try reader.page(of: RowBoard.odd, limit: .max)
+        }
+
+        var board: Board {
+            var board = Board()
+            for cell in cells { board.cells[cell.key] = cell.row }
+            return board
         }
 
         func difference(from expected: [String: Int]) -> String? {

@@ -21,8 +21,9 @@
 /// are persistent (`TreeDictionary` of swift-collections, as in ``Documents``) make that free; with
 /// plain arrays and dictionaries each commit copies what it changes once.
 public protocol Projection: EventFold {
-    // Again, so that it can be inferred from `apply`.
+    /// Declared again so that `apply` alone says what it is.
     associatedtype Event
+
     /// What ``keys(touchedBy:_:)`` names; `Never` where it is not implemented.
     associatedtype Key: Hashable & Sendable = Never
 

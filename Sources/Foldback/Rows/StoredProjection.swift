@@ -29,7 +29,7 @@
 /// runs, so an answer costs what it touches: the intents that read a row which came out otherwise are applied
 /// again, in order, and nobody else is.
 public protocol StoredProjection: EventFold {
-    // Again, so that it can be inferred from `apply`.
+    /// Declared again so that `apply` alone says what it is.
     associatedtype Event
 
     static var schema: RowSchema { get }

@@ -3,11 +3,11 @@ import Foldback
 /// A scripted session over a log of documents: one JSON object in, one out.
 ///
 /// Answers come after the commit of what they answer. A session never ends by itself: a bad line is
-/// answered with an error.
-public struct ShellSession: Sendable {
-    let store: Store<Documents>
+/// answered with an error. The answers are the same, byte for byte, whatever keeps the documents.
+public struct ShellSession<P: ShownDocuments>: Sendable {
+    let store: Store<P>
 
-    public init(over store: Store<Documents>) { self.store = store }
+    public init(over store: Store<P>) { self.store = store }
 
     /// The answer to one line.
     public func answer(to line: [UInt8]) async -> JSON {
@@ -107,26 +107,25 @@ public struct ShellSession: Sendable {
     // MARK: Commands that read
 
     private func view(_ command: ShellCommand) async throws -> JSON.Object {
-        let snapshot =
+        let state =
             if let sequence: LogSequence = try command.optionalNumber("at") {
-                try await store.snapshot(at: sequence)
+                ShownState(try await store.snapshot(of: Documents.self, at: sequence))
             } else {
-                store.snapshot
+                try P.state(of: store)
             }
         return [
-            "sequence": .number(snapshot.sequence), "through": .number(snapshot.through),
-            "documents": snapshot.view.json, "confirmed": snapshot.confirmed.json,
-            "pending": .numbers(snapshot.pending), "accepted": .numbers(snapshot.accepted),
-            "conflicted": .numbers(snapshot.conflicted),
+            "sequence": .number(state.sequence), "through": .number(state.through),
+            "documents": state.documents, "confirmed": state.confirmed,
+            "pending": .numbers(state.pending), "accepted": .numbers(state.accepted),
+            "conflicted": .numbers(state.conflicted),
         ]
     }
 
     private func get(_ command: ShellCommand) throws -> JSON.Object {
         let key = ExactString(try command.string("key"))
-        var answer: JSON.Object = [
-            "overlay": .numbers(store.overlay(touching: key).map(\.number))
-        ]
-        if let value = store.view[key] { answer["value"] = value } else { answer["absent"] = true }
+        let (value, overlay) = try P.document(key, in: store)
+        var answer: JSON.Object = ["overlay": .numbers(overlay)]
+        if let value { answer["value"] = value } else { answer["absent"] = true }
         return answer
     }
 
@@ -159,7 +158,7 @@ public struct ShellSession: Sendable {
 
     private func status() -> JSON.Object {
         var answer = store.status.json
-        answer["faults"] = .integer(Int64(store.faults.count))
+        answer["faults"] = .integer(Int64(P.faults(of: store).count))
         return answer
     }
 }

@@ -26,7 +26,17 @@ struct Shell: AsyncParsableCommand {
     @Option(help: "What an answer promises: durable or relaxed.")
     var durability = Durability.durable
 
+    @Option(help: "Where documents are kept meanwhile: memory or rows; the log does not remember.")
+    var store = DocumentStore.memory
+
     func run() async throws {
+        switch store {
+        case .memory: try await run(Documents.self)
+        case .rows: try await run(StoredDocuments.self)
+        }
+    }
+
+    private func run<P: ShownDocuments>(_ documents: P.Type) async throws {
         let replica = try replica.map { name in
             guard let replica = ReplicaID(name) else {
                 throw ValidationError("a replica's name has 1 to 255 bytes")
@@ -36,11 +46,11 @@ struct Shell: AsyncParsableCommand {
         let store =
             if let confirmedBy {
                 try await Foldback.open(
-                    at: log.directory, Documents.self, confirmedBy: confirmedBy,
+                    at: log.directory, documents, confirmedBy: confirmedBy,
                     durability: durability, replica: replica)
             } else {
                 try await Foldback.open(
-                    at: log.directory, Documents.self, existingOr: .downlink,
+                    at: log.directory, documents, existingOr: .downlink,
                     durability: durability, replica: replica)
             }
         let session = ShellSession(over: store)
@@ -55,6 +65,12 @@ struct Shell: AsyncParsableCommand {
         }
         await store.close()
     }
+}
+
+/// What keeps a session's documents.
+enum DocumentStore: String, ExpressibleByArgument, CaseIterable {
+    case memory
+    case rows
 }
 
 /// Lines as bytes, for they need not be text. Reading blocks: the session has nothing else to do.

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackShell
 import Foundation
 import Testing
 
@@ -11,41 +12,51 @@ import Testing
 @Suite struct DamageTests {
     /// A bit of each so many-th byte is flipped, at other places in each run; 1 takes hours.
     private static let step =
-        Int(ProcessInfo.processInfo.environment["DAMAGE_STEP"] ?? "") ?? 797
+        Int(ProcessInfo.processInfo.environment["DAMAGE_STEP"] ?? "") ?? 1_597
 
-    @Test func `any flipped bit is an error or does no harm`() async throws {
+    @Test(arguments: DocumentStore.allCases)
+    func `any flipped bit is an error or does no harm`(store: DocumentStore) async throws {
         let directory = DiskDirectory()
-        let bytes = try await Self.makeLog(directory.log)
+        let bytes = try await Self.makeLog(directory.log, store.type)
         let start = Int.random(in: 0..<Self.step)
-        print("damage: \(bytes) bytes, each \(Self.step)th flipped from \(start) on")
-        let found = try Self.probe(directory, "flip", start..<bytes, step: Self.step)
+        print("damage: \(store), \(bytes) bytes, each \(Self.step)th flipped from \(start) on")
+        let found = try Self.probe(directory, store, "flip", start..<bytes, step: Self.step)
         // Most of a file is values, each under a checksum.
         #expect(found.errors > found.right / 4, "\(found)")
     }
 
     /// Few bytes, and all of them are followed.
-    @Test func `any byte of the meta pages is an error or does no harm`() async throws {
+    @Test(arguments: DocumentStore.allCases)
+    func `any byte of the meta pages is an error or does no harm`(
+        store: DocumentStore
+    ) async throws {
         let directory = DiskDirectory()
-        _ = try await Self.makeLog(directory.log)
+        _ = try await Self.makeLog(directory.log, store.type)
         for page in [0, 4_096] {
-            let found = try Self.probe(directory, "flip", page..<page + 152, step: 2)
+            let first = page + Int.random(in: 0..<4)
+            let found = try Self.probe(directory, store, "flip", first..<page + 152, step: 4)
             #expect(found.errors > 0, "page at \(page)")
         }
     }
 
-    @Test func `any zeroed page is an error or does no harm`() async throws {
+    @Test(arguments: DocumentStore.allCases)
+    func `any zeroed page is an error or does no harm`(store: DocumentStore) async throws {
         let directory = DiskDirectory()
-        let bytes = try await Self.makeLog(directory.log)
-        let found = try Self.probe(directory, "zero", 0..<bytes / 4_096, step: 1)
+        let bytes = try await Self.makeLog(directory.log, store.type)
+        // Each page over one of the two, over which one is another matter in each run.
+        let first = Int.random(in: 0...1)
+        let found = try Self.probe(directory, store, "zero", first..<bytes / 4_096, step: 2)
         #expect(found.errors > 0)
     }
 
     // MARK: A log with something of everything
 
     /// - Returns: the size of its data file.
-    private static func makeLog(_ directory: URL) async throws -> Int {
+    private static func makeLog<P: ShownDocuments>(
+        _ directory: URL, _ documents: P.Type
+    ) async throws -> Int {
         let store = try await Foldback.open(
-            at: directory, Documents.self, confirmedBy: .downlink, durability: .relaxed,
+            at: directory, documents, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: CheckpointPolicy(entriesMax: 20, bytesMax: .max, spacing: 30),
             replica: ReplicaID("me"))
         for number in 1...60 as ClosedRange<UInt64> {
@@ -89,7 +100,8 @@ import Testing
 
     /// Runs the probe over all places, and again behind one at which it died.
     private static func probe(
-        _ directory: DiskDirectory, _ kind: String, _ places: Range<Int>, step: Int
+        _ directory: DiskDirectory, _ store: DocumentStore, _ kind: String, _ places: Range<Int>,
+        step: Int
     ) throws -> Found {
         var found = Found()
         var first = places.lowerBound
@@ -102,8 +114,9 @@ import Testing
             let scratch = base.appending(path: "foldback-damage-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: scratch) }
             let result = try run([
-                ShellProcess.executable("foldback-probe").path, "damage", directory.log.path,
-                scratch.path, kind, "\(first)", "\(places.upperBound - 1)", "\(step)",
+                ShellProcess.executable("foldback-probe").path, "damage", store.rawValue,
+                directory.log.path, scratch.path, kind, "\(first)", "\(places.upperBound - 1)",
+                "\(step)",
             ])
             let lines = result.output.split(separator: "\n", omittingEmptySubsequences: true)
             for line in lines {
@@ -113,7 +126,8 @@ import Testing
                 case "right": found.right += 1
                 default:
                     Issue.record(
-                        "\(kind) \(line), exit \(result.status): \(result.errors.suffix(300))")
+                        "\(store), \(kind) \(line), exit \(result.status): \(result.errors.suffix(300))"
+                    )
                 }
             }
             guard result.status != 0 else { break }

@@ -1,11 +1,13 @@
 import Foldback
+import FoldbackShell
 import Foundation
 import Testing
 
 /// A real process, really killed.
 ///
 /// Properties: every answered intent is in the log, as it was; numbers and sequences have no gap and
-/// are given once; the log opens, also when the process died while making it.
+/// are given once; the log opens, also when the process died while making it; documents in memory, and as
+/// rows, are those of a fold of the log.
 @Suite(.serialized) struct KillTests {
     /// What the log was heard to hold.
     private struct Heard {
@@ -22,9 +24,21 @@ import Testing
     private static let callCountMax = 1_000
 
     /// Compares the log with what was heard, as an app does that starts again.
-    private func check(_ log: URL, _ heard: Heard, _ note: String) async throws {
-        let store = try await Foldback.open(
-            at: log, Documents.self, existingOr: .acknowledgement, durability: .durable)
+    private func check(
+        _ log: URL, _ heard: Heard, over store: DocumentStore, _ note: String
+    ) async throws {
+        func check<P: ShownDocuments>(_ documents: P.Type) async throws {
+            let store = try await Foldback.open(
+                at: log, documents, existingOr: .acknowledgement, durability: .durable)
+            try await self.check(store, heard, note)
+            await store.close()
+        }
+        try await check(store.type)
+    }
+
+    private func check<P: ShownDocuments>(
+        _ store: Store<P>, _ heard: Heard, _ note: String
+    ) async throws {
         let status = store.status
         #expect(status.sequence.value >= UInt64(heard.sequence), "\(note)")
         for (intent, value) in heard.intents {
@@ -34,19 +48,23 @@ import Testing
         }
         var seen: UInt64 = 0
         var numbers: [UInt64] = []
+        // As pending and accepted intents leave them: none comes before an older one here.
+        var documents = Documents()
         while case let piece = try store.entries(from: LogSequence(seen + 1), countMax: 500),
             !piece.isEmpty
         {
             for entry in piece {
                 seen += 1
                 #expect(entry.sequence.value == seen, "\(note)")
-                if case .intent(let number, _, _, _, _) = entry.content {
+                if case .intent(let number, let event, _, _, _) = entry.content {
                     numbers.append(number.value)
+                    let id = IntentID(replica: entry.replica, number: number)
+                    try documents.apply(try #require(event.event), EventContext(.intent(id)))
                 }
             }
         }
         #expect(numbers == Array(1..<status.nextIntent.value), "\(note)")
-        await store.close()
+        #expect(try P.state(of: store).documents == documents.json, "\(note)")
     }
 
     @Test func `SIGKILL at random moments loses nothing that was answered`() async throws {
@@ -54,8 +72,11 @@ import Testing
         var random = SystemRandomNumberGenerator()
         var heard = Heard()
         for round in 0..<60 {
+            // Rows follow, get up with what was recorded without them, or are left behind.
+            let (store, checked) = (DocumentStore(round), DocumentStore(round / 2))
             let shell = try ShellProcess(
-                directory.log, ["--replica", "me", "--confirmed-by", "acknowledgement"])
+                directory.log,
+                ["--replica", "me", "--confirmed-by", "acknowledgement"], over: store)
             let delay = UInt64.random(in: 0...40_000_000, using: &random)
             let values = (0..<400).map { _ in
                 heard.next += 1
@@ -77,7 +98,9 @@ import Testing
             shell.kill()
             await killer.value
             _ = shell.finish()
-            try await check(directory.log, heard, "round \(round), killed after \(delay) ns")
+            try await check(
+                directory.log, heard, over: checked,
+                "round \(round) over \(store), killed after \(delay) ns")
         }
         print("kill: 60 rounds, \(heard.intents.count) answered intents, all there")
     }
@@ -86,12 +109,15 @@ import Testing
         var made = 0
         for round in 0..<60 {
             let directory = DiskDirectory()
-            let shell = try ShellProcess(directory.log, ["--replica", "me"])
+            let store = DocumentStore(round)
+            let shell = try ShellProcess(directory.log, ["--replica", "me"], over: store)
             usleep(UInt32(round) * 500)
             made += FileManager.default.fileExists(atPath: directory.log.path) ? 1 : 0
             shell.kill()
             _ = shell.finish()
-            try await check(directory.log, Heard(), "first open, killed after \(round * 500) us")
+            try await check(
+                directory.log, Heard(), over: store,
+                "first open over \(store), killed after \(round * 500) us")
         }
         print("kill: 60 first opens, \(made) of them killed with the directory there")
     }
@@ -105,11 +131,16 @@ import Testing
         call: String
     ) async throws {
         var kills = 0
+        // Each call over one of the two, over which one is another matter in each run.
+        let first = Int.random(in: 0...1)
+        var whole: Set<DocumentStore> = []
         for nth in 1...Self.callCountMax {
+            let store = DocumentStore(first + nth)
+            guard !whole.contains(store) else { continue }
             let directory = DiskDirectory()
             let shell = try ShellProcess(
                 directory.log, ["--replica", "me", "--confirmed-by", "acknowledgement"],
-                under: Strace.killing(at: call, nth))
+                over: store, under: Strace.killing(at: call, nth))
             var heard = Heard()
             for value in 1...6 as ClosedRange<Int64> {
                 shell.send(record(value))
@@ -123,10 +154,10 @@ import Testing
             shell.send(#"{"do":"acknowledge","intent":1}"#)
             if wasWhole, shell.answer() != nil { heard.sequence = 7 }
             let ended = shell.finish()
-            try await check(directory.log, heard, "\(call) \(nth)")
+            try await check(directory.log, heard, over: store, "\(call) \(nth) over \(store)")
             // Beyond the last call of that name nothing is killed any more.
-            if ended.status == 0 { break }
-            kills += 1
+            if ended.status == 0 { whole.insert(store) } else { kills += 1 }
+            if whole.count == DocumentStore.allCases.count { break }
         }
         print("kill: at each of \(kills) calls of \(call)")
         #expect(kills < Self.callCountMax)

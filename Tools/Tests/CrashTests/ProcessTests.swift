@@ -95,6 +95,8 @@ import Testing
         try expectFailure([foldback, "shell"], code: 2, saying: "log")
         try expectFailure(
             [foldback, "shell", log, "--durability", "maybe"], code: 2, saying: "maybe")
+        try expectFailure(
+            [foldback, "shell", log, "--store", "disk"], code: 2, saying: "disk", "store")
         try expectFailure([foldback, "shell", log, "--replica", ""], code: 2, saying: "replica")
         #expect(try run([foldback, "shell", log, "--confirmed-by", "downlink"]).status == 0)
         try expectFailure(
@@ -128,7 +130,10 @@ import Testing
         #expect(refused.errors.contains(directory.log.path), "\(refused)")
     }
 
-    @Test func `the worked histories go through a real shell as they are written`() throws {
+    @Test(arguments: DocumentStore.allCases)
+    func `the worked histories go through a real shell as they are written`(
+        store: DocumentStore
+    ) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent()
             .appending(path: "ShellTests/Histories")
@@ -142,7 +147,8 @@ import Testing
             let replica = try #require(lines[0]["replica"]?.stringValue)
             let kind = try #require(lines[0]["confirmedBy"]?.stringValue)
             let log = directory.url.appending(path: file.lastPathComponent)
-            let shell = try ShellProcess(log, ["--replica", replica, "--confirmed-by", kind])
+            let shell = try ShellProcess(
+                log, ["--replica", replica, "--confirmed-by", kind], over: store)
             for line in lines.dropFirst() {
                 shell.send(try #require(line["send"]).description)
                 let answer = try #require(shell.answer())
@@ -157,11 +163,18 @@ import Testing
         }
     }
 
-    @Test func `closing the input closes the log, and what was answered is there`() throws {
-        let first = try ShellProcess(directory.log, ["--replica", "me"])
+    @Test(arguments: zip(DocumentStore.allCases, DocumentStore.allCases.reversed()))
+    func `closing the input closes the log, and what was answered is there`(
+        store: DocumentStore, later: DocumentStore
+    ) throws {
+        let first = try ShellProcess(directory.log, ["--replica", "me"], over: store)
         first.send(record, record, #"{"do":"reject","intent":1,"message":"no"}"#)
         #expect(first.finish().status == 0)
-        let again = try ShellProcess(directory.log, ["--replica", "other"])
+        for command in ["log", "status", "verify"] {
+            let result = try run([foldback, command, directory.log.path])
+            #expect(result.status == 0, "\(command): \(result)")
+        }
+        let again = try ShellProcess(directory.log, ["--replica", "other"], over: later)
         again.send(#"{"do":"status"}"#, #"{"do":"rejections"}"#, "{\"do\":\"view\"}")
         #expect(again.answer()?["replica"] == "me")
         #expect(again.answer()?["intents"] == [1])

@@ -1,5 +1,39 @@
 import Foldback
+import FoldbackShell
 import Foundation
+import Testing
+
+/// What keeps a session's documents, as `--store` says it.
+enum DocumentStore: String, CaseIterable, CustomTestStringConvertible {
+    case memory
+    case rows
+
+    var testDescription: String { rawValue }
+
+    var type: any ShownDocuments.Type {
+        switch self {
+        case .memory: Documents.self
+        case .rows: StoredDocuments.self
+        }
+    }
+
+    /// By turns.
+    init(_ turn: Int) { self = turn % 2 == 0 ? .memory : .rows }
+}
+
+extension ShownDocuments {
+    /// The keys of what a store shows, which has to be what a fold of its whole log gives.
+    static func keys(in store: Store<Self>, _ note: Comment) async throws -> Set<String> {
+        let shown = try state(of: store)
+        let fold = ShownState(
+            try await store.snapshot(of: Documents.self, at: store.status.sequence))
+        #expect(shown.sequence == fold.sequence, note)
+        #expect(shown.documents == fold.documents, note)
+        #expect(shown.confirmed == fold.confirmed, note)
+        #expect(shown.conflicted == fold.conflicted, note)
+        return Set(shown.documents.objectValue?.members.map(\.name.string) ?? [])
+    }
+}
 
 /// A real `foldback shell` in a process of its own.
 final class ShellProcess {
@@ -15,8 +49,12 @@ final class ShellProcess {
     }
 
     /// - Parameter wrapper: a command to run it under, like strace.
-    init(_ log: URL, _ options: [String] = [], under wrapper: [String] = []) throws {
-        let command = wrapper + [Self.executable("foldback").path, "shell", log.path] + options
+    init(
+        _ log: URL, _ options: [String] = [], over store: DocumentStore = .memory,
+        under wrapper: [String] = []
+    ) throws {
+        let shell = [Self.executable("foldback").path, "shell", log.path]
+        let command = wrapper + shell + ["--store", store.rawValue] + options
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = command
         process.standardInput = input

@@ -1,13 +1,16 @@
 import Foldback
+import FoldbackShell
 
 /// All that a store says of the entries up to a sequence, as text to compare.
 struct Everything {
     private(set) var lines: [String] = []
 
-    init(
-        _ store: Store<Documents>, upTo sequence: LogSequence
+    /// What has been written since must have left the documents as they were.
+    init<P: ShownDocuments>(
+        _ store: Store<P>, upTo sequence: LogSequence
     ) async throws(FoldbackError) {
-        let now = try await store.snapshot(at: sequence)
+        try addShown(of: store)
+        let now = try await store.snapshot(of: Documents.self, at: sequence)
         lines.append("view \(now.view.json)")
         lines.append("confirmed \(now.confirmed.json)")
         lines.append("\(now.pending) \(now.accepted) \(now.conflicted) \(now.through)")
@@ -25,14 +28,28 @@ struct Everything {
         }
         try addIntents(of: store, upTo: sequence)
         for past in stride(from: UInt64(0), to: sequence.value, by: 25) {
-            let snapshot = try await store.snapshot(at: LogSequence(past))
+            let snapshot = try await store.snapshot(of: Documents.self, at: LogSequence(past))
             lines.append("at \(past) \(snapshot.view.json) \(snapshot.pending)")
         }
-        lines.append("\(store.faults)")
+        lines.append("\(P.faults(of: store))")
     }
 
-    private mutating func addIntents(
-        of store: Store<Documents>, upTo sequence: LogSequence
+    private mutating func addShown<P: ShownDocuments>(
+        of store: Store<P>
+    ) throws(FoldbackError) {
+        do {
+            let shown = try P.state(of: store)
+            lines.append("shown \(shown.documents) \(shown.confirmed) \(shown.through)")
+            lines.append("shown \(shown.pending) \(shown.accepted) \(shown.conflicted)")
+        } catch let error as FoldbackError {
+            throw error
+        } catch {
+            lines.append("shown with an error that is not typed: \(error)")
+        }
+    }
+
+    private mutating func addIntents<P: ShownDocuments>(
+        of store: Store<P>, upTo sequence: LogSequence
     ) throws(FoldbackError) {
         var number: UInt64 = 1
         while number < store.status.nextIntent.value {

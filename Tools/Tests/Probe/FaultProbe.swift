@@ -1,22 +1,25 @@
 import Foldback
+import FoldbackShell
 import Foundation
 
-/// `foldback-probe faults LOG ROUNDS BYTES`: records, several at once, and says what each caller heard.
+/// `foldback-probe faults STORE LOG ROUNDS BYTES`: records, several at once, and says what each caller heard.
 ///
 /// Each round is six intents at once, each setting a key of its own to a text of BYTES, an answer, and
 /// a checkpoint every third round. The lines are `KEY recorded NUMBER`, `KEY unknown NUMBER` (L6), or
-/// `KEY refused ERROR`, where nothing was recorded; at the end `view KEYS`, all that can be seen.
-enum FaultProbe {
-    static let perRound = 6
+/// `KEY refused ERROR`, where nothing was recorded; at the end `view KEYS`, all that can be seen,
+/// or `unseen FAILURE`.
+/// STORE is `memory` or `rows`: what keeps the documents.
+enum FaultProbe<P: ShownDocuments> {
+    private static var perRound: Int { 6 }
 
     static func run(_ arguments: ArraySlice<String>) async throws {
         let arguments = Array(arguments)
         guard arguments.count == 3, let rounds = Int(arguments[1]), let bytes = Int(arguments[2])
         else { throw WrongUse() }
-        let store: Store<Documents>
+        let store: Store<P>
         do throws(FoldbackError) {
             store = try await Foldback.open(
-                at: URL(filePath: arguments[0]), Documents.self, confirmedBy: .acknowledgement,
+                at: URL(filePath: arguments[0]), P.self, confirmedBy: .acknowledgement,
                 durability: .durable, checkpoints: .manual)
         } catch {
             say("closed \(error)\n")
@@ -34,12 +37,22 @@ enum FaultProbe {
             _ = try? await store.acknowledge(1)
             if round % 3 == 1 { try? await store.checkpoint() }
         }
-        say("view \(store.view.byKey.keys.map(\.string).sorted().joined(separator: " "))\n")
+        try sayView(of: store)
         await store.close()
     }
 
+    /// Rows of which nobody knows whether the last commit changed them cannot be read.
+    private static func sayView(of store: Store<P>) throws {
+        do {
+            let members = try P.state(of: store).documents.objectValue?.members ?? []
+            say("view \(members.map(\.name.string).joined(separator: " "))\n")
+        } catch FoldbackError.latched(let failure) {
+            say("unseen \(failure)\n")
+        }
+    }
+
     private static func record(
-        _ key: String, _ bytes: Int, in store: Store<Documents>
+        _ key: String, _ bytes: Int, in store: Store<P>
     ) async -> String {
         do throws(FoldbackError) {
             let text = JSON.string(String(repeating: "x", count: bytes))

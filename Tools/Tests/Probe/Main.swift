@@ -1,3 +1,4 @@
+import Foldback
 import Foundation
 
 /// What tests run in a process of its own, because that process may come to grief.
@@ -6,17 +7,20 @@ struct Main {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         do {
-            switch arguments.first {
-            case "damage": try await DamageProbe.run(arguments.dropFirst())
-            case "faults": try await FaultProbe.run(arguments.dropFirst())
+            let rest = arguments.dropFirst(2)
+            switch (arguments.first, arguments.dropFirst().first) {
+            case ("damage", "memory"): try await DamageProbe<Documents>.run(rest)
+            case ("damage", "rows"): try await DamageProbe<StoredDocuments>.run(rest)
+            case ("faults", "memory"): try await FaultProbe<Documents>.run(rest)
+            case ("faults", "rows"): try await FaultProbe<StoredDocuments>.run(rest)
             default: throw WrongUse()
             }
         } catch is WrongUse {
             FileHandle.standardError.write(
                 Data(
                     """
-                    usage: foldback-probe damage LOG SCRATCH flip|zero FIRST LAST STEP
-                           foldback-probe faults LOG ROUNDS BYTES
+                    usage: foldback-probe damage memory|rows LOG SCRATCH flip|zero FIRST LAST STEP
+                           foldback-probe faults memory|rows LOG ROUNDS BYTES
 
                     """.utf8))
             exit(2)

@@ -3,25 +3,31 @@ import FoldbackShell
 import Foundation
 import Testing
 
-/// The worked histories: the rules made concrete, over both engines.
+/// The worked histories: the rules made concrete, over both engines, in memory and as rows.
 @Suite struct HistoryTests {
-    enum Engine: CaseIterable { case memory, lmdb }
+    enum Engine: CaseIterable { case memory, lmdb, memoryRows, lmdbRows }
 
     @Test(arguments: try History.all(), Engine.allCases)
     func `a worked history goes as it is written`(history: History, engine: Engine) async throws {
+        switch engine {
+        case .memory, .lmdb: try await run(history, over: Documents.self, engine == .lmdb)
+        case .memoryRows, .lmdbRows:
+            try await run(history, over: StoredDocuments.self, engine == .lmdbRows)
+        }
+    }
+
+    private func run<P: ShownDocuments>(
+        _ history: History, over documents: P.Type, _ isOnDisk: Bool
+    ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(
             path: "foldback-history-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         let store =
-            switch engine {
-            case .memory:
-                Foldback.inMemory(
-                    Documents.self, confirmedBy: history.kind, replica: history.replica)
-            case .lmdb:
-                try await Foldback.open(
-                    at: directory, Documents.self, confirmedBy: history.kind,
-                    durability: .durable, replica: history.replica)
-            }
+            isOnDisk
+            ? try await Foldback.open(
+                at: directory, documents, confirmedBy: history.kind, durability: .durable,
+                replica: history.replica)
+            : Foldback.inMemory(documents, confirmedBy: history.kind, replica: history.replica)
         let session = ShellSession(over: store)
         for step in history.steps {
             let answer = await session.answer(to: step.send.encoded)

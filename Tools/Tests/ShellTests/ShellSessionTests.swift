@@ -2,13 +2,22 @@ import Foldback
 import FoldbackShell
 import Testing
 
-/// The contract of the shell beyond the worked histories: what a line may and may not be.
+/// The contract of the shell beyond the worked histories: what a line may and may not be. Over documents in
+/// memory and as rows, which answer the same.
 @Suite struct ShellSessionTests {
     private let session = ShellSession(
         over: Foldback.inMemory(
-            Documents.self, confirmedBy: .downlink, replica: ReplicaID("me")))
+            Documents.self, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .still))
+    private let rows = ShellSession(
+        over: Foldback.inMemory(
+            StoredDocuments.self, confirmedBy: .downlink, replica: ReplicaID("me"),
+            sources: .still))
 
-    private func answer(_ line: String) async -> JSON { await session.answer(to: Array(line.utf8)) }
+    private func answer(_ line: String) async -> JSON {
+        let answer = await session.answer(to: Array(line.utf8))
+        #expect(await rows.answer(to: Array(line.utf8)).encoded == answer.encoded, "\(line)")
+        return answer
+    }
 
     private func code(_ line: String) async -> String? {
         let answer = await answer(line)

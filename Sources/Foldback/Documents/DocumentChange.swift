@@ -1,0 +1,86 @@
+extension DocumentEvent.Change {
+    /// Whether what it makes of a document depends on that document.
+    var readsDocument: Bool {
+        switch self {
+        case .set, .delete: false
+        case .merge, .increment: true
+        }
+    }
+
+    /// What the change makes of the document at `key`; nil: none.
+    ///
+    /// - Parameter document: nil where there is none.
+    func made(
+        of document: JSON?, at key: ExactString, _ require: DocumentEvent.Require?
+    ) throws(DocumentConflict) -> JSON? {
+        switch require {
+        case nil: break
+        case .present: guard document != nil else { throw .isAbsent(key) }
+        case .absent: guard document == nil else { throw .isPresent(key) }
+        }
+        switch self {
+        case .set(let value): return value
+        case .merge(let patch): return (document ?? [:]).merged(with: patch)
+        case .delete: return nil
+        case .increment(let field, let amount):
+            guard let document else { throw .isAbsent(key) }
+            guard case .object(var object) = document else { throw .isNoObject(key) }
+            guard let sum = (object[field] ?? .integer(0)).sum(with: amount) else {
+                throw .isNoNumber(key, field: field)
+            }
+            guard let inRange = sum else { throw .overflow(key, field: field) }
+            object[field] = inRange
+            return .object(object)
+        }
+    }
+}
+
+/// Why an event does not apply to the documents as they are.
+public enum DocumentConflict: Error, Hashable, Sendable, CustomStringConvertible {
+    case isAbsent(ExactString)
+    case isPresent(ExactString)
+    case isNoObject(ExactString)
+    case isNoNumber(ExactString, field: ExactString)
+    case overflow(ExactString, field: ExactString)
+
+    public var description: String {
+        switch self {
+        case .isAbsent(let key): "\"\(key)\" is absent"
+        case .isPresent(let key): "\"\(key)\" is present"
+        case .isNoObject(let key): "\"\(key)\" is no object"
+        case .isNoNumber(let key, let field): "\"\(field)\" of \"\(key)\" is no number"
+        case .overflow(let key, let field):
+            "\"\(field)\" of \"\(key)\" would need more than 64 bits"
+        }
+    }
+}
+
+extension JSON {
+    /// The sum of two numbers. Nil: one is none; nil within: it needs more than 64 bits, sign included.
+    fileprivate func sum(with other: JSON) -> JSON?? {
+        if let a = whole, let b = other.whole {
+            let (sum, overflow) = a.addingReportingOverflow(b)
+            return .some(overflow ? nil : Int64(exactly: sum).map(JSON.integer))
+        }
+        guard let a = number, let b = other.number else { return nil }
+        let sum = a + b
+        return .some(sum.isFinite ? .double(sum) : nil)
+    }
+
+    private var whole: Int128? {
+        switch self {
+        case .integer(let value): Int128(value)
+        case .digits(let digits): Int128(digits)
+        case .null, .bool, .double, .string, .array, .object: nil
+        }
+    }
+
+    private var number: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .double(let value): value
+        case .digits(let digits): Double(digits)
+        case .null, .bool, .string, .array, .object: nil
+        }
+    }
+}

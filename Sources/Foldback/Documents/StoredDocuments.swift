@@ -1,0 +1,149 @@
+/// JSON documents by key, as rows on the disk: ``Documents`` for more of them than fit in memory, with the
+/// same events, the same answers and the same errors.
+///
+/// Which of the two it is, is a choice at opening, and the log does not know: it can be opened with the one
+/// and with the other, by turns. Rows get up with the log while it is opened.
+///
+/// ```swift
+/// let store = try await Foldback.open(
+///     at: directory, StoredDocuments.self, confirmedBy: .downlink, durability: .durable)
+/// try await store.record(.set("post", ["likes": 0]))
+/// print(try store.read { try $0.document("post") })  // {"likes":0}
+/// ```
+///
+/// A document has at most 16 MiB of JSON text; a change that makes more of it does not apply (`RowError`).
+public enum StoredDocuments: StoredProjection {
+    static let table = RowTable("documents", key: DocumentKey.self, codec: DocumentRowCodec())
+
+    public static let schema = RowSchema(table)
+
+    public static var codec: any EventCodec<DocumentEvent> { DocumentCodec() }
+
+    /// - Throws: ``DocumentConflict``, ``RowError``.
+    public static func apply(
+        _ event: DocumentEvent, _ context: EventContext, to rows: inout TouchedRows
+    ) throws {
+        switch event {
+        case .change(let key, let change, let require):
+            // What is not looked at is nobody else's business: others may change it.
+            let isRead = require != nil || change.readsDocument
+            let document = isRead ? try rows.document(key) : nil
+            try rows.put(try change.made(of: document, at: key, require), at: key)
+        case .all(let events):
+            // What is made before one of them throws is dropped.
+            for event in events { try apply(event, context, to: &rows) }
+        }
+    }
+}
+
+extension TouchedRows {
+    fileprivate mutating func document(_ key: ExactString) throws -> JSON? {
+        let place = DocumentKey(key)
+        return place.document(key, in: try get(place, in: StoredDocuments.table))
+    }
+
+    /// - Parameter document: nil: none.
+    fileprivate mutating func put(_ document: JSON?, at key: ExactString) throws {
+        let place = DocumentKey(key)
+        let row: JSON?
+        switch place {
+        case .whole: row = document
+        case .hashed:
+            var bucket = try get(place, in: StoredDocuments.table)?.objectValue ?? JSON.Object()
+            bucket[key] = document
+            row = bucket.isEmpty ? nil : .object(bucket)
+        }
+        if let row {
+            try put(row, at: place, in: StoredDocuments.table)
+        } else {
+            try remove(place, from: StoredDocuments.table)
+        }
+    }
+}
+
+extension RowReader where P == StoredDocuments {
+    /// The document at `key`; nil where there is none.
+    ///
+    /// - Complexity: O(log n) in documents and in the overlay's rows; one parsing.
+    public borrowing func document(_ key: ExactString) throws -> JSON? {
+        let place = DocumentKey(key)
+        return place.document(key, in: try get(place, in: StoredDocuments.table))
+    }
+
+    /// All documents as one JSON object: ``Documents/json``.
+    ///
+    /// - Complexity: O(n) in documents.
+    public borrowing func documents() throws -> JSON {
+        var object = JSON.Object()
+        for entry in try page(of: StoredDocuments.table, limit: .max) {
+            switch entry.key {
+            case .whole(let key): object[key] = entry.row
+            case .hashed:
+                for (key, document) in entry.row.objectValue?.members ?? [] {
+                    object[key] = document
+                }
+            }
+        }
+        return .object(object)
+    }
+
+    /// Pending and accepted intents that touch `key`, also those that are conflicted or confirm-only: as
+    /// ``Snapshot/overlay(touching:)`` of ``Documents``. O(n) in the overlay.
+    public borrowing func overlay(touching key: ExactString) -> [OverlayIntent<DocumentEvent>] {
+        overlay.filter { $0.event?.keys.contains(key) ?? false }
+    }
+}
+
+/// Where the row of a document is.
+enum DocumentKey: RowKey {
+    /// The row is the document.
+    case whole(ExactString)
+    /// Of a key too long for a row's: the row is an object of the documents with that hash, by key.
+    case hashed(UInt32)
+
+    init(_ key: ExactString) {
+        // In a row's key a zero is two bytes, and two more end it.
+        let count = key.string.utf8.reduce(3) { $0 + ($1 == 0 ? 2 : 1) }
+        guard count > KeyEncoder.bytesMax else {
+            self = .whole(key)
+            return
+        }
+        let hash = Checksum.of(Array(key.string.utf8).span.bytes, seed: 0)
+        self = .hashed(UInt32(truncatingIfNeeded: hash))
+    }
+
+    func document(_ key: ExactString, in row: JSON?) -> JSON? {
+        switch self {
+        case .whole: row
+        case .hashed: row?[key]
+        }
+    }
+
+    func encode(to encoder: inout KeyEncoder) {
+        switch self {
+        case .whole(let key):
+            encoder.append(number: 0 as UInt8)
+            encoder.append(key)
+        case .hashed(let hash):
+            encoder.append(number: 1 as UInt8)
+            encoder.append(number: hash)
+        }
+    }
+
+    init(from decoder: inout KeyDecoder) throws {
+        switch try decoder.number(UInt8.self) {
+        case 0: self = .whole(try decoder.next())
+        case 1: self = .hashed(try decoder.number())
+        default: throw RowError.unreadableKey
+        }
+    }
+}
+
+/// Documents as JSON text.
+struct DocumentRowCodec: ByteCodec {
+    func encode(_ document: JSON, into output: inout OutputBuffer) {
+        output.append(bytes: document.encoded)
+    }
+
+    func decode(_ bytes: RawSpan) throws -> JSON { try JSON(parsing: [UInt8](copying: bytes)) }
+}
