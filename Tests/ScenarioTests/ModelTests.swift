@@ -9,7 +9,7 @@ import Testing
 /// a naive refold of the facts shows (F1 to F14), on disk and in memory, in both kinds of log; with its state
 /// in memory and rows beside, or by turns of the seed as rows alone.
 @Suite struct ModelTests {
-    static let stepCount = Int(ProcessInfo.processInfo.environment["MODEL_STEPS"] ?? "") ?? 100_000
+    static let stepCount = Int(ProcessInfo.processInfo.environment["MODEL_STEPS"] ?? "") ?? 50_000
     static let stepsPerLog = 60
 
     @Test(arguments: LogKind.allCases)
