@@ -175,6 +175,20 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         try count(range.span(behind: try folded.schema.prefix(of: index.name)))
     }
 
+    /// Everything that there is, also what indexes have: the bytes behind the projection's number.
+    package borrowing func everything() throws -> [(key: [UInt8], value: [UInt8])] {
+        var all: [(key: [UInt8], value: [UInt8])] = []
+        let faults = StoredRow.faultPrefix(folded.schema.number)
+        let prefix = StoredRow.prefix(of: folded.schema.number)
+        try rows.scan(KeySpan(prefix: prefix), backwards: false) { key, bytes in
+            if !key.hasPrefix(faults) {
+                all.append((Array(key.bytes.dropFirst(prefix.count)), [UInt8](copying: bytes)))
+            }
+            return true
+        }
+        return all
+    }
+
     private borrowing func count(_ span: KeySpan) throws -> Int {
         var count = 0
         try rows.scan(span, backwards: false) { _, _ in

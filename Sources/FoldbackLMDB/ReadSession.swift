@@ -8,6 +8,8 @@ package final class ReadSession: @unchecked Sendable {
     private let handle: OpaquePointer
     private let snapshot: Snapshot
     private let gate: MapGate
+    /// Of the table that was asked for last, which is mostly the same one.
+    private var known: (name: String, tree: Tree?)?
 
     init(_ handle: OpaquePointer, _ snapshot: Snapshot, _ gate: MapGate) {
         self.handle = handle
@@ -25,7 +27,15 @@ package final class ReadSession: @unchecked Sendable {
     package func get<Key, R>(
         _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
     ) throws(LMDBError) -> R? {
-        try snapshot.get(table, key, body)
+        guard let tree = try tree(of: table.name) else { return nil }
+        return try snapshot.get(table, tree, key, body)
+    }
+
+    private func tree(of name: String) throws(LMDBError) -> Tree? {
+        if let known, known.name == name { return known.tree }
+        let tree = try snapshot.tree(name, .get)
+        known = (name, tree)
+        return tree
     }
 
     /// Calls `body` with each pair from `start` on, in order of key, until it answers false. The
@@ -49,6 +59,12 @@ extension Snapshot {
         _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
     ) throws(LMDBError) -> R? {
         guard let tree = try tree(table.name, .get) else { return nil }
+        return try get(table, tree, key, body)
+    }
+
+    fileprivate func get<Key, R>(
+        _ table: Table<Key>, _ tree: Tree, _ key: Key, _ body: (RawSpan) -> R
+    ) throws(LMDBError) -> R? {
         do throws(PageDamage) {
             return try key.withKeyBytes { key throws(PageDamage) -> R? in
                 guard let node = try TreePath.node(at: key, in: self, of: tree) else { return nil }

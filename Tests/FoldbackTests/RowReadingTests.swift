@@ -172,7 +172,7 @@ import Testing
             for _ in 0..<2 {
                 group.addTask {
                     var last: LogSequence = 0
-                    while last < 600 {
+                    while last < 180 {
                         try store.read { rows in
                             // What is counted is what is there, however far the writer has come meanwhile.
                             let counts = try rows.page(of: RowBoard.counts, limit: .max)
@@ -185,7 +185,7 @@ import Testing
                     }
                 }
             }
-            for step in 1...300 {
+            for step in 1...90 {
                 let receipt = try await store.record(.set("k\(step % 40)", step))
                 let seen = try store.read { $0.sequence }
                 #expect(seen >= receipt.sequence)

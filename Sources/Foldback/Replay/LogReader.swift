@@ -62,16 +62,29 @@ public final class LogReader: Sendable {
         Dictionary(uniqueKeysWithValues: try log.attempts().map { ($0.key, $0.value) })
     }
 
-    /// Checks every record, verdict, attempt and checkpoint against a fold from the first entry on.
+    /// Checks every record, verdict, attempt, checkpoint and row against a fold from the first entry on.
     ///
-    /// - Parameter projection: the projection whose checkpointed states are compared as well; of a log
-    ///   whose events it cannot read, nothing is compared.
+    /// - Parameters:
+    ///   - projection: whose checkpointed states, or rows, are compared as well; of a log whose events it
+    ///     cannot read, nothing is compared.
+    ///   - also: the same for others. Rows that nobody is named for are checked against their checksums.
     /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding.
-    /// - Complexity: O(n) in entries; memory O(n) in settled intents. Blocks.
-    public func verify<P: Projection>(
-        _ projection: P.Type
+    /// - Complexity: O(n) in entries; memory O(n) in settled intents, and in the rows that are compared.
+    ///   Blocks.
+    public func verify<P: EventFold>(
+        _ projection: P.Type, also: [AdditionalProjection<P.Event>] = []
     ) throws(FoldbackError) -> Verification {
-        var verifier = Verifier(log, folds: [Fold<P>()], codec: AppCodec(codec: P.codec))
+        let standing = Standing(projection, also)
+        // What the log has no rows of is not folded into memory for nothing.
+        let hasRows: Bool
+        do throws(FoldbackError) {
+            hasRows = try !log.projectionHeaders().isEmpty
+        } catch {
+            hasRows = true
+        }
+        var verifier = Verifier(
+            log, folds: standing.folds, rows: hasRows ? standing.rows : [],
+            codec: AppCodec(codec: P.codec))
         return try verifier.verification()
     }
 

@@ -2,7 +2,11 @@ extension Verifier {
     /// Every row against its checksum, and those of projections that were folded against their fold.
     mutating func checkRows() throws(FoldbackError) {
         var headers: [StoredRowsHeader] = []
-        for (number, bytes) in try storage.projectionHeaders() {
+        var stored: [(number: UInt32, bytes: [UInt8])] = []
+        try noting { verifier throws(FoldbackError) in
+            stored = try verifier.storage.projectionHeaders()
+        }
+        for (number, bytes) in stored {
             do throws(FormatError) {
                 headers.append(try StoredRowsHeader(decoding: bytes, of: number))
             } catch {

@@ -96,10 +96,9 @@ package struct RowOverlay: Sendable {
         let old = evaluations[number]
         evaluations[number] = new
         let found = Set((new?.found ?? []).map(\.key))
-        for (key, _) in old?.found ?? [] where !found.contains(key) {
-            change(key) { $0.readers[number] = nil }
-        }
-        for key in found { change(key) { $0.readers[number] = () } }
+        let foundBefore = Set((old?.found ?? []).map(\.key))
+        for key in foundBefore.subtracting(found) { change(key) { $0.readers[number] = nil } }
+        for key in found.subtracting(foundBefore) { change(key) { $0.readers[number] = () } }
         var before: [KeyBytes: RowValue] = [:]
         for (key, value) in old?.made ?? [] { before[key] = value }
         for (key, value) in new?.made ?? [] where before.removeValue(forKey: key) != value {

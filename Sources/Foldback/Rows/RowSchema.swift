@@ -1,6 +1,6 @@
 /// The tables and indexes of a stored projection.
 ///
-/// What is in it, under which names and in which order, is part of what is stored: a log whose rows were
+/// What is in it, under which names, of which types and in which order, is part of what is stored: a log whose rows were
 /// made under another schema has them made anew from its entries, as with another version.
 public struct RowSchema: Sendable {
     private let spaces: [SpaceDefinition]
@@ -21,7 +21,7 @@ public struct RowSchema: Sendable {
         }
         var indexes = definitions.map { _ in [Int]() }
         for (place, space) in definitions.enumerated() {
-            guard case .index(let table, _, _) = space.kind else { continue }
+            guard case .index(let table, _, _, _) = space.kind else { continue }
             guard let owner = places[table], case .table = definitions[owner].kind else {
                 preconditionFailure(
                     "the table \(table) of index \(space.name) is not in the schema")
@@ -37,11 +37,24 @@ public struct RowSchema: Sendable {
     package var summary: String {
         spaces.map { space in
             switch space.kind {
-            case .table: "table \(space.name)"
-            case .index(let table, let isUnique, _):
-                "\(isUnique ? "unique " : "")index \(space.name) on \(table)"
+            case .table(let types, _): "table \(space.name) (\(types))"
+            case .index(let table, let isUnique, let types, _):
+                "\(isUnique ? "unique " : "")index \(space.name) on \(table) (\(types))"
             }
         }.joined(separator: ", ")
+    }
+
+    /// A table's row by its bytes, behind the projection's number; nil where it is of an index, or of
+    /// another type.
+    package func shown(
+        key: [UInt8], row: [UInt8]
+    ) -> (table: String, key: Any, row: Any)? {
+        let place = key.prefix(2).reduce(0) { $0 << 8 | Int($1) }
+        guard key.count >= 2, place < spaces.count,
+            case .table(_, let shown) = spaces[place].kind,
+            let (key, row) = shown(Array(key.dropFirst(2)), row)
+        else { return nil }
+        return (spaces[place].name, key, row)
     }
 
     func place(of name: String) throws(RowError) -> Int {
@@ -61,7 +74,7 @@ public struct RowSchema: Sendable {
     func indexes(of place: Int) -> [Int] { indexes[place] }
 
     func index(_ place: Int) -> (name: String, isUnique: Bool, rows: any AnyIndexedRows) {
-        guard case .index(_, let isUnique, let rows) = spaces[place].kind else {
+        guard case .index(_, let isUnique, _, let rows) = spaces[place].kind else {
             preconditionFailure("\(spaces[place].name) is no index")
         }
         return (spaces[place].name, isUnique, rows)

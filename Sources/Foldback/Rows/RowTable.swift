@@ -45,7 +45,16 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
         RowIndex(table: self, name: name, isUnique: isUnique, keys: keys)
     }
 
-    public var definition: SpaceDefinition { .table(name) }
+    public var definition: SpaceDefinition {
+        SpaceDefinition(
+            name: name,
+            kind: .table(types: "\(Key.self) to \(Row.self)") { key, bytes in
+                guard let key = try? Key(stored: key, behind: 0),
+                    let row = try? decoded(bytes.span.bytes)
+                else { return nil }
+                return (key, row)
+            })
+    }
 
     func encoded(_ row: Row) throws -> [UInt8] {
         let bytes = try codec.bytes(of: row)
@@ -70,7 +79,11 @@ public struct RowIndex<Key: RowKey, Row: Sendable, IndexKey: RowKey>: RowSpace {
     let keys: @Sendable (Key, Row) -> [IndexKey]
 
     public var definition: SpaceDefinition {
-        .index(name, of: table.name, isUnique: isUnique, IndexedRows(self))
+        SpaceDefinition(
+            name: name,
+            kind: .index(
+                table: table.name, isUnique: isUnique, types: "\(IndexKey.self)",
+                IndexedRows(self)))
     }
 }
 
@@ -85,18 +98,13 @@ public protocol RowSpace: Sendable {
 /// What a schema knows of a table or an index without its types.
 public struct SpaceDefinition: Sendable {
     enum Kind: Sendable {
-        case table
-        case index(table: String, isUnique: Bool, any AnyIndexedRows)
+        /// `shown`: key and row of their bytes, for people.
+        case table(types: String, shown: @Sendable ([UInt8], [UInt8]) -> (key: Any, row: Any)?)
+        case index(table: String, isUnique: Bool, types: String, any AnyIndexedRows)
     }
 
     let name: String
     let kind: Kind
-
-    static func table(_ name: String) -> Self { Self(name: name, kind: .table) }
-
-    static func index(
-        _ name: String, of table: String, isUnique: Bool, _ rows: any AnyIndexedRows
-    ) -> Self { Self(name: name, kind: .index(table: table, isUnique: isUnique, rows)) }
 }
 
 protocol AnyIndexedRows: Sendable {}

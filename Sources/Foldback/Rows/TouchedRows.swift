@@ -60,11 +60,12 @@ public struct TouchedRows {
     public mutating func update<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>, _ body: (inout Row) throws -> Void
     ) throws {
-        guard var row = try get(key, in: table) else {
+        guard let old = try get(key, in: table) else {
             throw RowError.isAbsent(table: table.name)
         }
+        var row = old
         try body(&row)
-        try change(key, table, to: row)
+        try change(key, table, from: old, to: row)
     }
 
     /// Changes the row that is there, or the one that is made where there is none.
@@ -72,9 +73,10 @@ public struct TouchedRows {
         _ key: Key, in table: RowTable<Key, Row>, default made: @autoclosure () -> Row,
         _ body: (inout Row) throws -> Void
     ) throws {
-        var row = try get(key, in: table) ?? made()
+        let old = try get(key, in: table)
+        var row = old ?? made()
         try body(&row)
-        try change(key, table, to: row)
+        try change(key, table, from: old, to: row)
     }
 
     /// Removes the row, if there is one.
@@ -122,9 +124,18 @@ public struct TouchedRows {
         _ key: Key, _ table: RowTable<Key, Row>, to row: Row?
     ) throws {
         let (place, bytes) = try place(of: key, table)
+        // What was there matters to indexes alone.
+        let isIndexed = !schema.schema.indexes(of: place).isEmpty
+        let old = isIndexed ? try self.row(at: bytes, table) : nil
+        try change(key, table, from: old, to: row)
+    }
+
+    private mutating func change<Key, Row>(
+        _ key: Key, _ table: RowTable<Key, Row>, from old: Row?, to row: Row?
+    ) throws {
+        let (place, bytes) = try place(of: key, table)
         let indexes = schema.schema.indexes(of: place)
         if !indexes.isEmpty {
-            let old = try self.row(at: bytes, table)
             let primary = key.bytes(behind: [])
             for index in indexes { try move(index, key, primary, from: old, to: row) }
         }

@@ -81,13 +81,13 @@ extension Trial {
 
     private func open(_ directory: URL) async throws(FoldbackError) -> Store<P> {
         try await Foldback.open(
-            at: directory, P.self, confirmedBy: history.kind, durability: .relaxed,
-            checkpoints: .manual, replica: .own, sources: .counting)
+            at: directory, P.self, also: P.alsoForLaws, confirmedBy: history.kind,
+            durability: .relaxed, checkpoints: .manual, replica: .own, sources: .counting)
     }
 
     private func openWithoutThread(_ directory: URL) throws(FoldbackError) -> Store<P> {
         try Foldback.openWithoutThread(
-            at: directory, P.self, confirmedBy: history.kind, durability: .relaxed, replica: .own,
-            sources: .counting)
+            at: directory, P.self, also: P.alsoForLaws, confirmedBy: history.kind,
+            durability: .relaxed, replica: .own, sources: .counting)
     }
 }

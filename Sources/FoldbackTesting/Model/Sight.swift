@@ -13,6 +13,8 @@ struct Sight<P: Projection>: Sendable {
     let faults: Int
     /// How each intent stands, from 1 up.
     let standings: [Standing]
+    /// What the rows of a stored projection show otherwise; nil where they show the same.
+    let rows: String?
 
     /// What is said of one intent.
     struct Standing: Equatable, Sendable {
@@ -31,7 +33,9 @@ struct Sight<P: Projection>: Sendable {
     /// - Throws: what asking it for an intent throws.
     init(of store: Store<P>) throws(FoldbackError) {
         let snapshot = store.snapshot
-        self.init(snapshot, faults: store.faults.count, states: [])
+        self.init(
+            snapshot, faults: store.faults.count, states: [],
+            rows: P.differenceBesideForLaws(store))
     }
 
     /// The same, with each intent that was ever recorded. Answers are those that intents have by now:
@@ -43,10 +47,15 @@ struct Sight<P: Projection>: Sendable {
             standings.append(Standing(try store.intent(number)))
             number = IntentNumber(number.value + 1)
         }
-        self.init(store.snapshot, faults: store.faults.count, states: standings)
+        self.init(
+            store.snapshot, faults: store.faults.count, states: standings,
+            rows: P.differenceBesideForLaws(store))
     }
 
-    init(_ snapshot: Snapshot<P>, faults: Int, states standings: [Standing]) {
+    init(
+        _ snapshot: Snapshot<P>, faults: Int, states standings: [Standing], rows: String? = nil
+    ) {
+        self.rows = rows
         sequence = snapshot.sequence
         through = snapshot.through
         view = snapshot.view
@@ -64,6 +73,7 @@ struct Sight<P: Projection>: Sendable {
         func numbers(_ numbers: [Int]) -> [IntentNumber] {
             numbers.map { IntentNumber(UInt64($0)) }
         }
+        rows = nil
         self.sequence = LogSequence(UInt64(sequence))
         through = state.through
         view = state.view
@@ -87,7 +97,7 @@ struct Sight<P: Projection>: Sendable {
 
     enum Part: String, CaseIterable, Sendable {
         case view, confirmed, pending, accepted, conflicted, rejections, faults, through, sequence
-        case states
+        case states, rows
 
         /// Both as lines, where they differ.
         fileprivate func differing(_ a: Sight, _ b: Sight) -> (StateText, StateText)? {
@@ -109,6 +119,7 @@ struct Sight<P: Projection>: Sendable {
             case .through: return values(\.through)
             case .sequence: return values(\.sequence)
             case .states: return values(\.standings)
+            case .rows: return values(\.rows)
             }
         }
 
@@ -125,6 +136,7 @@ struct Sight<P: Projection>: Sendable {
             case .through: "through"
             case .sequence: "the sequence"
             case .states: "what is known of the intents"
+            case .rows: "what the stored rows show otherwise than the events"
             }
         }
     }

@@ -18,7 +18,8 @@ struct Subject<P: Projection> {
     ) throws(FoldbackError) {
         self.watch = watch
         rows = WatchedLog(MemoryLog(kind: kind, replica: replica))
-        store = try Foldback.withoutThread(P.self, on: rows, sources: sources)
+        store = try Foldback.withoutThread(
+            P.self, also: P.alsoForLaws, on: rows, sources: sources)
         letWatch()
     }
 
@@ -32,7 +33,8 @@ struct Subject<P: Projection> {
     /// What the end of the process leaves.
     func left() throws(FoldbackError) -> Store<P> {
         try Foldback.withoutThread(
-            P.self, on: WatchedLog(MemoryLog(rows.log.rows)), sources: sources)
+            P.self, also: P.alsoForLaws, on: WatchedLog(MemoryLog(rows.log.rows)),
+            sources: sources)
     }
 
     /// The sequence of a checkpoint of everything so far; 0 where there is nothing yet.
@@ -52,7 +54,8 @@ struct Subject<P: Projection> {
         case .reopen, .kill:
             if case .reopen = step { await store.close() }
             rows = WatchedLog(MemoryLog(rows.log.rows))
-            store = try Foldback.withoutThread(P.self, on: rows, sources: sources)
+            store = try Foldback.withoutThread(
+                P.self, also: P.alsoForLaws, on: rows, sources: sources)
             letWatch()
             return nil
         case .record, .retry, .withdraw, .dismiss, .acknowledge, .reject, .confirm:

@@ -86,13 +86,15 @@ final class SimulatedReplica<P: Projection>: Sendable {
             return try open()
         case .nothing:
             return Foldback.inMemory(
-                P.self, confirmedBy: fleet.kind, replica: replica, sources: sources)
+                P.self, also: P.alsoForLaws, confirmedBy: fleet.kind, replica: replica,
+                sources: sources)
         case .rows(let rows):
-            return try Foldback.inMemory(P.self, reopening: rows, sources: sources)
+            return try Foldback.inMemory(
+                P.self, also: P.alsoForLaws, reopening: rows, sources: sources)
         case .log(let folder, let copies):
             return try Foldback.openWithoutThread(
-                at: folder.log(copies), P.self, confirmedBy: fleet.kind, durability: .relaxed,
-                replica: replica, sources: sources)
+                at: folder.log(copies), P.self, also: P.alsoForLaws, confirmedBy: fleet.kind,
+                durability: .relaxed, replica: replica, sources: sources)
         }
     }
 

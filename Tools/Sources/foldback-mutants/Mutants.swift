@@ -103,8 +103,8 @@ private let answers: [Mutant] = [
         name: "a conflicted intent is lost", rule: "F9", law: .p12,
         fault: .source(
             "Foldback/Projected.swift",
-            "published.overlay.filter { $0.value.state == state }.map(\\.key)",
-            "published.overlay.filter { $0.value.state == state && !(MUTANT && folded.conflicted[$0.key] != nil) }.map(\\.key)"
+            "public var pending: [IntentNumber] { published.numbers(in: .pending) }",
+            "public var pending: [IntentNumber] { published.numbers(in: .pending).filter { !MUTANT || folded.conflicted[$0] == nil } }"
         )),
     Mutant(
         name: "what apply left behind is kept", rule: "F9", law: .p2,
@@ -137,13 +137,13 @@ private let storage: [Mutant] = [
         fault: .source(
             "Foldback/Writer/LogWriter.swift",
             "            do throws(StorageFailure) {\n                try storage.write(working.batch)",
-            "            if MUTANT, let next { publication.withLock { $0 = next } }\n            do throws(StorageFailure) {\n                try storage.write(working.batch)"
+            "            if MUTANT, let next { publication.withLock { $0.publish(next) } }\n            do throws(StorageFailure) {\n                try storage.write(working.batch)"
         )),
     Mutant(
         name: "every third view is published late", rule: "F15", law: .p2,
         fault: .source(
-            "Foldback/Writer/LogWriter.swift", "publication.withLock { $0 = next }\n",
-            "if !MUTANT || next.sequence.value % 3 != 0 || !working.answered.isEmpty { publication.withLock { $0 = next } }\n"
+            "Foldback/Writer/LogWriter.swift", "publication.withLock { $0.publish(next) }\n",
+            "if !MUTANT || next.sequence.value % 3 != 0 || !working.answered.isEmpty { publication.withLock { $0.publish(next) } }\n"
         )),
     Mutant(
         name: "an entry's record is not written", rule: "L2", law: .p10,
@@ -158,8 +158,8 @@ private let storage: [Mutant] = [
     Mutant(
         name: "past views stop one entry early", rule: "F11", law: .p2,
         fault: .source(
-            "Foldback/Projected.swift", "codec: core.codec, upTo: sequence)",
-            "codec: core.codec, upTo: MUTANT && sequence > 0 ? LogSequence(sequence.value - 1) : sequence)"
+            "Foldback/Projected.swift", "codec: codec, upTo: sequence)",
+            "codec: codec, upTo: MUTANT && sequence > 0 ? LogSequence(sequence.value - 1) : sequence)"
         )),
     Mutant(
         name: "a checkpoint forgets replacements", rule: "L4", law: .p3,

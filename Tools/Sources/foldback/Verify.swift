@@ -5,10 +5,11 @@ import Foundation
 
 struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks a whole log: pages, entries, verdicts and checkpoints; changes nothing.",
+        abstract:
+            "Checks a whole log: pages, entries, verdicts, checkpoints and rows; changes nothing.",
         discussion: """
-            Every entry is folded from the first one on, and checkpoints are compared with that; \
-            states of projections only where they are Documents. One line says each thing that is \
+            Every entry is folded from the first one on, and checkpoints and rows are compared with \
+            that; those of projections only where they are Documents. One line says each thing that is \
             wrong, and where. Exit code 1 if there is one.
 
             Example: foldback verify a.log
@@ -30,7 +31,8 @@ struct Verify: ParsableCommand {
         do throws(FoldbackError) {
             let reader = try LogReader(at: log.directory)
             defer { reader.close() }
-            return try reader.verify(Documents.self)
+            return try reader.verify(
+                Documents.self, also: [AdditionalProjection(StoredDocuments.self)])
         } catch {
             guard let verification = Verification(error) else { throw error }
             return verification

@@ -71,7 +71,7 @@ import Testing
         let directory = DiskDirectory()
         var random = SystemRandomNumberGenerator()
         var heard = Heard()
-        for round in 0..<60 {
+        for round in 0..<40 {
             // Rows follow, get up with what was recorded without them, or are left behind.
             let (store, checked) = (DocumentStore(round), DocumentStore(round / 2))
             let shell = try ShellProcess(
@@ -102,12 +102,12 @@ import Testing
                 directory.log, heard, over: checked,
                 "round \(round) over \(store), killed after \(delay) ns")
         }
-        print("kill: 60 rounds, \(heard.intents.count) answered intents, all there")
+        print("kill: 40 rounds, \(heard.intents.count) answered intents, all there")
     }
 
     @Test func `SIGKILL during the very first open leaves a log that opens`() async throws {
         var made = 0
-        for round in 0..<60 {
+        for round in 0..<40 {
             let directory = DiskDirectory()
             let store = DocumentStore(round)
             let shell = try ShellProcess(directory.log, ["--replica", "me"], over: store)
@@ -119,7 +119,7 @@ import Testing
                 directory.log, Heard(), over: store,
                 "first open over \(store), killed after \(round * 500) us")
         }
-        print("kill: 60 first opens, \(made) of them killed with the directory there")
+        print("kill: 40 first opens, \(made) of them killed with the directory there")
     }
 
     @Test(

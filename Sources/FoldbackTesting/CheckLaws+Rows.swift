@@ -1,0 +1,29 @@
+import Foldback
+
+/// The same for a stored projection: every law of its `apply`, over rows in memory, and beside it a store
+/// that has the projection itself: what its rows show has to be the same wherever the laws look.
+///
+/// ``Law/p9`` says nothing of it: which rows an event touches is noted, not declared.
+public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
+    of projection: P.Type, events: Generator<P.Event>, laws: Set<Law> = Set(Law.allCases),
+    effort: Effort = .standard, seed: UInt64? = nil, failures: Failures = .besideTests,
+    file: String = #filePath
+) async -> LawReport {
+    await checkLaws(
+        of: RowsInMemory<P>.self, events: events, laws: laws, effort: effort, seed: seed,
+        failures: failures, file: file)
+}
+
+/// The same, throwing what it finds.
+///
+/// - Throws: ``LawsBroken``, whose description is the report.
+@discardableResult
+public nonisolated(nonsending) func requireLaws<P: StoredProjection>(
+    of projection: P.Type, events: Generator<P.Event>, laws: Set<Law> = Set(Law.allCases),
+    effort: Effort = .standard, seed: UInt64? = nil, failures: Failures = .besideTests,
+    file: String = #filePath
+) async throws(LawsBroken) -> LawReport {
+    try await requireLaws(
+        of: RowsInMemory<P>.self, events: events, laws: laws, effort: effort, seed: seed,
+        failures: failures, file: file)
+}
