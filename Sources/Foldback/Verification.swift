@@ -1,4 +1,4 @@
-/// What a check of a whole log found; see ``Store/verify()`` and ``LogReader/verify(_:)``.
+/// What a check of a whole log found; see ``Store/verify()`` and ``LogReader/verify(_:also:)``.
 public struct Verification: Sendable, Hashable {
     /// Entries that were read, checked and folded from the first one on.
     public let entriesFolded: Int
