@@ -30,11 +30,12 @@ public enum Foldback {
     ///   - replica: the name of this replica in a log that is created, and ignored afterwards; nil
     ///     takes a fresh UUID. A log that was copied or restored takes a fresh one by itself (L11).
     ///   - sources: where time and fresh names come from.
-    ///   - progress: called now and then, on the thread that opens, while a ``StoredProjection`` that is
-    ///     new to the log or of another version gets its rows from the entries. That goes on where it
-    ///     was when the process ends before it does.
+    ///   - progress: called behind each piece of at most 65,536 entries, on the thread that opens, while a
+    ///     ``StoredProjection`` that is new to the log or of another version gets its rows from the entries.
+    ///     What a piece has made is kept: that goes on there when the process ends before it does.
     /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.damaged`, `.newerFormat`,
-    ///   `.unsupportedLibrary`, `.storage`. Nothing stays open, and an existing log is as it was, but
+    ///   `.unsupportedLibrary`, `.storage`. Where a row is damaged that a pending intent asks for, see
+    ///   ``discardRows(at:)``. Nothing stays open, and an existing log is as it was, but
     ///   that a copied one may have its fresh replica id.
     /// - Complexity: reads the newest checkpoint and the entries behind it; one `apply` for each
     ///   confirmed event of these and each intent in the overlay. The whole log where a projection has
@@ -63,6 +64,27 @@ public enum Foldback {
             at: directory, projection, also: [], existingOr: kind, mustBe: nil,
             durability: durability, checkpoints: checkpoints, replica: replica, sources: sources,
             progress: nil)
+    }
+
+    /// Removes the rows of all stored projections from a log, which nobody may have open: the next opening
+    /// makes them anew from its entries, as for a projection that is new to it.
+    ///
+    /// For rows that are damaged; they hold nothing that the entries do not.
+    /// - Throws: `.missing`, `.locked`, `.damaged` where more than rows is, `.newerFormat`, `.storage`. What
+    ///   has been removed by then is made anew as well.
+    public static func discardRows(at directory: URL) async throws(FoldbackError) {
+        let path = directory.path
+        try await Platform.onThread { () throws(FoldbackError) in
+            try LMDBLog.openReadOnly(path).close()
+            let log = try LMDBLog.open(
+                path, kind: nil, newKind: .acknowledgement, replica: nil,
+                options: Durability.durable.options, freshReplica: LogSources.system.freshReplica)
+            defer { log.close() }
+            try log.drop(
+                try log.projectionHeaders().map { number, bytes in
+                    (try? StoredRowsHeader(decoding: bytes, of: number)) ?? .unknown(number)
+                })
+        }
     }
 
     /// A store without a file, for previews and app tests: the same semantics, codec and errors, gone

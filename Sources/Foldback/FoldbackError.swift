@@ -65,7 +65,8 @@ public enum FoldbackError: Error, Sendable {
     /// the intent.
     case outcomeUnknown(intent: IntentNumber?, StorageFailure)
     /// An earlier commit failed and the store takes no more commands until it is closed and opened
-    /// again; nothing was recorded by this call. The last committed view can still be read (L6).
+    /// again; nothing was recorded by this call. The last committed view can still be read (L6); rows
+    /// only where the file does not have the failed commit.
     case latched(StorageFailure)
 }
 

@@ -19,9 +19,12 @@ package enum Limits {
     package static let rowBytesMax = 16 << 20
     /// Rows whose changes are kept for somebody who watches and does not take them.
     package static let rowChangesMax = 10_000
+    /// Their bytes, old and new.
+    package static let rowChangesBytesMax = 16 << 20
     /// Rows that one transaction changes while a projection gets up with its log, or removes of one that
-    /// is not wanted any more.
+    /// is not wanted any more. Catching up also writes behind ``commitBytesMax`` of rows, and so many entries.
     package static let rowCatchUpCountMax = 8_192
+    package static let rowCatchUpEntriesMax = 65_536
     package static let rowDropCountMax = 8_192
 
     /// Entries of one transaction (L3): so that the first of them does not wait long for the last.

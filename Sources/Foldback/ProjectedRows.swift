@@ -6,7 +6,9 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     /// Reads rows of one sequence: that of the last commit, or a later one.
     ///
     /// - Parameter body: sees the same however long it takes, while writing goes on; must not record
-    ///   anything. On the calling thread.
+    ///   anything. On the calling thread. Keep it short: the file cannot be made larger meanwhile, so a
+    ///   commit that needs room waits for it, and other reads for that one; after 10 seconds the commit
+    ///   fails (L8).
     /// - Throws: what `body` throws; `.closed`, `.damaged`, `.storage`; `.latched` where the last commit
     ///   failed and may be on the disk all the same.
     public func read<R>(_ body: (borrowing RowReader<P>) throws -> R) throws -> R {
@@ -67,6 +69,8 @@ private struct NoRows: StoredRows {
     func scan(
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
     ) throws {}
+
+    func header(of number: UInt32) throws -> [UInt8]? { nil }
 }
 
 extension Store where P: StoredProjection {

@@ -1,8 +1,8 @@
 /// A stored projection's rows at one sequence, for as many reads as are wanted, while writing goes on.
 ///
 /// Stands while the closure of ``Store/read(_:)`` runs, and cannot leave it. Every read sees the same: what is
-/// confirmed at ``sequence``, with what the overlay of that sequence makes of it. Pages of the file that
-/// commits free meanwhile cannot be used again: keep it short (L8).
+/// confirmed at ``sequence``, with what the overlay of that sequence makes of it. Keep it short, see
+/// ``Store/read(_:)`` (L8).
 ///
 /// All reading throws `FoldbackError.damaged` where the file is, and ``RowError`` where a row or key is not of
 /// the type that is asked for, or the schema does not have the table.
@@ -75,7 +75,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         }
     }
 
-    /// The row that a unique index has at `key`.
+    /// The row that a unique index has at `key`; of one that is not unique, the first.
     ///
     /// - Complexity: as two reads by key.
     public borrowing func get<Key, Row, IndexKey>(
@@ -115,17 +115,29 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     ) throws -> [RowEntry<Key, Row>] {
         var page: [RowEntry<Key, Row>] = []
         guard limit > 0 else { return page }
+        try scan(table, in: range, order: order, after: place) { key, bytes in
+            page.append(RowEntry(key: key, row: try table.decoded(bytes)))
+            return page.count < limit
+        }
+        return page
+    }
+
+    /// Calls `body` with the key of each row and the bytes that the table's codec wrote, which must not be
+    /// kept, until it answers false.
+    ///
+    /// The parameters and the cost are those of ``page(of:in:order:after:limit:)-(RowTable<Key,Row>,_,_,_,_)``,
+    /// without decoding.
+    public borrowing func scan<Key, Row>(
+        _ table: RowTable<Key, Row>, in range: RowRange<Key> = .all,
+        order: RowOrder = .ascending, after place: Key? = nil,
+        _ body: (Key, RawSpan) throws -> Bool
+    ) throws {
         let prefix = try folded.schema.prefix(of: table.name)
         let span = range.span(behind: prefix)
             .following(place.map { KeyBytes($0.bytes(behind: prefix)) }, order)
         try rows.scan(span, backwards: order == .descending) { key, bytes in
-            page.append(
-                RowEntry(
-                    key: try Key(stored: key.bytes, behind: prefix.count),
-                    row: try table.decoded(bytes)))
-            return page.count < limit
+            try body(try Key(stored: key.bytes, behind: prefix.count), bytes)
         }
-        return page
     }
 
     /// Rows in the order of an index.
@@ -141,22 +153,39 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         of index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all,
         order: RowOrder = .ascending, after place: IndexPlace<IndexKey, Key>? = nil, limit: Int
     ) throws -> [IndexedRow<IndexKey, Key, Row>] {
-        var places: [IndexPlace<IndexKey, Key>] = []
-        guard limit > 0 else { return [] }
+        var page: [IndexedRow<IndexKey, Key, Row>] = []
+        guard limit > 0 else { return page }
+        try scan(index, in: range, order: order, after: place) { place, bytes in
+            page.append(IndexedRow(place: place, row: try index.table.decoded(bytes)))
+            return page.count < limit
+        }
+        return page
+    }
+
+    /// The same without decoding: calls `body` with each row's place and bytes, which must not be kept, until
+    /// it answers false.
+    public borrowing func scan<Key, Row, IndexKey>(
+        _ index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all,
+        order: RowOrder = .ascending, after place: IndexPlace<IndexKey, Key>? = nil,
+        _ body: (IndexPlace<IndexKey, Key>, RawSpan) throws -> Bool
+    ) throws {
         let prefix = try folded.schema.prefix(of: index.name)
+        let tablePrefix = try folded.schema.prefix(of: index.table.name)
         let span = range.span(behind: prefix)
             .following(place.map { KeyBytes($0.bytes(prefix, index.isUnique)) }, order)
+        let (rows, identity) = (rows, folded.identity)
         try rows.scan(span, backwards: order == .descending) { key, bytes in
-            places.append(try IndexPlace(key, prefix.count, bytes, index.isUnique))
-            return places.count < limit
-        }
-        return try places.map { place in
-            guard let row = try get(place.key, in: index.table) else {
+            let place = try IndexPlace<IndexKey, Key>(key, prefix.count, bytes, index.isUnique)
+            switch try rows.value(at: KeyBytes(place.key.bytes(behind: tablePrefix))) {
+            case nil:
                 throw FoldbackError.damaged(
-                    path: "\(folded.identity)", sequence: nil,
-                    reason: "index \(index.name) has a row that \(index.table.name) has not")
+                    path: "\(identity)", sequence: nil,
+                    reason:
+                        "index \(index.name) has a row that \(index.table.name) has not; if what "
+                        + "the index has was changed, give the projection another version")
+            case .memory(let row): return try body(place, row.span.bytes)
+            case .file(let row): return try body(place, row.bytes)
             }
-            return IndexedRow(place: place, row: row)
         }
     }
 
@@ -169,6 +198,8 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         try count(range.span(behind: try folded.schema.prefix(of: table.name)))
     }
 
+    /// The same along an index: rows that it does not have are not counted, those in several places are so
+    /// often.
     public borrowing func count<Key, Row, IndexKey>(
         of index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all
     ) throws -> Int {
@@ -202,70 +233,5 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         of key: Key, _ table: RowTable<Key, Row>
     ) throws(RowError) -> KeyBytes {
         KeyBytes(key.bytes(behind: try folded.schema.prefix(of: table.name)))
-    }
-}
-
-public enum RowOrder: Sendable {
-    case ascending
-    case descending
-}
-
-/// A row with its key.
-public struct RowEntry<Key: RowKey, Row: Sendable>: Sendable {
-    public let key: Key
-    public let row: Row
-}
-
-extension RowEntry: Equatable where Row: Equatable {}
-
-/// A row as an index has it.
-public struct IndexedRow<IndexKey: RowKey, Key: RowKey, Row: Sendable>: Sendable {
-    public let place: IndexPlace<IndexKey, Key>
-    public let row: Row
-
-    public var key: Key { place.key }
-    public var indexKey: IndexKey { place.indexKey }
-}
-
-extension IndexedRow: Equatable where Row: Equatable {}
-
-/// Where an index has a row: rows with one index key lie in the order of their own keys.
-public struct IndexPlace<IndexKey: RowKey, Key: RowKey>: Hashable, Sendable {
-    public let indexKey: IndexKey
-    public let key: Key
-
-    public init(_ indexKey: IndexKey, _ key: Key) {
-        self.indexKey = indexKey
-        self.key = key
-    }
-
-    /// - Parameter bytes: of the entry's value, which in a unique index is the row's key.
-    fileprivate init(
-        _ key: KeyBytes, _ offset: Int, _ bytes: RawSpan, _ isUnique: Bool
-    ) throws {
-        var decoder = KeyDecoder(key.bytes, from: offset)
-        indexKey = try decoder.next()
-        self.key =
-            isUnique
-            ? try Key(stored: [UInt8](copying: bytes), behind: 0)
-            : try Key(stored: key.bytes, behind: decoder.offset)
-    }
-
-    fileprivate func bytes(_ prefix: [UInt8], _ isUnique: Bool) -> [UInt8] {
-        let entry = indexKey.bytes(behind: prefix)
-        return isUnique ? entry : key.bytes(behind: entry)
-    }
-}
-
-extension KeySpan {
-    /// What is left of it behind `place`.
-    fileprivate func following(_ place: KeyBytes?, _ order: RowOrder) -> KeySpan {
-        guard let place else { return self }
-        var rest = self
-        switch order {
-        case .ascending: rest.lower = max(lower, KeyBytes(place.bytes + [0]))
-        case .descending: rest.upper = upper.map { min($0, place) } ?? place
-        }
-        return rest
     }
 }

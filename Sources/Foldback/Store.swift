@@ -79,7 +79,8 @@ public final class Store<P: EventFold>: Sendable {
     ///
     /// States are compared by `==` where they have one, else by what their state codec writes.
     /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding.
-    /// - Complexity: O(n) in entries, on a thread of its own; memory O(n) in settled intents.
+    /// - Complexity: O(n) in entries, on a thread of its own; memory O(n) in settled intents, and in
+    ///   all confirmed rows of the store's stored projections.
     public func verify() async throws(FoldbackError) -> Verification {
         try await core.verify(folds: standing.folds, rows: standing.rows)
     }
@@ -94,8 +95,8 @@ public final class Store<P: EventFold>: Sendable {
     }
 
     /// Carries out what is queued, then lets go of the log. Callers that still wait for room in the
-    /// queue get `.closed`, as does every later command; the last view stays readable. Calling it again
-    /// waits for the same end.
+    /// queue get `.closed`, as does every later command and reading of rows; the last view of a value stays
+    /// readable. Calling it again waits for the same end.
     public func close() async { await core.close() }
 }
 

@@ -9,43 +9,22 @@ extension Environment {
     package func read<R>(
         _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
     ) throws(LMDBError) -> R {
-        try requireSameProcess(.beginRead)
-        while true {
-            try gate.enter()
-            let outcome: Result<R, LMDBError>
-            do throws(LMDBError) {
-                outcome = .success(try readOnce(body))
-            } catch {
-                outcome = .failure(error)
-            }
-            // The transaction has ended before its thread leaves the gate.
-            gate.leave()
-            switch outcome {
-            case .success(let result): return result
-            case .failure(let error) where error.cause == .mapResized: try followGrowth()
-            case .failure(let error): throw classified(error)
-            }
+        let (transaction, snapshot) = try begunReading()
+        defer { gate.leave() }
+        do throws(LMDBError) {
+            // The transaction ends with this value, before its thread leaves the gate.
+            return try body(ReadTransaction(transaction, snapshot))
+        } catch {
+            throw classified(error)
         }
     }
 
-    private func readOnce<R>(
-        _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
-    ) throws(LMDBError) -> R {
-        let (transaction, snapshot) = try begunReading()
-        return try body(ReadTransaction(transaction, snapshot))
-    }
-
     /// Begins a read that its caller ends, and leaves the gate behind.
-    func begunReading<R>(
-        _ body: (OpaquePointer, Snapshot) -> R
-    ) throws(LMDBError) -> R {
+    func begunReading() throws(LMDBError) -> (OpaquePointer, Snapshot) {
         try requireSameProcess(.beginRead)
         while true {
             try gate.enter()
-            do throws(LMDBError) {
-                let (transaction, snapshot) = try begunReading()
-                return body(transaction, snapshot)
-            } catch {
+            do throws(LMDBError) { return try beginReading() } catch {
                 gate.leave()
                 guard error.cause == .mapResized else { throw classified(error) }
                 try followGrowth()
@@ -64,7 +43,7 @@ extension Environment {
     /// Where commits go by so fast that the snapshot's meta page was written over before it was looked
     /// at, the next one is taken. LMDB writes over it only behind a later commit, so the same one gone
     /// twice was never there.
-    private func begunReading() throws(LMDBError) -> (OpaquePointer, Snapshot) {
+    private func beginReading() throws(LMDBError) -> (OpaquePointer, Snapshot) {
         var gone: UInt64?
         while true {
             let transaction = try begun(UInt32(MDB_RDONLY), .beginRead)

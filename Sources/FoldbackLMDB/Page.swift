@@ -126,7 +126,8 @@ struct Page {
         guard kind == .leaf || count >= childrenMin else { throw damage("it has one child") }
         var last: UnsafeRawBufferPointer?
         for index in 0..<count {
-            let key = try node(index).key
+            // A branch's node is its key and a number; a leaf's has a value that has to be in the page.
+            let key = kind == .branch ? try self.key(index).key : try node(index).key
             // The first key of a branch is not used and may be empty.
             if kind == .branch, index == 0 { continue }
             if let last, !order(last, key) { throw damage("key \(index) is out of order") }

@@ -184,8 +184,9 @@ struct StructureCheck {
         guard first >= 2, first < UInt64(uses.count), count <= uses.count - Int(first) else {
             throw PageDamage(page: first, what: "there is no such page")
         }
-        lastUsed = max(lastUsed, Int(first) + count - 1)
-        for page in Int(first)..<Int(first) + count {
+        let start = Int(first)
+        lastUsed = max(lastUsed, start + count - 1)
+        for page in start..<start + count {
             guard uses[page] == .unknown else {
                 throw PageDamage(page: UInt64(page), what: "it is used twice")
             }

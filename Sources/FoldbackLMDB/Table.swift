@@ -54,6 +54,7 @@ extension String: TableKey {
 }
 
 /// `Array.withUnsafeBytes` with the type of what `body` throws.
+@inlinable
 package func withBytes<R, E: Error>(
     of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(E) -> R
 ) throws(E) -> R {

@@ -25,25 +25,19 @@ package struct ReadTransaction: ~Copyable {
         try snapshot.tree(name, .openTable).map { _ in Table(name: name, handle: nil) }
     }
 
-    /// See ``ReadSession/get(_:_:_:)``.
+    /// Calls `body` with the value's bytes, which it must not keep; nil if the key is not there.
     package borrowing func get<Key, R>(
         _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
     ) throws(LMDBError) -> R? {
         try snapshot.get(table, key, body)
     }
 
-    /// See ``ReadSession/scan(_:from:_:)``.
+    /// Calls `body` with each pair from `start` on, in order of key, until it answers false. The bytes must
+    /// not be kept.
     package borrowing func scan<Key>(
         _ table: Table<Key>, from start: Key? = nil, _ body: (Key, RawSpan) -> Bool
     ) throws(LMDBError) {
         try snapshot.scan(table, from: start, body)
-    }
-
-    /// The same backwards: the pairs before `end`, the last one first; nil: from the last of all.
-    package borrowing func scanBackwards<Key>(
-        _ table: Table<Key>, before end: Key? = nil, _ body: (Key, RawSpan) -> Bool
-    ) throws(LMDBError) {
-        try snapshot.scanBackwards(table, before: end, body)
     }
 
     /// Nil where the table is empty.

@@ -94,13 +94,14 @@ private struct Threads: StoredProjection {
             try Threads.newest(of: Self.thread, $0)
         }
         #expect(newest.map(\.text) == (41...60).reversed().map(String.init))
-        let seen = Mutex<[String]>([])
-        async let watching: Void = Self.follow(store) { line in seen.withLock { $0.append(line) } }
+        let seen = Mutex<[UUID: Inbox.Message]>([:])
+        async let watching: Void = Self.follow(store) { all in seen.withLock { $0 = all } }
         while !(store.core.writer.listeners.watchesRows) { await Task.yield() }
         _ = try await store.record(.read(id: Self.id(7)))
         await store.close()
         try await watching
-        #expect(seen.withLock { $0 } == ["7 is read, pending"])
+        let isRead = seen.withLock { $0.filter(\.value.isRead) }
+        #expect(Set(isRead.keys) == [Self.id(7), Self.id(60)])
     }
 
     private static func read(_ id: UUID, in store: Store<Inbox>) async throws -> Int? {
@@ -128,13 +129,24 @@ private struct Threads: StoredProjection {
     }
 
     private static func follow(
-        _ store: Store<Inbox>, _ show: @Sendable (String) -> Void
+        _ store: Store<Inbox>, _ show: @Sendable ([UUID: Inbox.Message]) -> Void
     ) async throws {
         // Article: following
-        for try await batch in try store.changes(of: Inbox.messages) {
-            for change in batch.changes where change.new?.isRead == true {
-                show("\(change.new!.text) is read\(change.isPending ? ", pending" : "")")
+        func all() throws -> [UUID: Inbox.Message] {
+            try store.read { rows in
+                let all = try rows.page(of: Inbox.messages, limit: 1_000)
+                return Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0.row) })
             }
+        }
+        var changes = try store.changes(of: Inbox.messages).makeAsyncIterator()
+        var messages = try all()
+        while let batch = try await changes.next() {
+            if batch.isComplete {
+                for change in batch.changes { messages[change.key] = change.new }
+            } else {
+                messages = try all()
+            }
+            show(messages)
         }
         // Article: end
     }

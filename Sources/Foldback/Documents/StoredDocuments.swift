@@ -8,7 +8,7 @@
 /// let store = try await Foldback.open(
 ///     at: directory, StoredDocuments.self, confirmedBy: .downlink, durability: .durable)
 /// try await store.record(.set("post", ["likes": 0]))
-/// print(try store.read { try $0.document("post") })  // {"likes":0}
+/// if let post = try store.read({ try $0.document("post") }) { print(post) }  // {"likes":0}
 /// ```
 ///
 /// A document has at most 16 MiB of JSON text; a change that makes more of it does not apply (`RowError`).

@@ -32,6 +32,9 @@ package enum StoredRow {
         Checksum.of(key.bytes.span.bytes, seed: 0)
     }
 
+    /// The projection's number.
+    static let prefixBytes = 4
+
     /// What all keys of a projection begin with.
     package static func prefix(of number: UInt32) -> [UInt8] {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
@@ -63,6 +66,18 @@ package struct StoredRowsHeader: Equatable, Sendable {
         self.identity = identity
         self.schema = schema
         self.sequence = sequence
+    }
+
+    /// The same while the rows are being removed: of a schema that nobody has.
+    package var dropped: StoredRowsHeader {
+        StoredRowsHeader(number: number, identity: identity, schema: "being removed", sequence: 0)
+    }
+
+    /// Of rows whose header cannot be read.
+    static func unknown(_ number: UInt32) -> StoredRowsHeader {
+        StoredRowsHeader(
+            number: number, identity: ProjectionIdentity(name: ExactString(""), version: 0),
+            schema: "", sequence: 0)
     }
 
     package var encoded: [UInt8] {

@@ -44,10 +44,8 @@ extension ForwardingLog {
     package func rowForWriting(at key: KeyBytes) throws(FoldbackError) -> [UInt8]? {
         try log.rowForWriting(at: key)
     }
-    package func rowsForWriting(
-        in span: KeySpan
-    ) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])] {
-        try log.rowsForWriting(in: span)
+    package func rowKeysForWriting(in span: KeySpan) throws(FoldbackError) -> [KeyBytes] {
+        try log.rowKeysForWriting(in: span)
     }
     package func endReadingForWriting() { log.endReadingForWriting() }
     package func readRows<R>(_ body: (any StoredRows) throws -> R) throws -> R {

@@ -28,54 +28,42 @@ extension LMDBLog {
     }
 
     package func rowForWriting(at key: KeyBytes) throws(FoldbackError) -> [UInt8]? {
-        guard let table = tables.rows else { return nil }
-        let found: Result<[UInt8], FormatError>?
-        do throws(LMDBError) {
-            found = try readSession().get(table, key) { sealed -> Result<[UInt8], FormatError> in
-                do throws(FormatError) {
-                    let count = try StoredRow.opened(sealed, at: key)
-                    return .success([UInt8](copying: sealed.extracting(first: count)))
-                } catch {
-                    return .failure(error)
-                }
-            }
-        } catch {
-            throw FoldbackError(error, at: path)
-        }
-        do throws(FormatError) { return try found?.get() } catch {
-            throw FoldbackError(error, at: path, row: key)
-        }
+        guard let rows = try rowsForWriting() else { return nil }
+        return try rows.bytes(at: key).map { [UInt8]($0) }
     }
 
-    package func rowsForWriting(
+    package func rowKeysForWriting(
         in span: KeySpan
-    ) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])] {
-        guard let table = tables.rows else { return [] }
-        var rows: [(key: KeyBytes, value: [UInt8])] = []
-        var damage: (KeyBytes, FormatError)?
+    ) throws(FoldbackError) -> [KeyBytes] {
+        guard let rows = try rowsForWriting() else { return [] }
+        var keys: [KeyBytes] = []
         do throws(LMDBError) {
-            try readSession().scan(table, from: span.lower) { key, sealed in
-                guard span.contains(key) else { return false }
-                do throws(FormatError) {
-                    let count = try StoredRow.opened(sealed, at: key)
-                    rows.append((key, [UInt8](copying: sealed.extracting(first: count))))
-                } catch {
-                    damage = (key, error)
+            try withBytes(of: span.lower.bytes) { start throws(LMDBError) in
+                try rows.table.scan(from: start) { key, _ in
+                    let key = KeyBytes(Array(key))
+                    guard span.contains(key) else { return false }
+                    keys.append(key)
+                    return true
                 }
-                return damage == nil
             }
         } catch {
             throw FoldbackError(error, at: path)
         }
-        if let (key, error) = damage { throw FoldbackError(error, at: path, row: key) }
-        return rows
+        return keys
     }
 
-    private func readSession() throws(LMDBError) -> ReadSession {
-        if let session = session.withLock({ $0 }) { return session }
-        let begun = try environment.session()
-        session.withLock { $0 = begun }
-        return begun
+    private func rowsForWriting() throws(FoldbackError) -> LMDBRows? {
+        guard let table = tables.rows else { return nil }
+        if let session = session.withLock({ $0 }) {
+            return LMDBRows(table: session.table, path: path)
+        }
+        do throws(LMDBError) {
+            let begun = try environment.session(table)
+            session.withLock { $0 = begun }
+            return LMDBRows(table: begun.table, path: path)
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
     }
 
     package func endReadingForWriting() {
@@ -94,10 +82,14 @@ extension LMDBLog {
         do throws(LMDBError) {
             try environment.read { transaction throws(LMDBError) in
                 let last = try transaction.lastKey(of: tables.entries)
-                let table: TableRead? =
-                    if let rows = tables.rows { try transaction.opened(rows) } else { nil }
-                let rows = LMDBRows(
-                    table: table, path: path, sequence: LogSequence(last ?? 0))
+                let rows = StoredSnapshot(
+                    rows: try tables.rows.map { rows throws(LMDBError) in
+                        LMDBRows(table: try transaction.opened(rows), path: path)
+                    },
+                    headers: try tables.projections.map { headers throws(LMDBError) in
+                        try transaction.opened(headers)
+                    },
+                    path: path, sequence: LogSequence(last ?? 0))
                 result = Result { try body(rows) }
             }
         } catch {
@@ -145,14 +137,39 @@ extension LMDBLog {
     }
 }
 
-/// The rows of one commit; stands while its transaction does.
-private struct LMDBRows: StoredRows {
-    let table: TableRead?
+/// The rows of stored projections at one commit; stands while its transaction does.
+private struct StoredSnapshot: StoredRows {
+    let rows: LMDBRows?
+    let headers: TableRead?
     let path: String
     let sequence: LogSequence
 
     func value(at key: KeyBytes) throws -> FoundRow? {
-        guard let table else { return nil }
+        try rows?.bytes(at: key).map { .file($0) }
+    }
+
+    func scan(
+        _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
+    ) throws { try rows?.scan(span, backwards: backwards, body) }
+
+    func header(of number: UInt32) throws -> [UInt8]? {
+        do throws(LMDBError) {
+            return try UInt64(number).withKeyBytes { key throws(LMDBError) in
+                try headers?.value(at: key).map { [UInt8]($0) }
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+}
+
+/// The rows of one commit, checked against their checksums.
+private struct LMDBRows {
+    let table: TableRead
+    let path: String
+
+    /// The row's bytes, which are the file's; nil: there is none.
+    func bytes(at key: KeyBytes) throws(FoldbackError) -> UnsafeRawBufferPointer? {
         let found: UnsafeRawBufferPointer?
         do throws(LMDBError) {
             found = try withBytes(of: key.bytes) { key throws(LMDBError) in
@@ -163,13 +180,12 @@ private struct LMDBRows: StoredRows {
         }
         guard let sealed = found else { return nil }
         let count = try length(of: sealed.bytes, at: key)
-        return .file(UnsafeRawBufferPointer(rebasing: sealed[..<count]))
+        return UnsafeRawBufferPointer(rebasing: sealed[..<count])
     }
 
     func scan(
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
     ) throws {
-        guard let table else { return }
         var failure: (any Error)?
         func visit(_ key: UnsafeRawBufferPointer, _ sealed: UnsafeRawBufferPointer) -> Bool {
             let key = KeyBytes(Array(key))

@@ -50,10 +50,8 @@ package protocol LogStorage: AnyObject, Sendable {
     /// The confirmed row of a stored projection at `key` as the last commit has it; nil: there is none.
     /// For the writer: what it reads is one snapshot until ``endReadingForWriting()``.
     func rowForWriting(at key: KeyBytes) throws(FoldbackError) -> [UInt8]?
-    /// The same for all rows of `span`, in order.
-    func rowsForWriting(
-        in span: KeySpan
-    ) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])]
+    /// The keys of `span` in the same snapshot, in order.
+    func rowKeysForWriting(in span: KeySpan) throws(FoldbackError) -> [KeyBytes]
     /// To be called before ``write(_:)``, by whoever has called ``rowForWriting(at:)``.
     func endReadingForWriting()
 
@@ -113,7 +111,11 @@ package struct WriteBatch: Sendable {
             let key = StoredRow.faultKey(batch.header.number, batch.firstFault + index)
             append(key, StoredRow.sealed(fault.encoded, at: key))
         }
-        projections.append((batch.header.number, batch.header.encoded))
+        append(batch.header)
+    }
+
+    package mutating func append(_ header: StoredRowsHeader) {
+        projections.append((header.number, header.encoded))
     }
 
     /// - Parameter bytes: nil: the row goes.
@@ -142,6 +144,9 @@ package protocol StoredRows {
     func scan(
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
     ) throws
+
+    /// A projection's row of table `projections`.
+    func header(of number: UInt32) throws -> [UInt8]?
 }
 
 /// A row's bytes where they lie. Without types, so that finding a row costs the same whatever it is.

@@ -115,17 +115,8 @@ package final class MemoryLog: LogStorage {
         }
     }
 
-    package func rowsForWriting(
-        in span: KeySpan
-    ) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])] {
-        var keys: [KeyBytes] = []
-        tables.withLock({ $0.rows }).scan(span, backwards: false) { key, _ in
-            keys.append(key)
-            return true
-        }
-        var rows: [(key: KeyBytes, value: [UInt8])] = []
-        for key in keys { rows.append((key, try rowForWriting(at: key) ?? [])) }
-        return rows
+    package func rowKeysForWriting(in span: KeySpan) throws(FoldbackError) -> [KeyBytes] {
+        try rowKeys(in: span, countMax: .max)
     }
 
     package func endReadingForWriting() {}
@@ -190,6 +181,8 @@ extension MemoryRows: StoredRows {
             return try body(key, bytes.extracting(first: try length(of: bytes, at: key)))
         }
     }
+
+    package func header(of number: UInt32) throws -> [UInt8]? { projections[number] }
 
     private func length(of sealed: RawSpan, at key: KeyBytes) throws(FoldbackError) -> Int {
         do throws(FormatError) { return try StoredRow.opened(sealed, at: key) } catch {

@@ -5,17 +5,47 @@
 #endif
 
 /// The key of a row as bytes, ordered as LMDB orders them: one by one, a prefix before what it begins.
-package struct KeyBytes: Hashable, Sendable {
+package struct KeyBytes: Sendable {
     package let bytes: [UInt8]
+    /// The first 16 bytes as numbers, zeros behind their end. They mostly say which key comes first, without
+    /// looking at bytes that lie elsewhere in memory: searching the overlay is cheap by that.
+    private let head: UInt64
+    private let rest: UInt64
 
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        (head, rest) = bytes.withUnsafeBytes { bytes in
+            (Self.number(in: bytes, at: 0), Self.number(in: bytes, at: 8))
+        }
+    }
+
+    private static func number(in bytes: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
+        if place + 8 <= bytes.count {
+            return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+        }
+        var number: UInt64 = 0
+        for index in place..<place + 8 {
+            number = number << 8 | (index < bytes.count ? UInt64(bytes[index]) : 0)
+        }
+        return number
+    }
 
     package func hasPrefix(_ prefix: [UInt8]) -> Bool { bytes.starts(with: prefix) }
 }
 
+extension KeyBytes: Hashable {
+    package static func == (a: Self, b: Self) -> Bool {
+        a.head == b.head && a.rest == b.rest && a.bytes == b.bytes
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+}
+
 extension KeyBytes: Comparable {
     package static func < (a: Self, b: Self) -> Bool {
-        a.bytes.withUnsafeBytes { a in
+        if a.head != b.head { return a.head < b.head }
+        if a.rest != b.rest { return a.rest < b.rest }
+        return a.bytes.withUnsafeBytes { a in
             b.bytes.withUnsafeBytes { b in
                 let count = min(a.count, b.count)
                 if count > 0, let a = a.baseAddress, let b = b.baseAddress {

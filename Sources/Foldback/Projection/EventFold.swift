@@ -30,7 +30,7 @@ extension EventFold where Event: Codable {
 }
 
 extension EventFold {
-    public static var name: String { stableName(of: String(reflecting: Self.self)) }
+    public static var name: String { stableName(of: Self.self) }
     public static var version: UInt32 { 1 }
 
     package static var identity: ProjectionIdentity {
@@ -38,10 +38,10 @@ extension EventFold {
     }
 }
 
-/// The name without the addresses that the system puts into those of private and local types, which are
+/// A type's full name, without the addresses that the system puts into those of private and local types, which are
 /// others at each launch.
-private func stableName(of reflected: String) -> String {
-    var parts = reflected.components(separatedBy: "(unknown context at $")
+func stableName(of type: Any.Type) -> String {
+    var parts = String(reflecting: type).components(separatedBy: "(unknown context at $")
     for index in parts.indices.dropFirst() {
         parts[index] = String(parts[index].drop { $0 != "." }.dropFirst())
     }

@@ -5,28 +5,21 @@ extension LogStorage {
     ///
     /// - Parameter codec: the store's. Rows that lack an event which it can read, and the one before it could
     ///   not, are made again (L5).
-    /// - Returns: also the numbers of rows that nobody will want any more: those of other versions of
-    ///   these projections, and those that are made again.
+    /// - Returns: also those rows that nobody will want any more: of other versions of these projections, and
+    ///   those that are made again.
     /// - Throws: `.damaged`, `.newerFormat`, `.storage`.
     package func attached(
         _ folds: [RowFold], codec: any PayloadCodec
-    ) throws(FoldbackError) -> (folds: [RowFold], outdated: [UInt32]) {
+    ) throws(FoldbackError) -> (folds: [RowFold], outdated: [StoredRowsHeader]) {
         guard !folds.isEmpty else { return ([], []) }
-        var headers: [StoredRowsHeader] = []
-        for (number, bytes) in try projectionHeaders() {
-            do throws(FormatError) {
-                headers.append(try StoredRowsHeader(decoding: bytes, of: number))
-            } catch {
-                throw FoldbackError(
-                    error, at: "\(path), stored projection \(number)", sequence: nil)
-            }
-        }
+        let headers = try storedRows()
         let count = LogSequence(UInt64(try recordCount()))
         var next = (headers.map(\.number).max() ?? 0) + 1
         var attached = folds
         for index in attached.indices {
             let fold = attached[index]
-            let header = headers.first {
+            // The last one: where rows are being made again, the old ones are there until that is done.
+            let header = headers.last {
                 $0.identity == fold.identity && $0.schema == fold.schema.schema.summary
             }
             var faults: [Fault] = []
@@ -38,7 +31,7 @@ extension LogStorage {
                 }
                 faults = try self.faults(of: header.number)
             }
-            if let header, try !canRead(anyOf: faults, codec) {
+            if let header, try !canReadMore(than: faults, codec) {
                 attached[index].attach(
                     to: self, number: header.number, sequence: header.sequence, faults: faults)
             } else {
@@ -51,7 +44,21 @@ extension LogStorage {
         let outdated = headers.filter {
             names.contains($0.identity.name) && !numbers.contains($0.number)
         }
-        return (attached, outdated.map(\.number))
+        return (attached, outdated)
+    }
+
+    /// Whose rows the log has, by number.
+    package func storedRows() throws(FoldbackError) -> [StoredRowsHeader] {
+        var headers: [StoredRowsHeader] = []
+        for (number, bytes) in try projectionHeaders() {
+            do throws(FormatError) {
+                headers.append(try StoredRowsHeader(decoding: bytes, of: number))
+            } catch {
+                throw FoldbackError(
+                    error, at: "\(path), stored projection \(number)", sequence: nil)
+            }
+        }
+        return headers
     }
 
     private func faults(of number: UInt32) throws(FoldbackError) -> [Fault] {
@@ -73,17 +80,22 @@ extension LogStorage {
         return faults
     }
 
-    /// Whether an event can be read now that was a fault because it could not.
+    /// Whether an event can be read now that was a fault because it could not: of one origin there are fewer
+    /// in its entry than there are such faults.
     ///
     /// - Complexity: reads the entries of such faults; nothing where there are none.
-    private func canRead(
-        anyOf faults: [Fault], _ codec: any PayloadCodec
+    private func canReadMore(
+        than faults: [Fault], _ codec: any PayloadCodec
     ) throws(FoldbackError) -> Bool {
-        for fault in faults where UnreadableEvent.isReason(of: fault) {
-            for confirmed in try confirmed(by: fault.sequence, codec)
-            where confirmed.context.origin == fault.origin && !confirmed.payload.isUnreadable {
-                return true
+        let unreadable = faults.filter { UnreadableEvent.isReason(of: $0) }
+        for (sequence, faults) in Dictionary(grouping: unreadable, by: \.sequence) {
+            var left: [EventContext.Origin: Int] = [:]
+            for confirmed in try confirmed(by: sequence, codec) where confirmed.payload.isUnreadable
+            {
+                left[confirmed.context.origin, default: 0] += 1
             }
+            for (origin, faults) in Dictionary(grouping: faults, by: \.origin)
+            where left[origin, default: 0] < faults.count { return true }
         }
         return false
     }
@@ -117,18 +129,23 @@ extension LogStorage {
         }
     }
 
-    /// Removes rows of other versions, in bounded pieces; what is left when that is cut off is removed the
-    /// next time.
-    package func dropRows(of numbers: [UInt32]) throws(FoldbackError) {
-        for number in numbers {
-            let span = KeySpan(prefix: StoredRow.prefix(of: number))
-            while true {
+    /// Removes rows, in bounded pieces; what is left when that is cut off is removed the next time.
+    package func drop(_ outdated: [StoredRowsHeader]) throws(FoldbackError) {
+        for header in outdated {
+            let span = KeySpan(prefix: StoredRow.prefix(of: header.number))
+            var isOver = false
+            while !isOver {
                 let keys = try rowKeys(in: span, countMax: Limits.rowDropCountMax)
+                isOver = keys.count < Limits.rowDropCountMax
                 var batch = WriteBatch()
                 for key in keys { batch.append(key, nil) }
-                if keys.count < Limits.rowDropCountMax { batch.dropProjection(number) }
+                // Nobody may take what is left for the whole.
+                if isOver {
+                    batch.dropProjection(header.number)
+                } else {
+                    batch.append(header.dropped)
+                }
                 do throws(StorageFailure) { try write(batch) } catch { throw .storage(error) }
-                if keys.count < Limits.rowDropCountMax { break }
             }
         }
     }
@@ -140,48 +157,5 @@ extension FoldbackError {
         self =
             error as? FoldbackError
             ?? .damaged(path: path, sequence: nil, reason: "its rows cannot be read: \(error)")
-    }
-}
-
-/// How far a stored projection that is new to a log, or of another version, has come with its entries.
-public struct CatchingUp: Hashable, Sendable {
-    /// Entries that were folded.
-    public let sequence: LogSequence
-    /// The log's last entry.
-    public let last: LogSequence
-}
-
-/// Writes rows while a log is opened, in pieces: a projection that is behind gets up with the log.
-struct CatchUp {
-    private let storage: any LogStorage
-    private let last: LogSequence
-    private let progress: (@Sendable (CatchingUp) -> Void)?
-    private var bytes = 0
-
-    init(
-        _ storage: any LogStorage, _ progress: (@Sendable (CatchingUp) -> Void)?
-    ) throws(FoldbackError) {
-        self.storage = storage
-        self.progress = progress
-        last = LogSequence(UInt64(try storage.recordCount()))
-    }
-
-    /// Called behind each entry.
-    mutating func took(_ fold: inout LogFold) throws(FoldbackError) {
-        guard fold.rows.contains(where: { $0.changedCount >= Limits.rowCatchUpCountMax }) else {
-            return
-        }
-        try write(&fold)
-    }
-
-    /// Writes what has changed; nothing where nobody was behind.
-    func write(_ fold: inout LogFold) throws(FoldbackError) {
-        guard fold.rows.contains(where: \.isBehindLog) else { return }
-        var batch = WriteBatch()
-        for rows in fold.rows where rows.isBehindLog { batch.append(rows.batch()) }
-        storage.endReadingForWriting()
-        do throws(StorageFailure) { try storage.write(batch) } catch { throw .storage(error) }
-        for index in fold.rows.indices { fold.rows[index].begin(isWatched: false) }
-        progress?(CatchingUp(sequence: fold.state.sequence, last: last))
     }
 }

@@ -1,8 +1,8 @@
 extension Verifier {
     /// Every row against its checksum, and those of projections that were folded against their fold.
     mutating func checkRows() throws(FoldbackError) {
-        var headers: [StoredRowsHeader] = []
         var stored: [(number: UInt32, bytes: [UInt8])] = []
+        var headers: [StoredRowsHeader] = []
         try noting { verifier throws(FoldbackError) in
             stored = try verifier.storage.projectionHeaders()
         }
@@ -17,63 +17,75 @@ extension Verifier {
             let fold = fold.rows.first {
                 $0.identity == header.identity && $0.schema.schema.summary == header.schema
             }
-            try noting { verifier throws(FoldbackError) in
-                if let fold, verifier.isWhole {
-                    try verifier.compare(header, with: fold.identity)
-                } else {
-                    try verifier.read(header)
-                }
+            let place = Verification.Place.rows(projection: header.identity.name.string)
+            do throws(FoldbackError) {
+                let flaw =
+                    if let fold, isWhole { try compare(header, with: fold) } else {
+                        try read(header)
+                    }
+                if let flaw { find(place, flaw) }
+            } catch {
+                guard case .damaged(_, _, let reason) = error else { throw error }
+                find(place, reason)
             }
         }
     }
 
     /// Each row can be read.
-    private mutating func read(_ header: StoredRowsHeader) throws(FoldbackError) {
+    private func read(_ header: StoredRowsHeader) throws(FoldbackError) -> String? {
         do {
             try storage.readRows { rows in
                 let span = KeySpan(prefix: StoredRow.prefix(of: header.number))
                 try rows.scan(span, backwards: false) { _, _ in true }
             }
+            return nil
         } catch {
-            find(.rows(projection: header.identity.name.string), "\(error)")
+            throw FoldbackError(reading: error, at: storage.path)
         }
     }
 
-    /// Each row is what folding the entries gives, and there are no others.
-    private mutating func compare(
-        _ header: StoredRowsHeader, with identity: ProjectionIdentity
-    ) throws(FoldbackError) {
-        let place = Verification.Place.rows(projection: identity.name.string)
+    /// Each row is what folding the entries gives, and there are no others. Rows whose projection is not
+    /// open stand where it was closed.
+    private func compare(
+        _ header: StoredRowsHeader, with rows: RowFold
+    ) throws(FoldbackError) -> String? {
+        guard header.sequence <= LogSequence(UInt64(try storage.recordCount())) else {
+            return "they stand at entry \(header.sequence), beyond the last"
+        }
         var fold = fold
+        if header.sequence < fold.state.sequence {
+            fold = LogFold(of: storage, folds: [], rows: [rows.fresh])
+        }
+        // Most of it before the read begins, which keeps pages from being used again.
+        try fold.replay(storage, codec: codec, upTo: header.sequence)
         do {
-            let flaw = try storage.readRows { stored -> String? in
+            return try storage.readRows { stored -> String? in
+                guard let bytes = try stored.header(of: header.number) else { return nil }
                 // A store may have gone on meanwhile.
-                if fold.state.sequence < stored.sequence {
-                    try fold.replay(storage, codec: codec, upTo: stored.sequence)
-                }
-                guard let rows = fold.rows.first(where: { $0.identity == identity }) else {
+                let sequence = try StoredRowsHeader(decoding: bytes, of: header.number).sequence
+                try fold.replay(storage, codec: codec, upTo: sequence)
+                guard let rows = fold.rows.first(where: { $0.identity == rows.identity }) else {
                     return nil
                 }
-                return try Self.flaw(in: stored, header, comparedWith: rows)
+                return try Self.flaw(in: stored, header.number, comparedWith: rows)
             }
-            if let flaw { find(place, flaw) }
         } catch {
-            find(place, "\(error)")
+            throw FoldbackError(reading: error, at: storage.path)
         }
     }
 
     private static func flaw(
-        in stored: any StoredRows, _ header: StoredRowsHeader, comparedWith fold: RowFold
+        in stored: any StoredRows, _ number: UInt32, comparedWith fold: RowFold
     ) throws -> String? {
-        let prefix = StoredRow.prefix(of: header.number)
+        let prefix = StoredRow.prefix(of: number)
         var expected = fold.confirmed.rows.makeIterator()
-        var faults = fold.faults.map { Fault(sequence: $0.sequence, origin: $0.origin, reason: "") }
+        var faults = fold.faults.makeIterator()
         var flaw: String?
         try stored.scan(KeySpan(prefix: prefix), backwards: false) { key, bytes in
             let found = [UInt8](copying: bytes)
-            if key.hasPrefix(StoredRow.faultPrefix(header.number)) {
+            if key.hasPrefix(StoredRow.faultPrefix(number)) {
                 let fault = try Fault(decoding: found)
-                let next = faults.isEmpty ? nil : faults.removeFirst()
+                let next = faults.next()
                 if next?.sequence != fault.sequence || next?.origin != fault.origin {
                     flaw = "it has a fault that folding the entries does not give"
                 }
@@ -84,16 +96,14 @@ extension Verifier {
                 || next?.value != found
             {
                 flaw =
-                    "a row is not what folding the entries gives; if apply was changed, give the "
-                    + "projection another version"
+                    "a row is not what folding the entries gives; if apply, an index or a codec was "
+                    + "changed, give the projection another version; a codec has to give equal rows "
+                    + "equal bytes"
             }
             return flaw == nil
         }
         if flaw == nil, expected.next() != nil { flaw = "a row is missing" }
-        if flaw == nil, !faults.isEmpty { flaw = "a fault is missing" }
-        if flaw == nil, header.sequence > stored.sequence {
-            flaw = "they stand at entry \(header.sequence), beyond the last"
-        }
+        if flaw == nil, faults.next() != nil { flaw = "a fault is missing" }
         return flaw
     }
 }
@@ -103,7 +113,8 @@ extension FoldedRows {
     func overlaySame(as other: FoldedRows) -> Bool {
         conflicted.keys == other.conflicted.keys
             && visible.elementsEqual(other.visible) {
-                $0.key.dropFirst(4) == $1.key.dropFirst(4) && $0.value == $1.value
+                $0.key.dropFirst(StoredRow.prefixBytes) == $1.key.dropFirst(StoredRow.prefixBytes)
+                    && $0.value == $1.value
             }
     }
 

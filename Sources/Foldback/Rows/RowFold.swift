@@ -22,9 +22,7 @@ package struct RowFold: Sendable {
 
     /// Rows of their own, in memory.
     package init<P: StoredProjection>(_: P.Type) {
-        identity = P.identity
-        schema = StoredSchema(P.schema, number: 0)
-        apply = { folded, rows in
+        self.init(P.identity, StoredSchema(P.schema, number: 0)) { folded, rows in
             switch folded.payload.content {
             case .event(let event):
                 guard let event = event as? P.Event else {
@@ -35,6 +33,14 @@ package struct RowFold: Sendable {
             case .unreadable(let why): return UnreadableEvent(reason: why)
             }
         }
+    }
+
+    private init(
+        _ identity: ProjectionIdentity, _ schema: StoredSchema, _ apply: @escaping RowApply
+    ) {
+        self.identity = identity
+        self.schema = schema
+        self.apply = apply
     }
 
     /// Over the rows that the log has.
@@ -48,14 +54,18 @@ package struct RowFold: Sendable {
         self.faults = faults
     }
 
-    /// Rows that were changed since the last commit.
+    /// Rows that were changed since the last commit, and their bytes.
     package var changedCount: Int { confirmed.changed.count }
+    package var changedBytes: Int { confirmed.changedBytes }
     package var isBehindLog: Bool { writtenSequence < sequence }
 
     /// The same rows in memory, under the number that the log has for them; to be compared with these.
     package mutating func imitate(number: UInt32) {
         schema = StoredSchema(schema.schema, number: number)
     }
+
+    /// The same projection before the first entry, over rows of its own in memory.
+    package var fresh: RowFold { RowFold(identity, schema, apply) }
 
     // MARK: Following the log
 
@@ -152,20 +162,37 @@ package struct RowFold: Sendable {
     /// Notes what readers see of a row, before it changes for the first time.
     private mutating func note(_ key: KeyBytes, _ overlay: RowOverlay) {
         guard seen != nil, seen?[key] == nil else { return }
-        let now = visible(key, overlay)
+        guard let now = visible(key, overlay) else {
+            // Whoever watches is told that there is more; a commit does not fail by being watched.
+            seen = nil
+            return
+        }
         seen?[key] = now
     }
 
-    private mutating func visible(_ key: KeyBytes, _ overlay: RowOverlay) -> SeenRow {
+    /// Nil where the row cannot be read.
+    private func visible(_ key: KeyBytes, _ overlay: RowOverlay) -> SeenRow? {
         if let value = overlay.chains[key]?.visible {
             return SeenRow(value: value, isPending: true)
         }
         do throws(FoldbackError) {
             return SeenRow(value: try confirmed.value(at: key), isPending: false)
         } catch {
-            failure = failure ?? error
-            return SeenRow(value: .absent, isPending: false)
+            return nil
         }
+    }
+
+    /// Of rows that are seen otherwise than before the transaction, once it is published; nil where nobody asked, or that cannot
+    /// be said.
+    package func changes() -> [RowChangeBytes]? {
+        guard let seen else { return nil }
+        var changes: [RowChangeBytes] = []
+        for (key, old) in seen {
+            guard let new = visible(key, overlay) else { return nil }
+            guard new != old, new.value != .absent || old.value != .absent else { continue }
+            changes.append(RowChangeBytes(key: key, old: old, new: new))
+        }
+        return changes
     }
 
     // MARK: A transaction
@@ -191,20 +218,11 @@ package struct RowFold: Sendable {
     /// Brings everything up to date; the rows, to be shared with readers.
     package mutating func published(over intents: Overlay) -> FoldedRows {
         foldStale(over: intents)
-        var changes: [RowChangeBytes]?
-        if let seen {
-            changes = []
-            for (key, old) in seen {
-                let new = visible(key, overlay)
-                guard new != old else { continue }
-                changes?.append(RowChangeBytes(key: key, old: old, new: new))
-            }
-        }
         return FoldedRows(
             identity: identity, schema: schema, chains: overlay.chains,
             conflicted: overlay.conflicted, faults: faults,
             counts: FoldCounts(overlay: overlay.count, confirmed: confirmedCount),
-            own: confirmed.isStored ? nil : confirmed.rows, changes: changes)
+            own: confirmed.isStored ? nil : confirmed.rows)
     }
 }
 
@@ -233,6 +251,4 @@ package struct FoldedRows: Sendable {
     package let counts: FoldCounts
     /// Confirmed rows, where they are not the log's.
     package let own: OrderedMap<KeyBytes, [UInt8]>?
-    /// Since the commit before; nil where nobody asked.
-    package let changes: [RowChangeBytes]?
 }

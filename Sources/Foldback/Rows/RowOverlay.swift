@@ -22,8 +22,6 @@ package struct RowOverlay: Sendable {
 
     package init() {}
 
-    package var isSettled: Bool { due.isEmpty }
-
     /// The next that is due, and whether something is different about the intent itself.
     package mutating func nextDue() -> (number: IntentNumber, isOther: Bool)? {
         guard let (number, isOther) = due.first else { return nil }
@@ -106,7 +104,8 @@ package struct RowOverlay: Sendable {
             change(key) { $0.makers[number] = value }
             lookAgain(key, behind: number)
         }
-        for key in before.keys where new?.made.contains(where: { $0.key == key }) != true {
+        // What is left, it does not make any more.
+        for key in before.keys {
             note(key, self)
             change(key) { $0.makers[number] = nil }
             lookAgain(key, behind: number)
@@ -134,14 +133,22 @@ struct RowsBelowIntent: RowsBelow {
         return try confirmed.value(at: key)
     }
 
-    func rows(in span: KeySpan) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])] {
-        var rows = OrderedMap<KeyBytes, [UInt8]>()
-        for (key, value) in try confirmed.rows(in: span) { rows[key] = value }
+    func keys(in span: KeySpan) throws(FoldbackError) -> [KeyBytes] {
+        var made: [KeyBytes: Bool] = [:]
         chains.scan(span, backwards: false) { key, chain in
-            if let made = chain.makers.last(before: number)?.value { rows[key] = made.bytes }
+            made[key] = chain.makers.last(before: number).map { $0.value != .absent }
             return true
         }
-        return rows.map { ($0.key, $0.value) }
+        return try confirmed.keys(in: span).merged(made)
+    }
+}
+
+extension [KeyBytes] {
+    /// These keys, ascending, with what has been made of some rows since: true, it is there.
+    fileprivate func merged(_ made: [KeyBytes: Bool]) -> [KeyBytes] {
+        guard !made.isEmpty else { return self }
+        let left = filter { made[$0] == nil }
+        return (left + made.filter(\.value).keys).sorted()
     }
 }
 
@@ -154,7 +161,9 @@ package struct ConfirmedRows: RowsBelow, Sendable {
 
     private var home: Home
     /// Changed since the last commit.
-    package private(set) var changed: [KeyBytes: RowValue] = [:]
+    package private(set) var changed = OrderedMap<KeyBytes, RowValue>()
+    /// Bytes of these, roughly.
+    package private(set) var changedBytes = 0
 
     /// Rows of their own, in memory.
     package init() { home = .memory(OrderedMap()) }
@@ -176,21 +185,23 @@ package struct ConfirmedRows: RowsBelow, Sendable {
         }
     }
 
-    package func rows(
-        in span: KeySpan
-    ) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])] {
-        var rows = OrderedMap<KeyBytes, [UInt8]>()
+    package func keys(in span: KeySpan) throws(FoldbackError) -> [KeyBytes] {
         switch home {
-        case .memory(let own):
-            own.scan(span, backwards: false) { key, value in
-                rows[key] = value
+        case .memory(let rows):
+            var keys: [KeyBytes] = []
+            rows.scan(span, backwards: false) { key, _ in
+                keys.append(key)
                 return true
             }
+            return keys
         case .log(let storage):
-            for (key, value) in try storage.rowsForWriting(in: span) { rows[key] = value }
+            var made: [KeyBytes: Bool] = [:]
+            changed.scan(span, backwards: false) { key, value in
+                made[key] = value != .absent
+                return true
+            }
+            return try storage.rowKeysForWriting(in: span).merged(made)
         }
-        for (key, value) in changed where span.contains(key) { rows[key] = value.bytes }
-        return rows.map { ($0.key, $0.value) }
     }
 
     package mutating func set(_ value: RowValue, at key: KeyBytes) {
@@ -200,12 +211,17 @@ package struct ConfirmedRows: RowsBelow, Sendable {
             home = .memory(OrderedMap())
             rows[key] = value.bytes
             home = .memory(rows)
-        case .log: changed[key] = value
+        case .log:
+            changed[key] = value
+            changedBytes += key.bytes.count + (value.bytes?.count ?? 0)
         }
     }
 
     /// What was changed is in the log now.
-    package mutating func committed() { changed.removeAll(keepingCapacity: true) }
+    package mutating func committed() {
+        changed = OrderedMap()
+        changedBytes = 0
+    }
 
     /// Those in memory.
     package var rows: OrderedMap<KeyBytes, [UInt8]> {

@@ -15,6 +15,7 @@ public struct RowRange<Key: RowKey>: Sendable {
         case beyond([UInt8])
     }
 
+    /// Every key.
     public static var all: Self { Self(lower: .open, upper: .open) }
 
     /// Just this key.
@@ -34,6 +35,7 @@ public struct RowRange<Key: RowKey>: Sendable {
         Self(lower: .within(first.bytes(behind: [])), upper: .beyond(end.bytes(behind: [])))
     }
 
+    /// From that key, which is within, to the last of all; below, the same from behind a key, and up to one.
     public static func keys(from first: Key) -> Self {
         Self(lower: .within(first.bytes(behind: [])), upper: .open)
     }

@@ -1,7 +1,9 @@
 /// The tables and indexes of a stored projection.
 ///
 /// What is in it, under which names, of which types and in which order, is part of what is stored: a log whose rows were
-/// made under another schema has them made anew from its entries, as with another version.
+/// made under another schema has them made anew from its entries, as with another version. A type is told by its full
+/// name. What the closure of an index computes, and what a codec writes, is not seen: ``EventFold/version`` is to be
+/// counted up with them.
 public struct RowSchema: Sendable {
     private let spaces: [SpaceDefinition]
     private let places: [String: Int]
@@ -99,16 +101,12 @@ package struct StoredSchema: Sendable {
         self.number = number
         prefixes = (0..<schema.spaceCount).map { place in
             let place = UInt16(place)
-            return Self.prefix(of: number)
+            return StoredRow.prefix(of: number)
                 + [UInt8(place >> 8), UInt8(truncatingIfNeeded: place)]
         }
     }
 
-    package static let prefixBytes = 6
-
-    static func prefix(of number: UInt32) -> [UInt8] {
-        withUnsafeBytes(of: number.bigEndian) { Array($0) }
-    }
+    package static let prefixBytes = StoredRow.prefixBytes + 2
 
     func prefix(ofPlace place: Int) -> [UInt8] { prefixes[place] }
 

@@ -29,7 +29,8 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
     /// - Parameters:
     ///   - name: of its own in its schema.
     ///   - isUnique: two rows with one key are an error of the event that makes the second one.
-    ///   - key: where the index has the row; nil where it does not have it. A pure function.
+    ///   - key: where the index has the row; nil where it does not have it. A pure function, whose changes
+    ///     nobody can see: count the projection's ``EventFold/version`` up with them.
     public func index<IndexKey: RowKey>(
         _ name: String, isUnique: Bool = false,
         by key: @escaping @Sendable (Key, Row) -> IndexKey?
@@ -48,7 +49,8 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
     public var definition: SpaceDefinition {
         SpaceDefinition(
             name: name,
-            kind: .table(types: "\(Key.self) to \(Row.self)") { key, bytes in
+            kind: .table(types: "\(stableName(of: Key.self)) to \(stableName(of: Row.self))") {
+                key, bytes in
                 guard let key = try? Key(stored: key, behind: 0),
                     let row = try? decoded(bytes.span.bytes)
                 else { return nil }
@@ -82,7 +84,7 @@ public struct RowIndex<Key: RowKey, Row: Sendable, IndexKey: RowKey>: RowSpace {
         SpaceDefinition(
             name: name,
             kind: .index(
-                table: table.name, isUnique: isUnique, types: "\(IndexKey.self)",
+                table: table.name, isUnique: isUnique, types: stableName(of: IndexKey.self),
                 IndexedRows(self)))
     }
 }

@@ -31,6 +31,10 @@ public struct TouchedRows {
     // MARK: One row
 
     /// The row at `key`; nil where there is none.
+    ///
+    /// Here and below, an event that lets an error through does not apply (F9).
+    /// - Throws: ``RowError``, where the table is not in the schema, the key is too long, or the row's codec
+    ///   does not read it; `FoldbackError.damaged`, which also stops the command if it is caught.
     public mutating func get<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>
     ) throws -> Row? {
@@ -38,13 +42,19 @@ public struct TouchedRows {
     }
 
     /// Puts the row there, whatever was there before.
+    ///
+    /// - Throws: what ``get(_:in:)`` throws, `RowError.rowTooLarge`, what the codec throws, and
+    ///   `RowError.notUnique` where another row has one of its keys in a unique index: also where that row is
+    ///   changed later in the same event. Two rows that swap such keys need a third value in between.
     public mutating func put<Key, Row>(
         _ row: Row, at key: Key, in table: RowTable<Key, Row>
     ) throws {
         try change(key, table, to: row)
     }
 
-    /// - Throws: `RowError.isPresent` where there is one.
+    /// Puts a row where there is none.
+    ///
+    /// - Throws: `RowError.isPresent` where there is one; what ``put(_:at:in:)`` throws.
     public mutating func insert<Key, Row>(
         _ row: Row, at key: Key, in table: RowTable<Key, Row>
     ) throws {
@@ -56,7 +66,7 @@ public struct TouchedRows {
 
     /// Changes the row that is there.
     ///
-    /// - Throws: `RowError.isAbsent` where there is none, and what `body` throws.
+    /// - Throws: `RowError.isAbsent` where there is none; what `body` and ``put(_:at:in:)`` throw.
     public mutating func update<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>, _ body: (inout Row) throws -> Void
     ) throws {
@@ -80,6 +90,8 @@ public struct TouchedRows {
     }
 
     /// Removes the row, if there is one.
+    ///
+    /// - Throws: what ``get(_:in:)`` throws.
     public mutating func remove<Key, Row>(_ key: Key, from table: RowTable<Key, Row>) throws {
         try change(key, table, to: nil)
     }
@@ -89,14 +101,16 @@ public struct TouchedRows {
     /// The keys of the rows in `range`, in order. The event is applied again when any row in it comes out
     /// otherwise: for whole states that a server sends, rather than for what users do.
     ///
-    /// - Complexity: O(n) in these rows.
+    /// - Complexity: O(n) in these rows. While such an intent is pending, every row that changes is held
+    ///   against its ranges.
+    /// - Throws: ``RowError``; `FoldbackError.damaged`.
     public mutating func keys<Key, Row>(
         in range: RowRange<Key> = .all, of table: RowTable<Key, Row>
     ) throws -> [Key] {
         let prefix = try schema.prefix(of: table.name)
         let span = range.span(behind: prefix)
-        var found: [(key: KeyBytes, value: [UInt8])]
-        do throws(FoldbackError) { found = try below.rows(in: span) } catch {
+        var found: [KeyBytes]
+        do throws(FoldbackError) { found = try below.keys(in: span) } catch {
             failure = failure ?? error
             throw error
         }
@@ -104,11 +118,11 @@ public struct TouchedRows {
         let made = self.made.filter { span.contains($0.key) }
         if !made.isEmpty {
             let keys = Set(made.map(\.key))
-            found.removeAll { keys.contains($0.key) }
-            found += made.compactMap { made in made.value.bytes.map { (made.key, $0) } }
-            found.sort { $0.key < $1.key }
+            found.removeAll { keys.contains($0) }
+            found += made.filter { $0.value != .absent }.map(\.key)
+            found.sort()
         }
-        return try found.map { try Key(stored: $0.key.bytes, behind: prefix.count) }
+        return try found.map { try Key(stored: $0.bytes, behind: prefix.count) }
     }
 
     /// Removes the rows in `range`; see ``keys(in:of:)``.
@@ -139,7 +153,7 @@ public struct TouchedRows {
             let primary = key.bytes(behind: [])
             for index in indexes { try move(index, key, primary, from: old, to: row) }
         }
-        try set(row.map { .row(try table.encoded($0)) } ?? .absent, at: bytes)
+        set(try row.map { .row(try table.encoded($0)) } ?? .absent, at: bytes)
     }
 
     private mutating func move<Key: RowKey, Row: Sendable>(
@@ -154,18 +168,22 @@ public struct TouchedRows {
         guard before != after else { return }
         let prefix = schema.prefix(ofPlace: place)
         for index in before where !after.contains(index) {
-            try set(.absent, at: KeyBytes(prefix + (isUnique ? index : index + primary)))
+            set(.absent, at: KeyBytes(prefix + (isUnique ? index : index + primary)))
         }
         for index in after where !before.contains(index) {
             let bytes = prefix + (isUnique ? index : index + primary)
             try requireShort(bytes, name)
             let entry = KeyBytes(bytes)
             guard isUnique else {
-                try set(.row([]), at: entry)
+                set(.row([]), at: entry)
                 continue
             }
-            guard try value(at: entry) == .absent else { throw RowError.notUnique(index: name) }
-            try set(.row(primary), at: entry)
+            let there = try value(at: entry)
+            // The row itself may name a key twice.
+            guard there == .absent || there == .row(primary) else {
+                throw RowError.notUnique(index: name)
+            }
+            set(.row(primary), at: entry)
         }
     }
 
@@ -207,7 +225,7 @@ public struct TouchedRows {
         }
     }
 
-    private mutating func set(_ value: RowValue, at key: KeyBytes) throws {
+    private mutating func set(_ value: RowValue, at key: KeyBytes) {
         touches[touch(key)].made = value
     }
 
@@ -239,6 +257,6 @@ public struct TouchedRows {
 /// The rows that an event finds.
 package protocol RowsBelow {
     func value(at key: KeyBytes) throws(FoldbackError) -> RowValue
-    /// Those of `span`, in order.
-    func rows(in span: KeySpan) throws(FoldbackError) -> [(key: KeyBytes, value: [UInt8])]
+    /// Of the rows in `span`, in order.
+    func keys(in span: KeySpan) throws(FoldbackError) -> [KeyBytes]
 }

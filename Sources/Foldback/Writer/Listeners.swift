@@ -22,10 +22,11 @@ package final class Listeners: Sendable {
 
     // MARK: The writer
 
-    package func published(_ new: Published) {
+    /// - Parameter changes: of rows, for each stored projection; nil where they are not known.
+    package func published(_ new: Published, _ changes: [[RowChangeBytes]?]) {
         let (views, rows) = state.withLock { (Array($0.views.values), Array($0.rows.values)) }
         for listener in views { listener(new) }
-        for watcher in rows { watcher.published(new) }
+        for watcher in rows { watcher.published(new.sequence, changes) }
     }
 
     package func answered(_ numbers: [IntentNumber]) {

@@ -22,10 +22,11 @@ package final class LogWriter: Sendable {
     /// - Parameters:
     ///   - fold: of the whole log.
     ///   - attempts: of its pending intents.
+    /// - Throws: `.damaged` where a row cannot be read that a pending intent asks for.
     package init(
         _ fold: LogFold, attempts: Attempts, on storage: any LogStorage, codec: any PayloadCodec,
         clock: @escaping @Sendable () -> Timestamp
-    ) {
+    ) throws(FoldbackError) {
         self.storage = storage
         self.codec = codec
         self.clock = clock
@@ -34,6 +35,7 @@ package final class LogWriter: Sendable {
             fold, attempts: attempts, replicas: storage.header.replicas)
         publication = Mutex(Publication(current: working.published()))
         storage.endReadingForWriting()
+        if let failure = working.fold.failure { throw failure }
         self.working = Mutex(working)
     }
 
@@ -94,6 +96,7 @@ package final class LogWriter: Sendable {
         if !working.batch.isEmpty {
             // Everything is folded before the commit, so that the view follows it at once (F15).
             let next = working.batch.records.isEmpty ? nil : working.published()
+            let changes = next == nil ? [] : working.fold.rows.map { $0.changes() }
             if next != nil { working.addRows() }
             storage.endReadingForWriting()
             if let failure = working.fold.failure {
@@ -117,7 +120,7 @@ package final class LogWriter: Sendable {
             }
             if let next {
                 publication.withLock { $0.publish(next) }
-                listeners.published(next)
+                listeners.published(next, changes)
             }
         }
         storage.endReadingForWriting()
@@ -125,8 +128,11 @@ package final class LogWriter: Sendable {
             working = before
             return .undone(failure)
         }
+        let answered = working.answered
+        // What the transaction held is in the log, and must not be kept until the next one.
+        working.begin(isWatched: false)
         sync(requests, &results)
-        return .done(results, answered: working.answered)
+        return .done(results, answered: answered)
     }
 
     /// Flushes where somebody asked for it. What was written is in the log; that it survives a power cut

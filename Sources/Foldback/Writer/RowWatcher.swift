@@ -6,6 +6,8 @@ package final class RowWatcher: Sendable {
     package struct Gathered: Sendable {
         package var sequence: LogSequence = 0
         package var changes: [KeyBytes: (old: SeenRow, new: SeenRow)] = [:]
+        /// Of these rows, old and new, and of those that have changed back.
+        fileprivate var bytes = 0
         /// False: more has changed than is kept here.
         package var isComplete = true
 
@@ -37,12 +39,12 @@ package final class RowWatcher: Sendable {
     }
 
     /// Called by the writer behind each commit.
-    func published(_ new: Published) {
-        let changes = new.rows[index].changes
+    func published(_ sequence: LogSequence, _ changes: [[RowChangeBytes]?]) {
+        let changes = changes[index]
         let isEmpty = gathered.withLock { gathered in
-            gathered.sequence = new.sequence
+            gathered.sequence = sequence
             guard let changes else {
-                // The commit was prepared before anybody watched.
+                // The commit was prepared before anybody watched, or an old row cannot be read.
                 gathered.isComplete = false
                 return false
             }
@@ -58,9 +60,16 @@ package final class RowWatcher: Sendable {
         guard gathered.isComplete else { return }
         let old = gathered.changes[change.key]?.old ?? change.old
         gathered.changes[change.key] = old == change.new ? nil : (old, change.new)
-        if gathered.changes.count > Limits.rowChangesMax {
+        gathered.bytes += change.old.bytes + change.new.bytes
+        if gathered.changes.count > Limits.rowChangesMax
+            || gathered.bytes > Limits.rowChangesBytesMax
+        {
             gathered.changes = [:]
             gathered.isComplete = false
         }
     }
+}
+
+extension SeenRow {
+    fileprivate var bytes: Int { value.bytes?.count ?? 0 }
 }

@@ -75,9 +75,9 @@ package final class StoreCore: Sendable {
                 storage, folds: folds, rows: rows, codec: codec
             ) { fold throws(FoldbackError) in try catchUp.took(&fold) }
             try catchUp.write(&fold)
-            try storage.dropRows(of: outdated)
+            try storage.drop(outdated)
             let attempts = try storage.attempts(of: fold.state.overlay)
-            let writer = LogWriter(
+            let writer = try LogWriter(
                 fold, attempts: attempts, on: storage, codec: codec, clock: clock)
             self.init(
                 Intake(storage, writer, hasThread: hasThread), codec: codec, start: start,
@@ -98,8 +98,13 @@ package final class StoreCore: Sendable {
             rows[index].attach(to: storage, number: UInt32(index + 1), sequence: 0, faults: [])
         }
         let fold = LogFold(of: storage, folds: folds, rows: rows)
-        let writer = LogWriter(
-            fold, attempts: Attempts(), on: storage, codec: codec, clock: clock)
+        let writer: LogWriter
+        do throws(FoldbackError) {
+            writer = try LogWriter(
+                fold, attempts: Attempts(), on: storage, codec: codec, clock: clock)
+        } catch {
+            preconditionFailure("a log without rows cannot have a damaged one: \(error)")
+        }
         let start = FoldingStart(checkpoint: 0, entriesFolded: 0, refused: [])
         return StoreCore(
             Intake(storage, writer, hasThread: false), codec: codec, start: start, policy: .manual)

@@ -49,6 +49,15 @@ enum Main {
             try await course.run(normal, round: round, &times[2])
             try await course.run(relaxed, round: round, &times[3])
         }
+        // All of them have read the same.
+        for id in stride(from: 0, to: Message.count, by: Int(Message.count / 50)) {
+            let sent = Message.sent(of: id)
+            let pages = [
+                try full.page(before: sent), try durable.page(before: sent),
+                try normal.page(before: sent), try relaxed.page(before: sent),
+            ].map { $0.map(\.id) }
+            precondition(Set(pages).count == 1, "the pages before \(sent) differ: \(pages)")
+        }
         try full.close()
         await durable.close()
         try normal.close()

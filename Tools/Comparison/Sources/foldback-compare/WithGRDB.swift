@@ -33,6 +33,7 @@ struct WithGRDB: Side {
     }
 
     private let pool: DatabasePool
+    private let encoder = JSONEncoder()
 
     init(at path: String, _ synchronous: Synchronous) throws {
         pool = try DatabasePool(path: path)
@@ -81,12 +82,11 @@ struct WithGRDB: Side {
     // MARK: What the user does
 
     func star(_ id: Int64) async throws -> OutboxEntry {
-        let change = try JSONEncoder().encode(Change.starred(id))
+        let change = try encoder.encode(Change.starred(id))
         return try await pool.write { db in try Self.star(id, change, db) }
     }
 
     func starTogether(_ ids: [Int64]) async throws -> [OutboxEntry] {
-        let encoder = JSONEncoder()
         let changes = try ids.map { ($0, try encoder.encode(Change.starred($0))) }
         return try await pool.write { db in try changes.map { try Self.star($0, $1, db) } }
     }

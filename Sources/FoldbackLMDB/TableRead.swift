@@ -1,0 +1,142 @@
+/// One table in a read that is going on, its root looked up once: for values that stand only while the
+/// read does. Keys are bytes here; the typed ways in go through it.
+package struct TableRead: Sendable {
+    typealias Bytes = UnsafeRawBufferPointer
+
+    private let snapshot: Snapshot
+    private let name: String
+    /// Nil where the table is not there yet.
+    private let tree: Tree?
+
+    init(_ snapshot: Snapshot, _ name: String) throws(LMDBError) {
+        self.snapshot = snapshot
+        self.name = name
+        tree = try snapshot.tree(name, .get)
+    }
+
+    /// The value's bytes, which are the file's and stand while the read does; nil if the key is not there.
+    package func value(
+        at key: UnsafeRawBufferPointer
+    ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        guard let tree else { return nil }
+        do throws(PageDamage) {
+            guard let node = try TreePath.node(at: key, in: snapshot, of: tree) else { return nil }
+            return try snapshot.value(of: node)
+        } catch {
+            throw LMDBError(.get, table: name, error)
+        }
+    }
+
+    /// Calls `body` with each pair from `start` on, in order of key, until it answers false.
+    package func scan(
+        from start: UnsafeRawBufferPointer,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
+    ) throws(LMDBError) {
+        try walk(from: start) { path, node throws(PageDamage) in
+            body(node.key, try path.value(of: node))
+        }
+    }
+
+    /// The same backwards: the pairs before `end`, the last one first; nil: from the last of all.
+    package func scanBackwards(
+        before end: UnsafeRawBufferPointer?,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
+    ) throws(LMDBError) {
+        try walkBackwards(before: end) { path, node throws(PageDamage) in
+            body(node.key, try path.value(of: node))
+        }
+    }
+
+    typealias Visit = (borrowing TreePath, Page.Node) throws(PageDamage) -> Bool
+
+    /// - Parameter start: nil: from the first of all.
+    func walk(from start: Bytes?, _ body: Visit) throws(LMDBError) {
+        guard let tree else { return }
+        do throws(PageDamage) {
+            var path = try TreePath(in: snapshot, of: tree, to: start)
+            try path.leaveLeaf()
+            while let node = try path.node() {
+                guard try body(path, node) else { return }
+                try path.advance(from: node)
+            }
+        } catch {
+            throw LMDBError(.scan, table: name, error)
+        }
+    }
+
+    func walkBackwards(before end: Bytes?, _ body: Visit) throws(LMDBError) {
+        guard let tree else { return }
+        do throws(PageDamage) {
+            var path =
+                if let end { try TreePath(in: snapshot, of: tree, to: end) } else {
+                    try TreePath(in: snapshot, behindLastOf: tree)
+                }
+            while try path.retreat(), let node = try path.node() {
+                guard try body(path, node) else { return }
+            }
+        } catch {
+            throw LMDBError(.scan, table: name, error)
+        }
+    }
+}
+
+// MARK: By types
+
+extension Snapshot {
+    func get<Key, R>(
+        _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
+    ) throws(LMDBError) -> R? {
+        let read = try TableRead(self, table.name)
+        return try key.withKeyBytes { key throws(LMDBError) -> R? in
+            try read.value(at: key).map { body($0.bytes) }
+        }
+    }
+
+    /// Calls `body` with each pair from `start` on, in order of key, until it answers false.
+    func scan<Key>(
+        _ table: Table<Key>, from start: Key?, _ body: (Key, RawSpan) -> Bool
+    ) throws(LMDBError) {
+        let read = try TableRead(self, table.name)
+        func visit(_ path: borrowing TreePath, _ node: Page.Node) throws(PageDamage) -> Bool {
+            body(try path.key(of: node), try path.value(of: node).bytes)
+        }
+        guard let start else { return try read.walk(from: nil, visit) }
+        try start.withKeyBytes { start throws(LMDBError) in try read.walk(from: start, visit) }
+    }
+
+    func lastKey<Key>(of table: Table<Key>) throws(LMDBError) -> Key? {
+        var last: Key?
+        try TableRead(self, table.name).walkBackwards(before: nil) {
+            path, node throws(PageDamage) in
+            last = try path.key(of: node)
+            return false
+        }
+        return last
+    }
+
+    func count<Key>(of table: Table<Key>) throws(LMDBError) -> Int {
+        Int(clamping: try tree(table.name, .inspect)?.entries ?? 0)
+    }
+
+    func tree(_ name: String, _ operation: LMDBError.Operation) throws(LMDBError) -> Tree? {
+        do throws(PageDamage) { return try tree(named: name) } catch {
+            throw LMDBError(operation, table: name, error)
+        }
+    }
+}
+
+extension TreePath {
+    fileprivate func key<Key: TableKey>(of node: Page.Node) throws(PageDamage) -> Key {
+        guard let key = Key(keyBytes: node.key) else {
+            throw damage("a key of \(node.key.count) bytes is none of the table's")
+        }
+        return key
+    }
+}
+
+extension ReadTransaction {
+    /// The table in this read, to be used inside the closure that has the read, and not kept.
+    package func opened<Key>(_ table: Table<Key>) throws(LMDBError) -> TableRead {
+        try TableRead(snapshot, table.name)
+    }
+}

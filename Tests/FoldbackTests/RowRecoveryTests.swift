@@ -1,0 +1,319 @@
+import Foldback
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Rows that are damaged, half made, half removed, or left behind: what is shown is what the entries give, or
+/// an error says why not.
+@Suite struct RowRecoveryTests {
+    /// Texts by key, without an index; "c" events are unknown to code that is not ``New``.
+    private struct Notes<Age>: StoredProjection {
+        static var name: String { "notes" }
+        static var notes: RowTable<String, String> { RowTable("notes", codec: JSONBytes()) }
+        static var schema: RowSchema { RowSchema(notes) }
+        static var codec: any EventCodec<Move> { PickyCodec(knowsClaims: Age.self == New.self) }
+
+        static func apply(
+            _ move: Move, _ context: EventContext, to rows: inout TouchedRows
+        ) throws {
+            switch move {
+            case .set(let key, let count):
+                try rows.put(String(repeating: "x", count: count), at: key, in: notes)
+            case .claim(let key): try rows.put("claimed", at: key, in: notes)
+            case .add(let key, _): try rows.update(key, in: notes) { $0 += "+" }
+            case .remove(let key): try rows.remove(key, from: notes)
+            case .replaceAll: throw MoveConflict(reason: "unknown")
+            }
+        }
+    }
+
+    private enum Old {}
+    private enum New {}
+
+    private struct PickyCodec: EventCodec {
+        let knowsClaims: Bool
+        var format: EventFormat { MoveCodec().format }
+        func encode(_ move: Move) throws -> [UInt8] { try MoveCodec().encode(move) }
+        func decode(_ bytes: RawSpan, format: EventFormat) throws -> Move {
+            let move = try MoveCodec().decode(bytes, format: format)
+            if case .claim = move, !knowsClaims { throw MoveConflict(reason: "unknown event") }
+            return move
+        }
+    }
+
+    /// A log that dies after some transactions.
+    private final class DyingLog: ForwardingLog {
+        let log: MemoryLog
+        private let writesLeft: Mutex<Int>
+
+        init(_ rows: MemoryRows, writes: Int) {
+            log = MemoryLog(rows)
+            writesLeft = Mutex(writes)
+        }
+
+        func write(_ batch: WriteBatch) throws(StorageFailure) {
+            let isDead = writesLeft.withLock { left in
+                left -= 1
+                return left < 0
+            }
+            if isDead {
+                throw StorageFailure(
+                    path: path, reason: .system(errno: EIO), detail: "on purpose",
+                    leavesOutcomeUnknown: false)
+            }
+            try log.write(batch)
+        }
+    }
+
+    private final class Steps: Sendable {
+        private let all = Mutex<[CatchingUp]>([])
+        func add(_ step: CatchingUp) { all.withLock { $0.append(step) } }
+        var sequences: [LogSequence] { all.withLock { $0.map(\.sequence) } }
+    }
+
+    private static func store<P: EventFold>(
+        _ projection: P.Type, over storage: any LogStorage, _ steps: Steps = Steps()
+    ) throws -> Store<P> where P.Event == Move {
+        let standing = Standing(projection, [])
+        let core = try StoreCore(
+            on: storage, codec: AppCodec(codec: P.codec), folds: standing.folds,
+            rows: standing.rows, clock: LogSources.counting().now, policy: .manual,
+            hasThread: false, progress: steps.add)
+        return Store(core: core, standing: standing)
+    }
+
+    private static func downlink() -> MemoryLog {
+        MemoryLog(kind: .downlink, replica: ReplicaID("me")!)
+    }
+
+    private static func confirmed(
+        _ moves: [Move], from position: UInt64 = 1
+    ) -> [ConfirmedEvent<Move>] {
+        moves.enumerated().map { index, move in
+            ConfirmedEvent(
+                position: Position(position + UInt64(index)), event: move, origin: nil)
+        }
+    }
+
+    // MARK: Damage
+
+    @Test func `a damaged row that a pending intent asks for is said at opening, and made anew`()
+        async throws
+    {
+        let directory = TemporaryDirectory()
+        func open() async throws(FoldbackError) -> Store<RowBoard> {
+            try await Foldback.open(
+                at: directory.log, RowBoard.self, confirmedBy: .acknowledgement,
+                durability: .relaxed)
+        }
+        var store = try await open()
+        for (number, key) in ["a", "b"].enumerated() {
+            _ = try await store.record(.set(key, 1))
+            try await store.acknowledge(IntentNumber(UInt64(number + 1)))
+        }
+        _ = try await store.record(.add("a", 5))
+        await store.close()
+        let key = KeyBytes("a".bytes(behind: [0, 0, 0, 1, 0, 0]))
+        let log = try LMDBLog.open(
+            directory.log.path, kind: nil, newKind: .downlink, replica: nil,
+            options: .init(), freshReplica: { ReplicaID("other")! })
+        var batch = WriteBatch()
+        batch.append(key, Array("1 and some bytes".utf8))
+        try log.write(batch)
+        log.close()
+        let failure = await error { () throws(FoldbackError) in try await open() }
+        guard case .damaged = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        try await Foldback.discardRows(at: directory.log)
+        store = try await open()
+        let shown = try store.read { try SeenBoard($0) }
+        #expect(shown.view.cells == ["a": 6, "b": 1] && shown.confirmed.cells == ["a": 1, "b": 1])
+        #expect(try await store.verify().findings == [])
+        await #expect(throws: FoldbackError.self) {
+            try await Foldback.discardRows(at: directory.log)
+        }
+        await store.close()
+    }
+
+    @Test func `a damaged row that is watched does not stand in the way of a new one`() async throws
+    {
+        let log = Self.downlink()
+        let store = try Self.store(Notes<Old>.self, over: log)
+        _ = try await store.confirm(Self.confirmed([.set("a", 1)]))
+        let key = KeyBytes("a".bytes(behind: [0, 0, 0, 1, 0, 0]))
+        var batch = WriteBatch()
+        batch.append(key, [1])
+        try log.write(batch)
+        var changes = try store.changes(of: Notes<Old>.notes).makeAsyncIterator()
+        _ = try await store.confirm(Self.confirmed([.set("a", 2)], from: 2))
+        #expect(try store.read { try $0.get("a", in: Notes<Old>.notes) } == "xx")
+        let told = try #require(try await changes.next())
+        #expect(!told.isComplete && told.sequence == 2)
+        await store.close()
+    }
+
+    // MARK: Half made, half removed
+
+    @Test func `catching up goes on behind the piece where it was cut off`() async throws {
+        let log = Self.downlink()
+        let values = try Self.store(Board.self, over: log)
+        for position in 1...12 as ClosedRange<UInt64> {
+            let move = Move.set("k\(position % 5)", 1 << 20)
+            _ = try await values.confirm(Self.confirmed([move], from: position))
+        }
+        await values.close()
+        let cut = DyingLog(log.rows, writes: 2)
+        let first = Steps()
+        #expect(throws: FoldbackError.self) {
+            try Self.store(Notes<Old>.self, over: cut, first)
+        }
+        #expect(first.sequences == [4, 8])
+        let rest = Steps()
+        let store = try Self.store(Notes<Old>.self, over: MemoryLog(cut.log.rows), rest)
+        #expect(rest.sequences == [12])
+        #expect(try store.read { try $0.count(of: Notes<Old>.notes) } == 5)
+        #expect(try await store.verify().findings == [])
+        await store.close()
+    }
+
+    @Test func `rows that are half removed are not taken for the whole`() async throws {
+        let log = Self.downlink()
+        var board = try Self.store(RowBoard.self, over: log)
+        let all = (0..<5_000).map { ("k\($0)", $0) }
+        _ = try await board.confirm(
+            Self.confirmed([.replaceAll(Dictionary(uniqueKeysWithValues: all))]))
+        let expected = try board.seen()
+        await board.close()
+        // Two transactions: none, one or both have happened.
+        for writes in 0...2 {
+            let cut = DyingLog(log.rows, writes: writes)
+            do { try cut.drop(try cut.storedRows()) } catch { #expect(writes < 2) }
+            board = try Self.store(RowBoard.self, over: MemoryLog(cut.log.rows))
+            #expect(try board.seen().view == expected.view)
+            #expect(try board.core.storage.projectionHeaders().count == 1)
+            await board.close()
+        }
+    }
+
+    // MARK: Events that could not be read
+
+    @Test func `rows are made again once more of an entry can be read, and not each time`()
+        async throws
+    {
+        let log = Self.downlink()
+        let new = try Self.store(Notes<New>.self, over: log)
+        // Two events of one origin, of which old code reads one.
+        let intent = IntentID(replica: ReplicaID("you")!, number: 1)
+        let events = [Move.set("a", 1), .claim("b")].enumerated().map { index, move in
+            ConfirmedEvent(position: Position(UInt64(index + 1)), event: move, origin: intent)
+        }
+        _ = try await new.confirm(events)
+        await new.close()
+        // The same entries, without the rows that new code has made of them.
+        let fresh = Self.downlink()
+        try fresh.write(Self.batch(ofEntries: log.rows))
+        var rows = fresh.rows
+        func open<Age>(_ age: Age.Type, isBehind: Bool) async throws -> [Fault] {
+            let (storage, steps) = (MemoryLog(rows), Steps())
+            let store = try Self.store(Notes<Age>.self, over: storage, steps)
+            #expect(steps.sequences == (isBehind ? [1] : []))
+            rows = storage.rows
+            await store.close()
+            return store.faults
+        }
+        #expect(try await open(Old.self, isBehind: true).count == 1)
+        #expect(try await open(Old.self, isBehind: false).count == 1)
+        #expect(try await open(New.self, isBehind: true) == [])
+        #expect(try await open(New.self, isBehind: false) == [])
+    }
+
+    @Test func `making rows again goes on where it was cut off, and leaves no others`() async throws
+    {
+        let log = Self.downlink()
+        let old = try Self.store(Notes<Old>.self, over: log)
+        for position in 1...12 as ClosedRange<UInt64> {
+            let move = Move.set("k\(position % 5)", 1 << 20)
+            _ = try await old.confirm(Self.confirmed([move], from: position))
+        }
+        let new = try Self.store(Notes<New>.self, over: MemoryLog(log.rows))
+        _ = try await new.confirm(Self.confirmed([.claim("c")], from: 13))
+        let entries = try #require(new.core.storage as? MemoryLog).rows
+        await new.close()
+        await old.close()
+        let batch = try Self.batch(ofEntries: entries)
+        let bare = Self.downlink()
+        try bare.write(batch)
+        let withFault = try Self.store(Notes<Old>.self, over: bare)
+        #expect(withFault.faults.count == 1)
+        let cut = DyingLog(bare.rows, writes: 2)
+        #expect(throws: FoldbackError.self) { try Self.store(Notes<New>.self, over: cut) }
+        let rest = Steps()
+        let store = try Self.store(Notes<New>.self, over: MemoryLog(cut.log.rows), rest)
+        #expect(rest.sequences == [12, 13] || rest.sequences == [13])
+        #expect(try store.core.storage.projectionHeaders().count == 1)
+        #expect(try await store.verify().findings == [])
+        await store.close()
+        await withFault.close()
+    }
+
+    private static func batch(ofEntries rows: MemoryRows) throws -> WriteBatch {
+        var batch = WriteBatch()
+        for (sequence, bytes) in try MemoryLog(rows).records(from: 1, countMax: 100) {
+            batch.append(bytes, at: sequence)
+        }
+        return batch
+    }
+
+    // MARK: Left behind
+
+    @Test func `rows that stand where their store was closed are sound`() async throws {
+        let directory = TemporaryDirectory()
+        func run<P: EventFold>(_ projection: P.Type, _ move: Move) async throws
+        where P.Event == Move {
+            let store = try await Foldback.open(
+                at: directory.log, projection, confirmedBy: .acknowledgement,
+                durability: .relaxed)
+            let receipt = try await store.record(move)
+            try await store.acknowledge(receipt.number)
+            await store.close()
+        }
+        try await run(RowBoard.self, .set("a", 1))
+        try await run(Board.self, .set("a", 2))
+        #expect(try LogReader(at: directory.log).verify(RowBoard.self).findings == [])
+        try await run(RowBoard.self, .set("b", 3))
+        #expect(try LogReader(at: directory.log).verify(RowBoard.self).findings == [])
+    }
+
+    // MARK: Indexes
+
+    private struct People: StoredProjection {
+        static let people = RowTable("people", key: Int.self, row: String.self)
+        static let aliases = people.index(
+            "aliases", isUnique: true,
+            byEach: { _, text in
+                text.split(separator: ",").map(String.init)
+            })
+        static let schema = RowSchema(people, aliases)
+        static var codec: any EventCodec<Move> { MoveCodec() }
+
+        static func apply(
+            _ move: Move, _ context: EventContext, to rows: inout TouchedRows
+        ) throws {
+            guard case .set(let text, let id) = move else { return }
+            try rows.put(text, at: id, in: people)
+        }
+    }
+
+    @Test func `a row that names a key twice is not in its own way`() async throws {
+        let store = Foldback.inMemory(People.self, confirmedBy: .acknowledgement)
+        _ = try await store.record(.set("x,x,y", 1))
+        _ = try await store.record(.set("y,x,x", 1))
+        #expect(try store.read { try $0.get("x", by: People.aliases)?.key } == 1)
+        #expect(try store.read { try $0.count(of: People.aliases) } == 2)
+        await #expect(throws: FoldbackError.self) { try await store.record(.set("z,y", 2)) }
+        await store.close()
+    }
+}
