@@ -11,10 +11,18 @@ let package = Package(
         .library(name: "Foldback", targets: ["Foldback"]),
         .library(name: "FoldbackSync", targets: ["FoldbackSync"]),
         .library(name: "FoldbackTesting", targets: ["FoldbackTesting"]),
+        .library(name: "FoldbackReplay", targets: ["FoldbackReplay"]),
+    ],
+    traits: [
+        .trait(
+            name: "ReplayTool",
+            description: "FoldbackReplay has sources, and swift-argument-parser is fetched for it.")
     ],
     dependencies: [
         // Persistent maps: a published view costs no copy of the state behind it.
-        .package(url: "https://github.com/apple/swift-collections", from: "1.2.0")
+        .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
+        // For the trait ReplayTool alone.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
         .systemLibrary(
@@ -31,6 +39,15 @@ let package = Package(
         .target(name: "FoldbackSync", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
             name: "FoldbackTesting", dependencies: ["Foldback", "FoldbackSync"],
+            swiftSettings: strict),
+        .target(
+            name: "FoldbackReplay",
+            dependencies: [
+                "Foldback",
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser",
+                    condition: .when(traits: ["ReplayTool"])),
+            ],
             swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB"],

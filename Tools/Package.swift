@@ -9,7 +9,7 @@ let package = Package(
     name: "FoldbackTools",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Foldback", path: ".."),
+        .package(name: "Foldback", path: "..", traits: ["ReplayTool"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
@@ -20,6 +20,7 @@ let package = Package(
             name: "foldback",
             dependencies: [
                 "FoldbackShell",
+                .product(name: "FoldbackReplay", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -38,6 +38,9 @@ extension FoldbackError: CustomStringConvertible {
             "sequence \(sequence) is not there yet; the last is \(last)"
         case .doesNotFollow(let sequence, let reason):
             "entry \(sequence) does not follow from those before it: \(reason)"
+        case .notEmpty(let path, let count):
+            "the log at \(path) has \(count) entries, and only an empty one can be filled; "
+                + "choose another directory"
         case .noCheckpoint(let reason): "no checkpoint was written: \(reason)"
         case .closed(let path): "the store of the log at \(path) is closed; open it again"
         case .usedAfterFork(let path):

@@ -42,6 +42,8 @@ public enum DocumentEvent: Sendable, Hashable {
         .change(key, .increment(field: field, by: amount), require)
     }
 
+    package func touches(_ key: ExactString) -> Bool { keys.contains(key) }
+
     /// The keys that the event touches, each once.
     var keys: [ExactString] {
         switch self {

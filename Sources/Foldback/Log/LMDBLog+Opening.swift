@@ -10,10 +10,11 @@ extension LMDBLog {
     ///   - kind: what an existing log must be; nil takes any.
     ///   - newKind: of a log that is created.
     ///   - replica: of a log that is created; nil makes one.
+    ///   - earlier: replicas that a log without entries has had before, in order, for entries to be imported.
     ///   - freshReplica: makes a replica id that no other log has.
     package static func open(
         _ path: String, kind: LogKind?, newKind: LogKind, replica: ReplicaID?,
-        options: Environment.Options,
+        earlier: [ReplicaID] = [], options: Environment.Options,
         freshReplica: () -> ReplicaID
     ) throws(FoldbackError) -> LMDBLog {
         let environment = try translating(path) { () throws(LMDBError) in
@@ -36,6 +37,10 @@ extension LMDBLog {
             header.file = file
             header.marks = [mark]
             header.replicas = ReplicaTable(header.replicas.names + [freshReplica()])
+        }
+        if !earlier.isEmpty {
+            let own = header.replicas.names.filter { !earlier.contains($0) }
+            header.replicas = ReplicaTable(earlier + (own.isEmpty ? [freshReplica()] : own))
         }
         let bytes = header == existing ? nil : header.encoded()
         return try translating(path) { () throws(LMDBError) in

@@ -74,34 +74,19 @@ package struct LogFold: Sendable {
         _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence? = nil,
         _ taken: (inout LogFold, Effects) throws(FoldbackError) -> Void = { _, _ in }
     ) throws(FoldbackError) {
-        let count = try storage.recordCount()
-        while last.map({ state.sequence < $0 }) ?? true {
-            let left = last.map { Int(clamping: $0.value - state.sequence.value) } ?? .max
-            let records = try storage.records(from: state.sequence.next, countMax: left)
-            guard !records.isEmpty else {
-                // Read before the end was reached: a live log may have grown since.
-                guard state.sequence.value >= UInt64(count) else {
-                    throw .damaged(
-                        path: storage.path, sequence: state.sequence.next,
-                        reason: "the log has \(count) records, and the rest cannot be found")
-                }
-                return
-            }
-            for (sequence, bytes) in records {
-                guard sequence == state.sequence.next else {
-                    throw .damaged(
-                        path: storage.path, sequence: state.sequence.next,
-                        reason: "the record is missing, and \(sequence) comes next")
-                }
-                try taken(&self, try take(bytes, at: sequence, storage, codec))
-            }
+        var records = RecordReader(storage, behind: state.sequence, upTo: last)
+        while let (sequence, bytes) = try records.next() {
+            try taken(&self, try take(bytes, at: sequence, storage, codec).effects)
         }
     }
 
-    private mutating func take(
+    /// Takes in the record of the next entry.
+    ///
+    /// - Throws: as ``replay(_:codec:upTo:_:)``.
+    package mutating func take(
         _ bytes: [UInt8], at sequence: LogSequence, _ storage: any LogStorage,
         _ codec: any PayloadCodec
-    ) throws(FoldbackError) -> Effects {
+    ) throws(FoldbackError) -> (record: Record, effects: Effects) {
         let record: Record
         let checksum: UInt64
         do throws(FormatError) {
@@ -122,7 +107,52 @@ package struct LogFold: Sendable {
             record.entry, checksum: checksum, bytes: bytes.count, recalled: recalled)
         perform(effects.fold)
         if let failure { throw failure }
-        return effects
+        return (record, effects)
+    }
+}
+
+/// A log's records one after the other, read in bounded pieces (L8). Behind the last of a log that goes on,
+/// there may be more later.
+package struct RecordReader: Sendable {
+    private let storage: any LogStorage
+    private let last: LogSequence?
+    /// Of the record that was given out last.
+    private var sequence: LogSequence
+    private var piece: ArraySlice<(LogSequence, [UInt8])> = []
+
+    package init(
+        _ storage: any LogStorage, behind sequence: LogSequence, upTo last: LogSequence? = nil
+    ) {
+        self.storage = storage
+        self.sequence = sequence
+        self.last = last
+    }
+
+    /// Nil at the end.
+    ///
+    /// - Throws: `.damaged` where a record is missing; what the storage throws.
+    package mutating func next() throws(FoldbackError) -> (LogSequence, [UInt8])? {
+        if piece.isEmpty { try readOn() }
+        guard let record = piece.popFirst() else { return nil }
+        guard record.0 == sequence.next else {
+            throw .damaged(
+                path: storage.path, sequence: sequence.next,
+                reason: "the record is missing, and \(record.0) comes next")
+        }
+        sequence = record.0
+        return record
+    }
+
+    private mutating func readOn() throws(FoldbackError) {
+        let left = last.map { Int(clamping: $0.value - min(sequence.value, $0.value)) } ?? .max
+        guard left > 0 else { return }
+        // Counted before the end is reached: a live log may have grown since.
+        let count = try storage.recordCount()
+        piece = try storage.records(from: sequence.next, countMax: left)[...]
+        guard piece.isEmpty, sequence.value < UInt64(count) else { return }
+        throw .damaged(
+            path: storage.path, sequence: sequence.next,
+            reason: "the log has \(count) records, and the rest cannot be found")
     }
 }
 

@@ -10,7 +10,7 @@
 /// The data file stays byte for byte as it is. A log that nobody holds is opened without a lock file,
 /// and a store that opens meanwhile waits up to two seconds for the reader to be gone.
 public final class LogReader: Sendable {
-    private let log: LMDBLog
+    let log: LMDBLog
     private let codec = RawCodec()
 
     /// - Throws: `.missing`, `.notALog`, `.locked` with `.thisProcess`, `.newerFormat`, `.damaged`,

@@ -196,7 +196,8 @@ package final class LogWriter: Sendable {
     private func carryOut(
         _ command: Command, isForced: Bool, in working: inout WorkingLog
     ) throws(FoldbackError) -> Outcome {
-        let subjects = try settled(command.named(in: storage.header.replicas), in: working)
+        let subjects = try working.settled(
+            command.named(in: storage.header.replicas), in: storage, codec)
         let time = clock()
         let decision = working.fold.state.decision(
             for: command, settled: subjects.mapValues(\.intent), time: time)
@@ -227,28 +228,6 @@ package final class LogWriter: Sendable {
         case .refuse(let refusal): throw FoldbackError(refusal)
         }
     }
-
-    /// What the log knows of those intents that the overlay does not have.
-    private func settled(
-        _ named: [IntentNumber], in working: WorkingLog
-    ) throws(FoldbackError) -> [IntentNumber: SettledSubject] {
-        var subjects: [IntentNumber: SettledSubject] = [:]
-        for number in named {
-            guard working.fold.state.wasRecorded(number), working.fold.state.overlay[number] == nil,
-                subjects[number] == nil
-            else { continue }
-            let (row, recorded) = try storage.recall(
-                number, codec: codec, uncommitted: working.batch)
-            guard let verdict = row.verdict else {
-                throw .damaged(
-                    path: storage.path, sequence: nil,
-                    reason: "intent \(number) should be in the overlay and is not")
-            }
-            subjects[number] = SettledSubject(
-                row: row, intent: SettledIntent(recorded: recorded, verdict: verdict))
-        }
-        return subjects
-    }
 }
 
 /// What readers get, and what they may meet on the disk beside it.
@@ -270,12 +249,6 @@ private struct Publication {
     func published(at sequence: LogSequence) -> Published? {
         [current, upcoming, previous].lazy.compactMap { $0 }.first { $0.sequence == sequence }
     }
-}
-
-/// A settled intent that a command names, with its row.
-struct SettledSubject: Sendable {
-    let row: VerdictRow
-    let intent: SettledIntent
 }
 
 extension Request.Work {

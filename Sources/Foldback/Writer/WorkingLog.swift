@@ -55,15 +55,19 @@ package struct WorkingLog: Sendable {
     }
 
     /// Appends an entry that was decided on.
-    /// - Parameter subjects: the settled intents that its command names.
+    /// - Parameters:
+    ///   - replica: that wrote it; nil: the log's present one.
+    ///   - subjects: the settled intents that its command names.
     mutating func append(
-        _ entry: Entry, time: Timestamp, subjects: [IntentNumber: SettledSubject]
+        _ entry: Entry, time: Timestamp, subjects: [IntentNumber: SettledSubject],
+        replica: ReplicaID? = nil
     ) {
         let sequence = fold.state.sequence.next
         var info: [String: String] = [:]
         if case .intent(let recorded) = entry { info = recorded.info }
         let record = Record(
-            stamp: Stamp(sequence: sequence, time: time), replica: replicas.current, info: info,
+            stamp: Stamp(sequence: sequence, time: time), replica: replica ?? replicas.current,
+            info: info,
             entry: entry)
         let (bytes, checksum) = record.encoded(predecessor: fold.chain, replicas: replicas)
         batch.append(bytes, at: sequence)

@@ -1,0 +1,67 @@
+/// An entry behind which a value came out otherwise: one line of ``LogReader/causes(of:in:)``.
+public struct Cause<Event: Sendable>: Sendable {
+    public let entry: LogEntry<Event>
+    /// The intents that the entry is about: its own, those it answers, those its events name.
+    public let intents: [IntentID]
+    /// What the view had there, and has.
+    public let view: Change
+    /// The same of confirmed state.
+    public let confirmed: Change
+
+    public struct Change: Hashable, Sendable {
+        /// Nil: nothing was there.
+        public let old: JSON?
+        /// Nil: nothing is there.
+        public let new: JSON?
+
+        public var isChange: Bool { old != new }
+    }
+}
+
+extension LogReader {
+    /// Which entries made a value what it is: those behind which the view or confirmed state had another value at
+    /// that place, oldest first. A confirmation of what was predicted changes what is confirmed alone.
+    ///
+    /// - Parameters:
+    ///   - place: in the state as ``JSON/init(describing:)`` shows it; of ``Documents`` its key, and on from there.
+    ///   - last: the last entry that is looked at; nil: to the end.
+    /// - Complexity: folds the log once. Of other projections than ``Documents`` each state is looked at whole.
+    /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    public func causes<P: Projection>(
+        of place: JSONPointer, in projection: P.Type, upTo last: LogSequence? = nil
+    ) throws(FoldbackError) -> [Cause<P.Event>] {
+        let end = try lastSequence()
+        if let last, last > end { throw .beyondEnd(last, last: end) }
+        var causes: [Cause<P.Event>] = []
+        var replay = try replay(projection)
+        var view = replay.snapshot.view.shown(at: place)
+        var confirmed = replay.snapshot.confirmed.shown(at: place)
+        while replay.snapshot.sequence < last ?? end, let entry = try replay.next() {
+            let (newView, newConfirmed) = (
+                replay.snapshot.view.shown(at: place), replay.snapshot.confirmed.shown(at: place)
+            )
+            guard newView != view || newConfirmed != confirmed else { continue }
+            causes.append(
+                Cause(
+                    entry: entry, intents: entry.intents,
+                    view: Cause.Change(old: view, new: newView),
+                    confirmed: Cause.Change(old: confirmed, new: newConfirmed)))
+            (view, confirmed) = (newView, newConfirmed)
+        }
+        return causes
+    }
+}
+
+extension LogEntry {
+    /// The intents that the entry is about; another replica's only where its events name them.
+    public var intents: [IntentID] {
+        switch content {
+        case .intent(let number, _, _, _, let retries):
+            [number, retries].compactMap { $0 }.map { IntentID(replica: replica, number: $0) }
+        case .acknowledged(let number, _, _), .rejected(let number, _), .withdrawn(let number),
+            .dismissed(let number):
+            [IntentID(replica: replica, number: number)]
+        case .confirmed(let events, _): events.compactMap(\.origin)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+/// What a log has, as JSON: the form of the command line and of files.
+extension JSON {
+    package static func of(_ number: some LogNumber) -> JSON {
+        Int64(exactly: number.value).map(JSON.integer) ?? .digits(String(number.value))
+    }
+
+    package static func of(_ id: IntentID) -> JSON {
+        ["replica": .string(id.replica.name), "intent": .of(id.number)]
+    }
+
+    /// An event as it is in a log; bytes that are no JSON as a list of numbers.
+    init(logged bytes: [UInt8]) {
+        do { self = try JSON(parsing: bytes) } catch {
+            self = ["bytes": .array(bytes.map { .integer(Int64($0)) })]
+        }
+    }
+}
+
+extension LogEntry {
+    /// The entry in the form of the command line's contract.
+    public var json: JSON {
+        var object: JSON.Object = [
+            "sequence": JSON.of(sequence), "at": .integer(time.millisecondsSince1970),
+        ]
+        if !info.isEmpty {
+            var items = JSON.Object()
+            for (key, value) in info { items[ExactString(key)] = .string(value) }
+            object["info"] = .object(items)
+        }
+        switch content {
+        case .intent(let number, let event, let isConfirmOnly, let once, let retries):
+            object["kind"] = "intent"
+            object["replica"] = .string(replica.name)
+            object["intent"] = JSON.of(number)
+            object["event"] = JSON(logged: event.bytes)
+            if isConfirmOnly { object["confirmOnly"] = true }
+            object["once"] = once.map { .string($0) }
+            object["retries"] = retries.map { JSON.of($0) }
+        case .acknowledged(let number, let position, let replacement):
+            object["kind"] = "acknowledged"
+            object["intent"] = JSON.of(number)
+            object["position"] = position.map { JSON.of($0) }
+            object["event"] = replacement.map { JSON(logged: $0.bytes) }
+        case .rejected(let number, let rejection):
+            object["kind"] = "rejected"
+            object["intent"] = JSON.of(number)
+            object["code"] = rejection.code.map { .string($0) }
+            object["message"] = .string(rejection.message)
+        case .withdrawn(let number):
+            object["kind"] = "withdrawn"
+            object["intent"] = JSON.of(number)
+        case .dismissed(let number):
+            object["kind"] = "dismissed"
+            object["intent"] = JSON.of(number)
+        case .confirmed(let events, let through):
+            object["kind"] = "confirmed"
+            object["through"] = JSON.of(through)
+            object["events"] = .array(events.map { eventJSON($0) })
+        }
+        return .object(object)
+    }
+}
+
+/// An event of a batch as it is in a log.
+private func eventJSON<Event>(_ event: ConfirmedEvent<LoggedEvent<Event>>) -> JSON {
+    var object: JSON.Object = [
+        "position": JSON.of(event.position), "event": JSON(logged: event.event.bytes),
+    ]
+    object["origin"] = event.origin.map { .of($0) }
+    return .object(object)
+}
+
+extension StoreStatus {
+    /// The status in the form of the command line's contract, without what only a fold can tell.
+    public var json: JSON.Object {
+        [
+            "replica": .string(replica.name), "kind": .string(kind.rawValue),
+            "sequence": JSON.of(sequence), "through": JSON.of(through),
+            "pending": .integer(Int64(pendingCount)), "accepted": .integer(Int64(acceptedCount)),
+            "rejected": .integer(Int64(rejectedCount)), "nextIntent": JSON.of(nextIntent),
+            "bytes": .integer(Int64(bytesOnDisk)), "checkpoint": JSON.of(checkpoint),
+        ]
+    }
+}

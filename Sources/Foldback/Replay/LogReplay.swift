@@ -1,0 +1,94 @@
+/// A log's entries one after the other, with the states that a store showed behind each: from anywhere, forward.
+///
+/// ```swift
+/// var replay = try LogReader(at: directory).replay(Likes.self)
+/// while let entry = try replay.next() {
+///     print(entry.sequence, replay.snapshot.view.counts)
+/// }
+/// ```
+///
+/// The projection may be another one than the log was written with, as long as it has the same events. Nothing is
+/// written (L9), and a few hundred entries are in memory at a time.
+public struct LogReplay<P: Projection>: Sendable {
+    private let log: any LogStorage
+    private let codec: any PayloadCodec
+    private var fold: LogFold
+    private var records: RecordReader
+    /// What was seen behind the last entry.
+    public private(set) var snapshot: Snapshot<P>
+
+    init(_ log: any LogStorage, from sequence: LogSequence) throws(FoldbackError) {
+        self.log = log
+        codec = AppCodec(codec: P.codec)
+        (fold, _) = try LogFold.folded(log, folds: [Fold<P>()], codec: codec, upTo: sequence)
+        guard fold.state.sequence == sequence else {
+            throw .beyondEnd(sequence, last: fold.state.sequence)
+        }
+        records = RecordReader(log, behind: sequence)
+        snapshot = Snapshot(fold.published(), 0)
+    }
+
+    /// Takes in the next entry; nil at the end, behind which there may be more later while a store goes on.
+    ///
+    /// - Complexity: what it cost the store to record or take the entry.
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`; the replay stands where it stood.
+    public mutating func next() throws(FoldbackError) -> LogEntry<P.Event>? {
+        guard let (sequence, bytes) = try records.next() else { return nil }
+        let record = try fold.take(bytes, at: sequence, log, codec).record
+        snapshot = Snapshot(fold.published(), 0)
+        return LogEntry(record)
+    }
+}
+
+extension LogReader {
+    /// Goes through the log from behind entry `sequence` on; 0 is before the first.
+    ///
+    /// - Complexity: folds what came after the nearest checkpoint before `sequence`.
+    /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    public func replay<P: Projection>(
+        _: P.Type, from sequence: LogSequence = 0
+    ) throws(FoldbackError) -> LogReplay<P> { try LogReplay(log, from: sequence) }
+
+    /// What a store with this projection showed behind entry `sequence`; 0 is before the first (F11).
+    ///
+    /// - Complexity: as ``replay(_:from:)``.
+    /// - Throws: as that.
+    public func snapshot<P: Projection>(
+        of projection: P.Type, at sequence: LogSequence
+    ) throws(FoldbackError) -> Snapshot<P> { try replay(projection, from: sequence).snapshot }
+
+    /// What has become of intents by now: a function that answers nil for one that was never recorded.
+    ///
+    /// - Complexity: reads the newest checkpoint and what came after it; then one look-up for each.
+    package func states() throws(FoldbackError) -> (IntentNumber) throws -> IntentState? {
+        let (fold, _) = try LogFold.folded(log, folds: [], codec: RawCodec())
+        let overlay = fold.state.overlay
+        return { [log] number in
+            if let intent = overlay[number] { return intent.state }
+            guard let bytes = try log.verdict(of: number) else { return nil }
+            return try VerdictRow(decoding: bytes, for: number).verdict?.state
+        }
+    }
+
+    package var kind: LogKind { log.header.kind }
+    package var replica: ReplicaID { log.header.replicas.current }
+
+    /// The sequence of the last entry; 0 in an empty log.
+    public func lastSequence() throws(FoldbackError) -> LogSequence {
+        LogSequence(UInt64(try log.recordCount()))
+    }
+}
+
+extension LogEntry {
+    /// Whether the entry is the intent's own, or says something of it.
+    func concerns(_ intent: IntentID) -> Bool {
+        switch content {
+        case .intent(let number, _, _, _, let retries):
+            number == intent.number || retries == intent.number
+        case .acknowledged(let number, _, _), .rejected(let number, _), .withdrawn(let number),
+            .dismissed(let number):
+            number == intent.number
+        case .confirmed(let events, _): events.contains { $0.origin == intent }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+#if ReplayTool
+    import ArgumentParser
+    import Foldback
+
+    struct At<Tool: ReplayTool>: ParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: "at",
+                abstract: "Prints what was seen behind an entry; changes nothing.",
+                discussion: "Example: \(Tool.name) at feed.log 41")
+        }
+
+        @OptionGroup var log: LogArgument
+
+        @Argument(help: "The entry; 0 is before the first.")
+        var sequence: UInt64
+
+        @OptionGroup var projection: ProjectionOption
+
+        @Option(help: "Only this place of the state, as /post/likes.")
+        var place: String = ""
+
+        @Flag(help: "One JSON object: view, confirmed, and the overlay's intents.")
+        var json = false
+
+        func run() throws {
+            let place = try JSONPointer(argument: place)
+            let view = try Tool.projection(named: projection.name).view
+            let state = try Progress.run("folding") {
+                try view.state(try log.reader(), at: LogSequence(sequence))
+            }
+            guard !json else { return try Output.line(state.json) }
+            let shown = state.view[at: place]
+            try Output.line((shown.map { $0.pretty } ?? "nothing is there").visibleLines)
+            func numbers(_ what: String, _ numbers: [IntentNumber]) throws {
+                guard !numbers.isEmpty else { return }
+                let list = numbers.map { "\($0)" }.joined(separator: " ")
+                try Output.line(Ink.dim("\(what) \(list)"))
+            }
+            try numbers("pending", state.pending)
+            try numbers("accepted", state.accepted)
+            for (number, reason) in state.conflicted {
+                try Output.line(Ink.old("conflicted \(number): \(reason)".visible))
+            }
+            for fault in state.faults {
+                try Output.line(
+                    Ink.old("fault in entry \(fault.sequence): \(fault.reason)".visible))
+            }
+        }
+    }
+
+    struct Diff<Tool: ReplayTool>: ParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: "diff",
+                abstract: "Prints where what was seen at two places differs; changes nothing.",
+                discussion: """
+                    A place is a sequence, or `confirmed` or `view` at the end of the log. Exit code 1 where they \
+                    differ.
+
+                    Example: \(Tool.name) diff feed.log confirmed view
+                    """)
+        }
+
+        @OptionGroup var log: LogArgument
+
+        @Argument(help: "A sequence, `confirmed` or `view`.")
+        var old: String
+
+        @Argument(help: "A sequence, `confirmed` or `view`.")
+        var new: String
+
+        @OptionGroup var projection: ProjectionOption
+
+        @Flag(help: "Confirmed state at sequences, rather than the view.")
+        var confirmed = false
+
+        @Flag(help: "One JSON object for each place that differs.")
+        var json = false
+
+        func run() throws {
+            let reader = try log.reader()
+            let view = try Tool.projection(named: projection.name).view
+            let differences = try Progress.run("folding") {
+                try state(old, reader, view).differences(to: try state(new, reader, view))
+            }
+            let lines = json ? differences.map { "\($0.json)" } : differences.lines(indented: "")
+            if !lines.isEmpty { try Output.line(lines.joined(separator: "\n")) }
+            if !differences.isEmpty { throw ExitCode(1) }
+        }
+
+        private func state(
+            _ place: String, _ reader: LogReader, _ view: any ReplayedView
+        ) throws -> JSON {
+            switch place {
+            case "view": return try view.state(reader, at: try reader.lastSequence()).view
+            case "confirmed": return try view.state(reader, at: try reader.lastSequence()).confirmed
+            default:
+                guard let sequence = UInt64(place) else {
+                    throw ValidationError("\(place) is no sequence, and not `confirmed` or `view`")
+                }
+                let state = try view.state(reader, at: LogSequence(sequence))
+                return confirmed ? state.confirmed : state.view
+            }
+        }
+    }
+
+    extension JSONPointer {
+        init(argument text: String) throws {
+            guard let pointer = JSONPointer(text) else {
+                throw ValidationError("\(text) is no place; write /name/name, as RFC 6901 has it")
+            }
+            self = pointer
+        }
+    }
+
+    extension JSON {
+        /// A member a line at the top, the rest as one.
+        var pretty: String {
+            guard case .object(let object) = self, !object.isEmpty else { return "\(self)" }
+            return object.members.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+        }
+    }
+
+    extension String {
+        var visibleLines: String {
+            split(separator: "\n", omittingEmptySubsequences: false).map { String($0).visible }
+                .joined(separator: "\n")
+        }
+    }
+#endif

@@ -1,0 +1,71 @@
+#if ReplayTool
+    import ArgumentParser
+    import Foldback
+    import Foundation
+
+    struct Minimise<Tool: ReplayTool>: AsyncParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: "minimise",
+                abstract: "Finds the smallest history that still fails; changes nothing.",
+                discussion: """
+                    The command gets a history as `export --as ndjson` prints it, in a file whose path is in \
+                    $HISTORY, and exits with 0 where all is well, 125 where it cannot tell, and 1 to 127 where it \
+                    fails. What is printed is the smallest history for which it fails. Exit code 1 where the whole \
+                    log does not fail.
+
+                    Example: \(Tool.name) minimise feed.log --run './check.sh "$HISTORY"' > small.ndjson
+                    """)
+        }
+
+        @OptionGroup var log: LogArgument
+
+        @Option(name: .customLong("run"), help: "A command, run by sh.")
+        var command: String
+
+        @Option(help: "How many histories are tried.")
+        var tries: Int = 5_000
+
+        @OptionGroup var projection: ProjectionOption
+
+        @Flag(help: "The same: a history is JSON lines.")
+        var json = false
+
+        func run() async throws {
+            let file = FileManager.default.temporaryDirectory
+                .appending(path: "foldback-\(UUID().uuidString).ndjson")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let command = command
+            let view = try Tool.projection(named: projection.name).view
+            let found = try await view.minimised(try log.reader(), tries: max(1, tries)) {
+                history in
+                try Data(history.utf8).write(to: file)
+                let status = try Subprocess.run(
+                    command, input: [], environment: ["HISTORY": file.path])
+                guard 0...127 ~= status else {
+                    throw StreamFailure("the command ended with status \(status): \(command)")
+                }
+                return status != 0 && status != 125
+            }
+            guard let found else {
+                try? FileHandle.standardError.write(
+                    contentsOf: Data("the command does not fail for the whole log\n".utf8))
+                throw ExitCode(1)
+            }
+            try Output.write(found.history)
+            let end = found.isWhole ? "" : "; more tries may find a smaller one"
+            try? FileHandle.standardError.write(
+                contentsOf: Data(
+                    "\(found.entryCount) of \(found.entryCountBefore) entries, \(found.tried) tries\(end)\n"
+                        .utf8))
+        }
+    }
+
+    struct SmallHistory {
+        let history: String
+        let entryCount: Int
+        let entryCountBefore: Int
+        let tried: Int
+        let isWhole: Bool
+    }
+#endif

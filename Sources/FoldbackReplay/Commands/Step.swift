@@ -1,0 +1,93 @@
+#if ReplayTool
+    import ArgumentParser
+    import Foldback
+    import Foundation
+
+    struct Step<Tool: ReplayTool>: ParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: "step",
+                abstract:
+                    "Goes through a log entry by entry: the entry, what it changed, the overlay.",
+                discussion: """
+                    Keys, each followed by return: empty or n for the next entry, p for the one before, a number to \
+                    jump there, g for the first, e for the end, space for playing on, q to leave. Without a \
+                    terminal it takes the same from standard input.
+
+                    Example: \(Tool.name) step feed.log
+                    """)
+        }
+
+        @OptionGroup var log: LogArgument
+
+        @Option(help: "The entry to begin at.")
+        var from: UInt64 = 0
+
+        @OptionGroup var projection: ProjectionOption
+
+        @Flag(help: "One JSON object for each screen.")
+        var json = false
+
+        func run() throws {
+            let reader = try log.reader()
+            let view = try Tool.projection(named: projection.name).view
+            let last = try reader.lastSequence().value
+            var place = min(from, last)
+            try show(place, reader, view, of: last)
+            while let line = readLine() {
+                switch line.trimmingCharacters(in: .newlines) {
+                case "", "n": place = min(place + 1, last)
+                case "p": place -= min(place, 1)
+                case "g": place = 0
+                case "e": place = last
+                case " ":
+                    while place < last {
+                        place += 1
+                        try show(place, reader, view, of: last)
+                        Thread.sleep(forTimeInterval: 0.3)
+                    }
+                    continue
+                case "q": return
+                case let text:
+                    guard let number = UInt64(text.trimmingCharacters(in: .whitespaces)),
+                        number <= last
+                    else {
+                        try Output.line("n, p, g, e, space, q, or a number up to \(last)")
+                        continue
+                    }
+                    place = number
+                }
+                try show(place, reader, view, of: last)
+            }
+        }
+
+        private func show(
+            _ place: UInt64, _ reader: LogReader, _ view: any ReplayedView, of last: UInt64
+        ) throws {
+            let state = try view.state(reader, at: LogSequence(place))
+            let before = place > 0 ? try view.state(reader, at: LogSequence(place - 1)) : nil
+            let entry = try reader.entries(from: LogSequence(place), countMax: 1).first
+            let changes = before?.view.differences(to: state.view) ?? []
+            if json {
+                var object: JSON.Object = ["changes": changes.json, "state": state.json]
+                object["entry"] = place > 0 ? entry?.json : nil
+                return try Output.line(JSON.object(object))
+            }
+            // Clears the screen where there is one.
+            if Output.isColoured { try Output.write("\u{1B}[2J\u{1B}[H") }
+            try Output.line(
+                place == 0
+                    ? "before the first entry, of \(last)" : "\(entry?.line ?? "") of \(last)")
+            for line in changes.lines(indented: "         ") { try Output.line(line) }
+            func numbers(_ what: String, _ numbers: [IntentNumber]) -> String {
+                "\(what) \(numbers.isEmpty ? "none" : numbers.map { "\($0)" }.joined(separator: " "))"
+            }
+            try Output.line(
+                Ink.dim(
+                    [
+                        numbers("pending", state.pending), numbers("accepted", state.accepted),
+                        numbers("conflicted", state.conflicted.map(\.number)),
+                    ].joined(separator: "  ")))
+        }
+    }
+#endif

@@ -1,0 +1,117 @@
+#if ReplayTool
+    import ArgumentParser
+    import Foldback
+
+    struct Why<Tool: ReplayTool>: ParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: "why",
+                abstract:
+                    "Says which entries made a value what it is, or what became of an intent.",
+                discussion: """
+                    Examples:
+                      \(Tool.name) why feed.log --key post
+                      \(Tool.name) why feed.log --intent 12
+                    """)
+        }
+
+        @OptionGroup var log: LogArgument
+
+        @Option(help: "A document's key, or a name at the top of the state.")
+        var key: String?
+
+        @Option(help: "A place in the state, as /post/likes.")
+        var place: String?
+
+        @Option(help: "An intent's number.")
+        var intent: UInt64?
+
+        @OptionGroup var projection: ProjectionOption
+
+        @Option(help: "How many of the last entries are printed.")
+        var last: Int = 50
+
+        @Flag(help: "One JSON object for each entry.")
+        var json = false
+
+        func validate() throws {
+            guard [key != nil, place != nil, intent != nil].count(where: { $0 }) == 1 else {
+                throw ValidationError("give one of --key, --place and --intent")
+            }
+        }
+
+        func run() throws {
+            let reader = try log.reader()
+            let view = try Tool.projection(named: projection.name).view
+            if let intent {
+                let story = try Progress.run("folding") {
+                    try view.story(reader, of: IntentNumber(intent))
+                }
+                return try json ? print(json: story) : print(story)
+            }
+            let place =
+                try key.map { JSONPointer([ExactString($0)]) } ?? JSONPointer(argument: place ?? "")
+            let causes = try Progress.run("folding") { try view.causes(reader, of: place) }
+            let shown = causes.suffix(max(0, last))
+            if json {
+                for cause in shown { try Output.line(cause.json) }
+                return
+            }
+            guard !causes.isEmpty else {
+                return try Output.line("nothing ever was at \(place)".visible)
+            }
+            if shown.count < causes.count {
+                try Output.line(
+                    Ink.dim("\(causes.count - shown.count) earlier entries; see --last"))
+            }
+            for cause in shown {
+                try Output.line(cause.line)
+                try change("view", cause.view)
+                try change("confirmed", cause.confirmed)
+            }
+        }
+
+        private func change(_ what: String, _ change: (old: JSON?, new: JSON?)) throws {
+            guard change.old != change.new else { return }
+            let old = Ink.old((change.old.map { "\($0)" } ?? "absent").visible)
+            let new = Ink.new((change.new.map { "\($0)" } ?? "absent").visible)
+            try Output.line("         \(what.padded(to: 10))\(old) \u{2192} \(new)")
+        }
+
+        private func print(_ story: SeenStory) throws {
+            for chapter in story.chapters {
+                try Output.line(chapter.line)
+                for line in chapter.changes.lines(indented: "         ") { try Output.line(line) }
+                for (number, old, new) in chapter.others {
+                    try Output.line(
+                        "         intent \(number) came out differently: "
+                            + Ink.old(old.visible) + " \u{2192} " + Ink.new(new.visible))
+                }
+            }
+            if let attempt = story.attempt {
+                try Output.line(
+                    "sent: \(attempt.count) times, the last time \(attempt.startedAt.text)")
+            }
+            try Output.line(Ink.bold("intent \(story.number) is \(story.state.rawValue)"))
+        }
+
+        private func print(json story: SeenStory) throws {
+            for chapter in story.chapters {
+                var object: JSON.Object = [
+                    "entry": chapter.entry, "changes": chapter.changes.json,
+                    "others": .array(
+                        chapter.others.map {
+                            [
+                                "intent": .of($0.number), "old": .string($0.old),
+                                "new": .string($0.new),
+                            ]
+                        }),
+                ]
+                object["state"] = chapter.state.map { .string($0.rawValue) }
+                try Output.line(JSON.object(object))
+            }
+            try Output.line(
+                ["intent": .of(story.number), "state": .string(story.state.rawValue)] as JSON)
+        }
+    }
+#endif

@@ -1,0 +1,90 @@
+#if ReplayTool
+    import Foldback
+
+    extension LogEntry {
+        /// The entry for people, on one line.
+        var line: String {
+            let number = String(sequence.value)
+            let left = String(repeating: " ", count: max(0, 7 - number.count)) + number
+            return "\(Ink.dim("\(left)  \(time.text)"))  \(what.padded(to: 18))\(detail.visible)"
+        }
+
+        /// What the entry is, in two words.
+        var what: String {
+            switch content {
+            case .intent(let number, _, _, _, _): "intent \(number)"
+            case .acknowledged(let number, _, _): "acknowledged \(number)"
+            case .rejected(let number, _): "rejected \(number)"
+            case .withdrawn(let number): "withdrawn \(number)"
+            case .dismissed(let number): "dismissed \(number)"
+            case .confirmed(_, let through): "confirmed \u{2264} \(through)"
+            }
+        }
+
+        var detail: String {
+            switch content {
+            case .intent(_, let event, let isConfirmOnly, let once, let retries):
+                var detail = event.text
+                if isConfirmOnly { detail += "  confirm-only" }
+                if let once { detail += "  once \(once)" }
+                if let retries { detail += "  retries \(retries)" }
+                if !info.isEmpty {
+                    let pairs = info.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+                    detail += "  info \(pairs.joined(separator: " "))"
+                }
+                return detail
+            case .acknowledged(_, let position, let replacement):
+                return (position.map { "at \($0)  " } ?? "") + (replacement?.text ?? "")
+            case .rejected(_, let rejection):
+                return (rejection.code.map { "\($0): " } ?? "") + rejection.message
+            case .withdrawn, .dismissed: return ""
+            case .confirmed(let events, _):
+                return events.map { event in
+                    "\(event.position)\(event.origin.map { " (\($0))" } ?? "") \(event.event.text)"
+                }.joined(separator: "  ")
+            }
+        }
+
+        /// As `--kind` names it.
+        var kindName: String {
+            switch content {
+            case .intent: "intent"
+            case .acknowledged: "acknowledged"
+            case .rejected: "rejected"
+            case .withdrawn: "withdrawn"
+            case .dismissed: "dismissed"
+            case .confirmed: "confirmed"
+            }
+        }
+    }
+
+    extension JSONDifference {
+        var lines: [String] {
+            let place = place.names.isEmpty ? "(all)" : "\(place)"
+            switch (old, new) {
+            case (nil, let new?): return [Ink.new("+ \(place)  \(new)".visible)]
+            case (let old?, nil): return [Ink.old("- \(place)  \(old)".visible)]
+            default:
+                return [
+                    Ink.old("- \(place)  \(old.map { "\($0)" } ?? "")".visible),
+                    Ink.new("+ \(place)  \(new.map { "\($0)" } ?? "")".visible),
+                ]
+            }
+        }
+
+        /// Null cannot be told from absence by a value alone, so absent members are left out.
+        var json: JSON {
+            var object: JSON.Object = ["place": .string("\(place)")]
+            object["old"] = old
+            object["new"] = new
+            return .object(object)
+        }
+    }
+
+    extension [JSONDifference] {
+        func lines(indented: String = "  ") -> [String] {
+            flatMap(\.lines).map { indented + $0 }
+        }
+        var json: JSON { .array(map(\.json)) }
+    }
+#endif

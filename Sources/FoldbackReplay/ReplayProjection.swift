@@ -1,0 +1,233 @@
+#if ReplayTool
+    import Foldback
+
+    /// A projection as a ``ReplayTool`` looks at it.
+    public struct ReplayProjection: Sendable {
+        public let name: String
+        let view: any ReplayedView
+
+        /// - Parameter checks: what has to hold of every state, by name: for `first-break --check`.
+        public init<P: Projection>(
+            _ projection: P.Type, checks: [String: @Sendable (Snapshot<P>) -> Bool] = [:]
+        ) {
+            name = P.name
+            view = TypedView<P>(checks: checks)
+        }
+    }
+
+    /// Two versions of a projection, for `rerun`.
+    public struct ReplayComparison: Sendable {
+        public let name: String
+        let run: @Sendable (LogReader, _ divergencesMax: Int) throws -> Rerun
+
+        public init<Old: Projection, New: Projection>(
+            _ name: String, old: Old.Type, new: New.Type
+        ) {
+            self.name = name
+            run = { try $0.rerun(old, new, divergencesMax: $1) }
+        }
+    }
+
+    /// What commands see of a projection, without its types.
+    protocol ReplayedView: Sendable {
+        func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState
+        func causes(_ log: LogReader, of place: JSONPointer) throws -> [SeenCause]
+        func story(_ log: LogReader, of number: IntentNumber) throws -> SeenStory
+        func firstBreak(
+            _ log: LogReader, assumingMonotone: Bool, _ condition: BreakCondition
+        ) throws -> SeenBreak?
+        var checkNames: [String] { get }
+        /// As source code names them.
+        var typeName: String { get }
+        var moduleName: String { get }
+        func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState
+        func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch
+        /// Nil where the whole does not fail.
+        func minimised(
+            _ log: LogReader, tries: Int, _ fails: @escaping (String) throws -> Bool
+        ) async throws -> SmallHistory?
+    }
+
+    /// A state as JSON.
+    struct SeenState {
+        let sequence: LogSequence
+        let through: Position
+        let view: JSON
+        let confirmed: JSON
+        let pending: [IntentNumber]
+        let accepted: [IntentNumber]
+        let conflicted: [(number: IntentNumber, reason: String)]
+        let faults: [Fault]
+
+        init<P: Projection>(_ snapshot: Snapshot<P>) {
+            sequence = snapshot.sequence
+            through = snapshot.through
+            view = JSON(describing: snapshot.view)
+            confirmed = JSON(describing: snapshot.confirmed)
+            pending = snapshot.pending
+            accepted = snapshot.accepted
+            conflicted = snapshot.conflicted.map { ($0, snapshot.conflict(of: $0) ?? "") }
+            faults = snapshot.faults
+        }
+
+        /// In the form of the shell's `view`.
+        var json: JSON {
+            func numbers(_ numbers: [IntentNumber]) -> JSON { .array(numbers.map { .of($0) }) }
+            return [
+                "sequence": .of(sequence), "through": .of(through), "view": view,
+                "confirmed": confirmed, "pending": numbers(pending),
+                "accepted": numbers(accepted), "conflicted": numbers(conflicted.map(\.number)),
+                "faults": .integer(Int64(faults.count)),
+            ]
+        }
+    }
+
+    struct SeenCause {
+        let line: String
+        let json: JSON
+        let view: (old: JSON?, new: JSON?)
+        let confirmed: (old: JSON?, new: JSON?)
+
+        init<Event>(_ cause: Cause<Event>) {
+            line = cause.entry.line
+            view = (cause.view.old, cause.view.new)
+            confirmed = (cause.confirmed.old, cause.confirmed.new)
+            func change(_ change: Cause<Event>.Change) -> JSON {
+                var object = JSON.Object()
+                object["old"] = change.old
+                object["new"] = change.new
+                return .object(object)
+            }
+            var object: JSON.Object = [
+                "entry": cause.entry.json, "intents": .array(cause.intents.map { .of($0) }),
+            ]
+            if cause.view.isChange { object["view"] = change(cause.view) }
+            if cause.confirmed.isChange { object["confirmed"] = change(cause.confirmed) }
+            json = .object(object)
+        }
+    }
+
+    struct SeenStory {
+        struct Chapter {
+            let line: String
+            let entry: JSON
+            let state: IntentState?
+            let changes: [JSONDifference]
+            let others: [(number: IntentNumber, old: String, new: String)]
+        }
+
+        let number: IntentNumber
+        let state: IntentState
+        let chapters: [Chapter]
+        let attempt: Attempt?
+
+        init<Event>(_ story: IntentStory<Event>) {
+            number = story.number
+            state = story.state
+            attempt = story.attempt
+            chapters = story.chapters.map { chapter in
+                Chapter(
+                    line: chapter.entry.line, entry: chapter.entry.json, state: chapter.state,
+                    changes: chapter.changes,
+                    others: chapter.others.map { ($0.number, $0.old.text, $0.new.text) })
+            }
+        }
+    }
+
+    extension IntentStory.Effect {
+        fileprivate var text: String {
+            switch self {
+            case .conflicted(let reason): "conflicted: \(reason)"
+            case .changes(let changes) where changes.isEmpty: "changes nothing"
+            case .changes(let changes):
+                changes.map { "\($0.place) \($0.new.map { "\($0)" } ?? "removed")" }
+                    .joined(separator: ", ")
+            }
+        }
+    }
+
+    /// What has to hold of states.
+    enum BreakCondition {
+        case check(String)
+        case state(JSONPointer, (JSON?) -> Bool)
+        case command((SeenState) throws -> BreakVerdict)
+    }
+
+    struct SeenBreak {
+        let entry: (line: String, json: JSON)?
+        let before: SeenState?
+        let after: SeenState
+        let untold: [LogSequence]
+        let looked: Int
+        let isExact: Bool
+    }
+
+    struct TypedView<P: Projection>: ReplayedView {
+        let checks: [String: @Sendable (Snapshot<P>) -> Bool]
+
+        func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState {
+            SeenState(try log.snapshot(of: P.self, at: sequence))
+        }
+
+        func causes(_ log: LogReader, of place: JSONPointer) throws -> [SeenCause] {
+            try log.causes(of: place, in: P.self).map { SeenCause($0) }
+        }
+
+        func story(_ log: LogReader, of number: IntentNumber) throws -> SeenStory {
+            SeenStory(try log.story(of: number, in: P.self))
+        }
+
+        var checkNames: [String] { checks.keys.sorted() }
+
+        private var names: [Substring] { String(reflecting: P.self).split(separator: ".") }
+        var moduleName: String { names.first.map(String.init) ?? "" }
+        var typeName: String { names.dropFirst().joined(separator: ".") }
+
+        func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState {
+            SeenState(history.read(by: P.codec).snapshot(of: P.self))
+        }
+
+        func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch {
+            let history = try log.history().read(by: P.codec)
+            let branch = try history.branch(try edits.map { try $0.typed(by: P.codec) })
+            return SeenBranch(
+                leftOut: branch.leftOut, divergences: history.divergences(of: branch, in: P.self),
+                end: SeenState(branch.history.snapshot(of: P.self)))
+        }
+
+        func minimised(
+            _ log: LogReader, tries: Int, _ fails: @escaping (String) throws -> Bool
+        ) async throws -> SmallHistory? {
+            let history = try log.history().read(by: P.codec)
+            let found = try await history.minimised(candidatesMax: tries) { candidate in
+                try fails(candidate.ndjson)
+            }
+            guard found.end != .neverFailed else { return nil }
+            return SmallHistory(
+                history: found.history.ndjson, entryCount: found.history.count,
+                entryCountBefore: history.count, tried: found.candidatesTried,
+                isWhole: found.end == .minimalForThesePasses)
+        }
+
+        func firstBreak(
+            _ log: LogReader, assumingMonotone isMonotone: Bool, _ condition: BreakCondition
+        ) throws -> SeenBreak? {
+            let verdict: (Snapshot<P>) throws -> BreakVerdict =
+                switch condition {
+                case .check(let name):
+                    { snapshot in checks[name]?(snapshot) ?? true ? .good : .bad }
+                case .state(let place, let holds):
+                    { snapshot in holds(snapshot.view.shown(at: place)) ? .good : .bad }
+                case .command(let verdict): { try verdict(SeenState($0)) }
+                }
+            let found = try log.firstBreak(
+                in: P.self, assumingMonotone: isMonotone, where: verdict)
+            return found.map { found in
+                SeenBreak(
+                    entry: found.entry.map { ($0.line, $0.json) },
+                    before: found.before.map { SeenState($0) }, after: SeenState(found.after),
+                    untold: found.untold, looked: found.looked, isExact: found.isExact)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,126 @@
+#if ReplayTool
+    import ArgumentParser
+    import Foldback
+    import Foundation
+
+    /// A command line over an app's logs: every command of `foldback`, over the app's own types.
+    ///
+    /// ```swift
+    /// @main struct FeedReplay: ReplayTool {
+    ///     static let projections = [ReplayProjection(Feed.self)]
+    /// }
+    /// ```
+    ///
+    /// It needs the package with its trait: `.package(url: …, from: …, traits: ["ReplayTool"])`. Nothing that it does
+    /// changes a log, but for `import`, which fills one that is empty.
+    public protocol ReplayTool {
+        /// What can be seen; the first one unless `--projection` names another.
+        static var projections: [ReplayProjection] { get }
+        /// Versions that `rerun` compares.
+        static var reruns: [ReplayComparison] { get }
+        /// Further commands.
+        static var commands: [any ParsableCommand.Type] { get }
+        /// The tool's name in what it prints; that of its file otherwise.
+        static var name: String { get }
+    }
+
+    extension ReplayTool {
+        public static var reruns: [ReplayComparison] { [] }
+        public static var commands: [any ParsableCommand.Type] { [] }
+        public static var name: String {
+            URL(filePath: CommandLine.arguments.first ?? "replay").lastPathComponent
+        }
+
+        /// ArgumentParser's own `main` exits with 64 for wrong use, and prints several lines.
+        public static func main() async {
+            do {
+                var command = try ReplayCommand<Self>.parseAsRoot()
+                if var asynchronous = command as? any AsyncParsableCommand {
+                    try await asynchronous.run()
+                } else {
+                    try command.run()
+                }
+            } catch let error as FoldbackError {
+                fail(error.description, code: error.isWrongUse ? 2 : 3)
+            } catch let error as StreamFailure {
+                fail(error.description, code: 3)
+            } catch let code as ExitCode {
+                exit(code.rawValue)
+            } catch {
+                guard ReplayCommand<Self>.exitCode(for: error) != .success else {
+                    print(ReplayCommand<Self>.fullMessage(for: error))
+                    return
+                }
+                fail("\(ReplayCommand<Self>.message(for: error)); see \(name) --help", code: 2)
+            }
+        }
+
+        private static func fail(_ message: String, code: Int32) -> Never {
+            let line = message.split(separator: "\n").joined(separator: " ")
+            FileHandle.standardError.write(Data("\(name): \(line)\n".utf8))
+            exit(code)
+        }
+
+        static func projection(named name: String?) throws -> ReplayProjection {
+            guard let name else {
+                guard let first = projections.first else {
+                    throw ValidationError("this tool has no projections")
+                }
+                return first
+            }
+            guard let found = projections.first(where: { $0.name == name }) else {
+                let known = projections.map(\.name).joined(separator: ", ")
+                throw ValidationError("there is no projection \(name); there are \(known)")
+            }
+            return found
+        }
+    }
+
+    extension FoldbackError {
+        fileprivate var isWrongUse: Bool {
+            switch self {
+            case .kindDiffers, .beyondEnd, .unknownIntent: true
+            default: false
+            }
+        }
+    }
+
+    struct ReplayCommand<Tool: ReplayTool>: AsyncParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: Tool.name,
+                abstract: "Looks at Foldback logs: what happened, and why.",
+                discussion: """
+                    Exit codes: 0 done, 1 the answer is no, 2 wrong use, 3 the log cannot be used.
+
+                    Example: \(Tool.name) why feed.log --key post
+                    """,
+                subcommands: Tool.commands + [
+                    Log.self, Tail.self, Status.self, At<Tool>.self, Diff<Tool>.self,
+                    Why<Tool>.self, FindBreak<Tool>.self, WhatIf<Tool>.self,
+                    RerunCommand<Tool>.self, Minimise<Tool>.self, Export<Tool>.self,
+                    ImportCommand<Tool>.self, Step<Tool>.self,
+                ])
+        }
+    }
+
+    /// Where the log is.
+    public struct LogArgument: ParsableArguments {
+        @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"))
+        public var path: String
+
+        public init() {}
+
+        public var directory: URL { URL(filePath: path, directoryHint: .isDirectory) }
+
+        func reader() throws -> LogReader { try LogReader(at: directory) }
+    }
+
+    /// Which projection is looked at.
+    struct ProjectionOption: ParsableArguments {
+        @Option(
+            name: .customLong("projection"),
+            help: "The projection that is looked at; the tool's first by default.")
+        var name: String?
+    }
+#endif
