@@ -17,6 +17,28 @@
         static func line(_ text: String) throws { try write(text + "\n") }
         static func line(_ json: JSON) throws { try write(json.encoded + [UInt8(ascii: "\n")]) }
 
+        /// All of it or, where something fails, nothing.
+        static func writing(
+            to file: URL, _ body: (([UInt8]) throws -> Void) throws -> Void
+        ) throws {
+            let part = file.deletingLastPathComponent()
+                .appending(path: ".\(file.lastPathComponent).part")
+            guard FileManager.default.createFile(atPath: part.path, contents: nil),
+                let handle = try? FileHandle(forWritingTo: part)
+            else { throw StreamFailure("\(part.path) cannot be written") }
+            defer { try? FileManager.default.removeItem(at: part) }
+            try body { bytes in
+                do { try handle.write(contentsOf: Data(bytes)) } catch {
+                    throw StreamFailure("\(part.path) cannot be written: \(error)")
+                }
+            }
+            try handle.close()
+            guard rename(part.path, file.path) == 0 else {
+                throw StreamFailure(
+                    "\(file.path) cannot be written: \(String(cString: strerror(errno)))")
+            }
+        }
+
         /// Whether colours are seen: on a terminal, unless `NO_COLOR` says not to (no-color.org).
         static let isColoured =
             isatty(STDOUT_FILENO) == 1

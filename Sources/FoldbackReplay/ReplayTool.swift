@@ -104,18 +104,6 @@
         }
     }
 
-    /// Where the log is.
-    public struct LogArgument: ParsableArguments {
-        @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"))
-        public var path: String
-
-        public init() {}
-
-        public var directory: URL { URL(filePath: path, directoryHint: .isDirectory) }
-
-        func reader() throws -> LogReader { try LogReader(at: directory) }
-    }
-
     /// Which projection is looked at.
     struct ProjectionOption: ParsableArguments {
         @Option(

@@ -18,20 +18,27 @@ extension Foldback {
     public static func importHistory(
         _ history: RecordedHistory<[UInt8]>, into directory: URL
     ) async throws(FoldbackError) {
-        let path = directory.path
         try await Platform.onThread { () throws(FoldbackError) in
-            try checkImport(history, into: directory)
-            let log = try LMDBLog.open(
-                path, kind: nil, newKind: history.kind, replica: nil, earlier: history.replicas,
-                options: Durability.durable.options, freshReplica: LogSources.system.freshReplica)
-            defer { log.close() }
-            guard log.header.kind == history.kind else {
-                throw .kindDiffers(path: path, existing: log.header.kind, asked: history.kind)
-            }
-            var importer = Importer(log, history.codec)
-            for record in history.records { try importer.take(record) }
-            try importer.write()
+            try makeLog(of: history, in: directory)
         }
+    }
+
+    /// The same on the calling thread.
+    package static func makeLog(
+        of history: RecordedHistory<[UInt8]>, in directory: URL
+    ) throws(FoldbackError) {
+        let path = directory.path
+        try checkImport(history, into: directory)
+        let log = try LMDBLog.open(
+            path, kind: nil, newKind: history.kind, replica: nil, earlier: history.replicas,
+            options: Durability.durable.options, freshReplica: LogSources.system.freshReplica)
+        defer { log.close() }
+        guard log.header.kind == history.kind else {
+            throw .kindDiffers(path: path, existing: log.header.kind, asked: history.kind)
+        }
+        var importer = Importer(log, history.codec)
+        for record in history.records { try importer.take(record) }
+        try importer.write()
     }
 
     /// Whether ``importHistory(_:into:)`` would begin; it throws what that would.

@@ -52,10 +52,17 @@
                 guard let output else {
                     return try lines(of: reader, head) { try Output.write($0) }
                 }
-                try Self.writing(to: URL(filePath: output)) { write in
+                try Output.writing(to: URL(filePath: output)) { write in
                     try lines(of: reader, head, write)
                 }
-            case .test: try writeTest(reader, into: URL(filePath: output ?? "."))
+            case .test:
+                var text: [UInt8] = []
+                try lines(of: reader, [:]) { text += $0 }
+                try TestCase(
+                    name: log.directory.deletingPathExtension().lastPathComponent,
+                    history: String(decoding: text, as: UTF8.self),
+                    view: try Tool.projection(named: projection.name).view
+                ).write(into: URL(filePath: output ?? "."))
             }
         }
 
@@ -106,86 +113,6 @@
             }
             return ["bundle": .object(bundle)]
         }
-
-        private func writeTest(_ reader: LogReader, into directory: URL) throws {
-            let view = try Tool.projection(named: projection.name).view
-            try FileManager.default.createDirectory(
-                at: directory, withIntermediateDirectories: true)
-            let name = log.directory.deletingPathExtension().lastPathComponent
-            let fixture = directory.appending(path: "\(name).ndjson")
-            try Self.writing(to: fixture) { write in try lines(of: reader, [:], write) }
-            // Of what was written: redacted events give other states.
-            let text = try String(contentsOf: fixture, encoding: .utf8)
-            let end = try view.end(of: try RecordedHistory(ndjson: text))
-            let expected = directory.appending(path: "\(name).expected.json")
-            try Self.writing(to: expected) { try $0(end.json.encoded) }
-            let source = TestSource(name: name, type: view.typeName, module: view.moduleName).text
-            let file = directory.appending(path: "\(TestSource.identifier(name))LogTests.swift")
-            try Self.writing(to: file) { try $0(Array(source.utf8)) }
-            try Output.line("\(file.path)\n\(fixture.path)\n\(expected.path)")
-        }
-
-        /// All of it or, where something fails, nothing.
-        private static func writing(
-            to file: URL, _ body: (([UInt8]) throws -> Void) throws -> Void
-        ) throws {
-            let part = file.deletingLastPathComponent()
-                .appending(path: ".\(file.lastPathComponent).part")
-            guard FileManager.default.createFile(atPath: part.path, contents: nil),
-                let handle = try? FileHandle(forWritingTo: part)
-            else { throw StreamFailure("\(part.path) cannot be written") }
-            defer { try? FileManager.default.removeItem(at: part) }
-            try body { bytes in
-                do { try handle.write(contentsOf: Data(bytes)) } catch {
-                    throw StreamFailure("\(part.path) cannot be written: \(error)")
-                }
-            }
-            try handle.close()
-            guard rename(part.path, file.path) == 0 else {
-                throw StreamFailure(
-                    "\(file.path) cannot be written: \(String(cString: strerror(errno)))")
-            }
-        }
-    }
-
-    /// A test that a history gives what the log gave.
-    private struct TestSource {
-        let name: String
-        let type: String
-        let module: String
-
-        static func identifier(_ name: String) -> String {
-            let words = name.split { !$0.isLetter && !$0.isNumber }
-            let joined = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-            return joined.first?.isLetter == true ? joined : "Recorded" + joined
-        }
-
-        var text: String {
-            """
-            import Foldback
-            import Foundation
-            import Testing
-            \(module == "Foldback" ? "" : "\n@testable import \(module)\n")
-            /// What a log showed in the end, folded again from its entries.
-            @Suite struct \(Self.identifier(name))LogTests {
-                private static func file(_ name: String) throws -> String {
-                    let folder = URL(filePath: #filePath).deletingLastPathComponent()
-                    return try String(contentsOf: folder.appending(path: name), encoding: .utf8)
-                }
-
-                @Test func `the log gives what it gave`() throws {
-                    let history = try RecordedHistory(ndjson: Self.file("\(name).ndjson"))
-                    let end = history.read(by: \(type).codec).snapshot(of: \(type).self)
-                    let expected = try JSON(parsing: Self.file("\(name).expected.json"))
-                    #expect(JSON(describing: end.view) == expected["view"])
-                    #expect(JSON(describing: end.confirmed) == expected["confirmed"])
-                    #expect(JSON(describing: end.pending) == expected["pending"])
-                    #expect(JSON(describing: end.conflicted) == expected["conflicted"])
-                }
-            }
-
-            """
-        }
     }
 
     extension LogReader {
@@ -235,22 +162,7 @@
         var json = false
 
         func run() async throws {
-            let data: Data
-            do {
-                data =
-                    file == "-"
-                    ? try FileHandle.standardInput.readToEnd() ?? Data()
-                    : try Data(contentsOf: URL(filePath: file))
-            } catch {
-                throw StreamFailure("\(file) cannot be read: \(error.localizedDescription)")
-            }
-            guard let text = String(data: data, encoding: .utf8) else {
-                throw StreamFailure("\(file) is not UTF-8")
-            }
-            var history: RecordedHistory<[UInt8]>
-            do { history = try RecordedHistory(ndjson: text) } catch let error as HistoryFileError {
-                throw StreamFailure("\(file): \(error)")
-            }
+            var history = try LogArgument.history(at: file)
             if closeGaps { history = try history.closed() }
             try Foldback.checkImport(history, into: log.directory)
             if !dryRun { try await Foldback.importHistory(history, into: log.directory) }

@@ -11,10 +11,12 @@
                 discussion: """
                     The command gets a history as `export --as ndjson` prints it, in a file whose path is in \
                     $HISTORY, and exits with 0 where all is well, 125 where it cannot tell, and 1 to 127 where it \
-                    fails. What is printed is the smallest history for which it fails. Exit code 1 where the whole \
-                    log does not fail.
+                    fails. What is printed is the smallest history for which it fails, or with --as test a Swift \
+                    Testing case of it. Exit code 1 where the whole log does not fail.
 
-                    Example: \(Tool.name) minimise feed.log --run './check.sh "$HISTORY"' > small.ndjson
+                    Example:
+                      \(Tool.name) minimise feed.log \\
+                        --run '\(Tool.name) first-break "$HISTORY" --expect "/post/likes >= 0"' > small.ndjson
                     """)
         }
 
@@ -25,6 +27,12 @@
 
         @Option(help: "How many histories are tried.")
         var tries: Int = 5_000
+
+        @Option(name: .customLong("as"), help: "ndjson or test.")
+        var form = ExportForm.ndjson
+
+        @Option(name: .shortAndLong, help: "The directory of the test.")
+        var output: String = "."
 
         @OptionGroup var projection: ProjectionOption
 
@@ -52,7 +60,13 @@
                     contentsOf: Data("the command does not fail for the whole log\n".utf8))
                 throw ExitCode(1)
             }
-            try Output.write(found.history)
+            switch form {
+            case .ndjson, .bundle: try Output.write(found.history)
+            case .test:
+                let name = log.directory.deletingPathExtension().lastPathComponent
+                try TestCase(name: "\(name)-small", history: found.history, view: view)
+                    .write(into: URL(filePath: output))
+            }
             let end = found.isWhole ? "" : "; more tries may find a smaller one"
             try? FileHandle.standardError.write(
                 contentsOf: Data(

@@ -1,0 +1,71 @@
+#if ReplayTool
+    import Foldback
+    import Foundation
+
+    /// A test that a history gives what the log gave.
+    struct TestCase {
+        let name: String
+        /// As a file has it.
+        let history: String
+        let view: any ReplayedView
+
+        private var type: String { view.typeName }
+        private var module: String { view.moduleName }
+
+        /// A source file, the history, and what it gives.
+        func write(into directory: URL) throws {
+            do {
+                try FileManager.default.createDirectory(
+                    at: directory, withIntermediateDirectories: true)
+            } catch {
+                throw StreamFailure(
+                    "\(directory.path) cannot be made: \(error.localizedDescription)")
+            }
+            // Of what is written: redacted events give other states.
+            let end = try view.end(of: try RecordedHistory(ndjson: history))
+            let files: [(String, [UInt8])] = [
+                ("\(Self.identifier(name))LogTests.swift", Array(text.utf8)),
+                ("\(name).ndjson", Array(history.utf8)),
+                ("\(name).expected.json", end.json.encoded),
+            ]
+            for (name, bytes) in files {
+                let file = directory.appending(path: name)
+                try Output.writing(to: file) { try $0(bytes) }
+                try Output.line(file.path)
+            }
+        }
+
+        static func identifier(_ name: String) -> String {
+            let words = name.split { !$0.isLetter && !$0.isNumber }
+            let joined = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+            return joined.first?.isLetter == true ? joined : "Recorded" + joined
+        }
+
+        private var text: String {
+            """
+            import Foldback
+            import Foundation
+            import Testing
+            \(module == "Foldback" ? "" : "\n@testable import \(module)\n")
+            /// What a log showed in the end, folded again from its entries.
+            @Suite struct \(Self.identifier(name))LogTests {
+                private static func file(_ name: String) throws -> String {
+                    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+                    return try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+                }
+
+                @Test func `the log gives what it gave`() throws {
+                    let history = try RecordedHistory(ndjson: Self.file("\(name).ndjson"))
+                    let end = history.read(by: \(type).codec).snapshot(of: \(type).self)
+                    let expected = try JSON(parsing: Self.file("\(name).expected.json"))
+                    #expect(JSON(describing: end.view) == expected["view"])
+                    #expect(JSON(describing: end.confirmed) == expected["confirmed"])
+                    #expect(JSON(describing: end.pending) == expected["pending"])
+                    #expect(JSON(describing: end.conflicted) == expected["conflicted"])
+                }
+            }
+
+            """
+        }
+    }
+#endif
