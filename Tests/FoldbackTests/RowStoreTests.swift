@@ -20,7 +20,7 @@ import Testing
             switch move {
             case .set(let name, let id): try rows.put(name, at: id, in: users)
             case .remove(let id): try rows.remove(Int(id) ?? 0, from: users)
-            case .add, .claim, .replaceAll: throw MoveConflict(reason: "unknown")
+            case .add, .claim, .replaceAll, .sweep: throw MoveConflict(reason: "unknown")
             }
         }
     }
@@ -241,28 +241,14 @@ import Testing
 
     // MARK: Damage
 
-    private static func store(
-        over storage: TestStorage
-    ) throws -> Store<RowBoard> {
-        let standing = Standing(RowBoard.self, [])
-        let core = try StoreCore(
-            on: storage, codec: AppCodec(codec: RowBoard.codec), folds: standing.folds,
-            rows: standing.rows, clock: LogSources.counting().now, policy: .manual,
-            hasThread: false)
-        return Store(core: core, standing: standing)
-    }
-
     @Test func `a damaged row fails what touches it, and nothing else`() async throws {
         let storage = TestStorage()
-        let store = try Self.store(over: storage)
+        let store = try await storage.store(RowBoard.self)
         for (index, key) in ["a", "b"].enumerated() {
             _ = try await store.record(.set(key, 3 * index))
             try await store.acknowledge(IntentNumber(UInt64(index + 1)))
         }
-        let key = KeyBytes("a".bytes(behind: [0, 0, 0, 1, 0, 0]))
-        var batch = WriteBatch()
-        batch.append(key, Array("1 and some bytes".utf8))
-        try storage.log.write(batch)
+        try storage.damage("a")
         #expect(throws: FoldbackError.self) {
             try store.read { try $0.get("a", in: RowBoard.cells) }
         }
@@ -283,14 +269,11 @@ import Testing
 
     @Test func `verifying finds a row that nobody made`() async throws {
         let storage = TestStorage()
-        let store = try Self.store(over: storage)
+        let store = try await storage.store(RowBoard.self)
         _ = try await store.record(.set("a", 1))
         try await store.acknowledge(1)
         #expect(try await store.verify().findings == [])
-        let key = KeyBytes("z".bytes(behind: [0, 0, 0, 1, 0, 0]))
-        var batch = WriteBatch()
-        batch.append(key, StoredRow.sealed(Array("7".utf8), at: key))
-        try storage.log.write(batch)
+        try storage.forge("z", 7)
         let findings = try await store.verify().findings
         #expect(findings.map(\.place) == [.rows(projection: RowBoard.name)], "\(findings)")
         await store.close()

@@ -32,18 +32,32 @@ public struct RowBoard: StoredProjection {
         case .replaceAll(let all):
             for key in try rows.keys(of: cells) { try set(key, nil, &rows) }
             for (key, value) in all { try set(key, value, &rows) }
+        case .sweep(let first, let last):
+            // What is changed before is among what the range has.
+            try set(last, nil, &rows)
+            try set(first, 0, &rows)
+            let range = RowRange.keys(from: first, through: last)
+            let swept = try rows.keys(in: range, of: cells)
+            for key in swept { try count(try rows.get(key, in: cells), by: -1, &rows) }
+            try rows.removeAll(in: range, from: cells)
+            if swept.count < 2 { throw MoveConflict(reason: "nothing to sweep") }
+            try set(first, swept.count, &rows)
         }
     }
 
     private static func set(_ key: String, _ value: Int?, _ rows: inout TouchedRows) throws {
-        let old = try rows.get(key, in: cells)
-        if let old { try rows.update(old % 3, in: counts, default: 0) { $0 -= 1 } }
+        try count(try rows.get(key, in: cells), by: -1, &rows)
+        try count(value, by: 1, &rows)
         if let value {
-            try rows.update(value % 3, in: counts, default: 0) { $0 += 1 }
             try rows.put(value, at: key, in: cells)
         } else {
             try rows.remove(key, from: cells)
         }
+    }
+
+    private static func count(_ value: Int?, by one: Int, _ rows: inout TouchedRows) throws {
+        guard let value else { return }
+        try rows.update(value % 3, in: counts, default: 0) { $0 += one }
     }
 
     /// All that can be seen at one sequence.
