@@ -128,3 +128,20 @@ public struct MoveCodec: EventCodec {
         }
     }
 }
+
+/// Cannot read moves of two digits.
+public struct ShortSightedCodec: EventCodec {
+    public let format = MoveCodec().format
+
+    public init() {}
+
+    public func encode(_ move: Move) throws -> [UInt8] { try MoveCodec().encode(move) }
+
+    public func decode(_ bytes: RawSpan, format: EventFormat) throws -> Move {
+        let move = try MoveCodec().decode(bytes, format: format)
+        if case .set(_, let value) = move, value > 9 {
+            throw MoveConflict(reason: "\(value) has two digits")
+        }
+        return move
+    }
+}

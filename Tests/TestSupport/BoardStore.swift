@@ -10,7 +10,7 @@ public protocol BoardFold: EventFold where Event == Move {
 }
 
 /// A board at one sequence.
-public struct SeenBoard: Sendable {
+public struct SeenBoard: Equatable, Sendable {
     public let sequence: LogSequence
     public let through: Position
     public let view: Board
