@@ -114,13 +114,13 @@ import Testing
     {
         let store = try await withRanges(.memory, .acknowledgement)
         #expect(try store.cells == ["a": 2, "x": 2])
-        let recording = try await cost(in: store) { _ = try await store.record(.set("m", 1)) }
+        let recording = try await cost(in: store) { _ = try await store.record(.set("m", 8)) }
         #expect(recording == FoldCounts(overlay: 1, confirmed: 0))
         let outside = try await cost(in: store) { try await store.acknowledge(9) }
         #expect(outside == FoldCounts(overlay: 0, confirmed: 1))
         let inside = try await cost(in: store) { try await store.acknowledge(1) }
         #expect(inside == FoldCounts(overlay: 1, confirmed: 1))
-        #expect(try store.cells == ["a": 2, "m": 1, "x": 2])
+        #expect(try store.cells == ["a": 2, "m": 8, "x": 2])
     }
 
     @Test func `a foreign event costs who read its row, or a range with it`() async throws {
@@ -130,10 +130,10 @@ import Testing
                 try await store.confirm([ConfirmedEvent(position: position, event: move)])
             }
         }
-        #expect(try await foreign(1, .set("m", 1)) == FoldCounts(overlay: 0, confirmed: 1))
+        #expect(try await foreign(1, .set("m", 8)) == FoldCounts(overlay: 0, confirmed: 1))
         // The other one as well, for there is another number of cells with its value now.
-        #expect(try await foreign(2, .set("aa", 1)) == FoldCounts(overlay: 2, confirmed: 1))
-        #expect(try store.cells == ["a": 3, "m": 1, "x": 2])
+        #expect(try await foreign(2, .set("aa", 7)) == FoldCounts(overlay: 2, confirmed: 1))
+        #expect(try store.cells == ["a": 3, "m": 8, "x": 2])
     }
 
     @Test func `opening applies each intent of the overlay once, and confirmed rows stand`()

@@ -154,6 +154,21 @@ import Testing
         reader.close()
     }
 
+    @Test func `L5: rows that are ahead of their log are damage`() async throws {
+        try await fill(.rows)
+        let environment = try Environment.open(directory.log.path)
+        try environment.write { transaction throws(LMDBError) in
+            let entries: Table<UInt64> = try transaction.table("entries")
+            _ = try transaction.delete(5, from: entries)
+        }
+        environment.close()
+        let damaged = await error { () throws(FoldbackError) in try await open(.rows) }
+        guard case .damaged(_, sequence: 5, _) = damaged else {
+            Issue.record("\(String(describing: damaged))")
+            return
+        }
+    }
+
     @Test func `L5: records that are missing at the end are damage`() async throws {
         try await fill(.memory)
         let environment = try Environment.open(directory.log.path)

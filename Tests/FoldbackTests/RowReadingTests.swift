@@ -194,14 +194,15 @@ import Testing
         let expected = order == .ascending ? sorted : sorted.reversed()
         let keys = try store.read { rows in
             var keys: [(String, Int)] = []
-            while true {
+            while keys.count <= expected.count {
                 let page = try rows.page(
                     of: Users.byName, order: order,
                     after: keys.last.map { IndexPlace($0.0, $0.1) }, limit: 4)
-                if page.isEmpty { return keys }
+                if page.isEmpty { break }
                 keys += page.map { ($0.indexKey, $0.key) }
                 #expect(page.allSatisfy { $0.row == $0.indexKey })
             }
+            return keys
         }
         #expect(keys.map(\.0) == expected.map(\.0) && keys.map(\.1) == expected.map(\.1))
         await store.close()

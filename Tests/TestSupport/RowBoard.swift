@@ -3,7 +3,7 @@ import Foldback
 /// ``Board`` as rows: with an index by value, and a second table that connects cells with each other.
 public struct RowBoard: StoredProjection {
     public static let cells = RowTable("cells", key: String.self, row: Int.self)
-    /// How many cells have a value with that rest by three.
+    /// How many cells have a value with that rest by eleven: few cells are connected by it.
     public static let counts = RowTable("counts", key: Int.self, row: Int.self)
     public static let byValue = cells.index("by value") { _, value in value }
     /// Some rows only, and some of them twice.
@@ -57,7 +57,7 @@ public struct RowBoard: StoredProjection {
 
     private static func count(_ value: Int?, by one: Int, _ rows: inout TouchedRows) throws {
         guard let value else { return }
-        try rows.update(value % 3, in: counts, default: 0) { $0 += one }
+        try rows.update(value % 11, in: counts, default: 0) { $0 += one }
     }
 
     /// All that can be seen at one sequence.
@@ -114,7 +114,7 @@ public struct RowBoard: StoredProjection {
             else { return "\(cells), not \(expected)" }
             guard backwards == cells.reversed() else { return "backwards \(backwards)" }
             var counted: [Int: Int] = [:]
-            for value in expected.values { counted[value % 3, default: 0] += 1 }
+            for value in expected.values { counted[value % 11, default: 0] += 1 }
             guard counts.filter({ $0.value != 0 }) == counted else {
                 return "counts \(counts), not \(counted)"
             }
