@@ -12,7 +12,7 @@ import Testing
     ) async throws -> [Request] {
         storage.holdWrites()
         let first = try await store.enqueue(move)
-        storage.waitUntilHeld()
+        await storage.waitUntilHeld()
         var requests: [Request] = []
         for command in commands { requests.append(try await store.enqueue(command)) }
         storage.releaseWrites()

@@ -70,7 +70,7 @@ import Testing
         let store = try await storage.store(RowBoard.self)
         storage.holdWrites()
         let recording = try await store.enqueue(.set("a", 1))
-        storage.waitUntilHeld()
+        await storage.waitUntilHeld()
         var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
         storage.releaseWrites()
         _ = try await recording.receipt()

@@ -129,7 +129,7 @@ import Testing
         let store = try await keeper.store(over: storage)
         storage.holdWrites()
         var recordings = [try await store.enqueue(.set("a", 0))]
-        storage.waitUntilHeld()
+        await storage.waitUntilHeld()
         for value in 1...100 { recordings.append(try await store.enqueue(.set("a", value))) }
         storage.releaseWrites()
         for recording in recordings { _ = try await recording.receipt() }
@@ -145,7 +145,7 @@ import Testing
         let store = try await keeper.store(over: storage)
         storage.holdWrites()
         var recordings = [try await store.enqueue(.set("a", 0))]
-        storage.waitUntilHeld()
+        await storage.waitUntilHeld()
         for value in 1...Limits.queueCountMax {
             recordings.append(try await store.enqueue(.set("a", value)))
         }
@@ -178,7 +178,7 @@ import Testing
         #expect(store.status.sequence == 0)
         storage.holdWrites()
         let late = Task { try await store.record(.set("a", 2)) }
-        storage.waitUntilHeld()
+        await storage.waitUntilHeld()
         late.cancel()
         storage.releaseWrites()
         #expect(try await late.value.number == 1)
@@ -193,7 +193,7 @@ import Testing
         let store = try await keeper.store(over: storage)
         storage.holdWrites()
         var recordings = [try await store.enqueue(.set("a", 0))]
-        storage.waitUntilHeld()
+        await storage.waitUntilHeld()
         for value in 1...10 { recordings.append(try await store.enqueue(.set("a", value))) }
         let closing = Task { await store.close() }
         while await error(of: { () throws(FoldbackError) in try await store.enqueue(.set("z", 1)) }
@@ -315,7 +315,7 @@ import Testing
         let store = try await keeper.store(over: storage)
         storage.holdWrites()
         var recordings = [try await store.enqueue(.set("a", 0))]
-        storage.waitUntilHeld()
+        await storage.waitUntilHeld()
         for value in 1...10 { recordings.append(try await store.enqueue(.set("a", value))) }
         storage.refuse(IntentNumber(6))
         storage.releaseWrites()
@@ -345,7 +345,7 @@ import Testing
             for number in 1...count { _ = try await store.record(.set("k\(number)", 1)) }
             storage.holdWrites()
             let first = try await store.enqueue(.set("z", 1))
-            storage.waitUntilHeld()
+            await storage.waitUntilHeld()
             var answers: [Request] = []
             for number in [1, 2, 3] as [IntentNumber] {
                 answers.append(

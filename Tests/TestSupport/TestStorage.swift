@@ -34,7 +34,10 @@ package final class TestStorage: ForwardingLog {
     }
 
     package func holdWrites() { plan.withLock { ($0.isHolding, $0.isHeld) = (true, false) } }
-    package func waitUntilHeld() { _ = plan.wait { $0.isHeld ? () : nil } }
+    /// Without a thread of Swift's pool, which whoever is to write may need.
+    package func waitUntilHeld() async {
+        while !plan.withLock({ $0.isHeld }) { await Task.yield() }
+    }
     package func releaseWrites() {
         plan.withLock { $0.isHolding = false }
         plan.wakeAll()
