@@ -11,20 +11,26 @@ import Testing
     private let directory = TemporaryDirectory()
 
     private func store(_ engine: Engine, _ kind: LogKind) throws -> Store<Board> {
+        try store(Board.self, engine, kind)
+    }
+
+    private func store<P: BoardFold>(
+        _ board: P.Type, _ engine: Engine, _ kind: LogKind
+    ) throws -> Store<P> {
         switch engine {
         case .memory:
             Foldback.inMemory(
-                Board.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
+                board, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
         case .lmdb:
             try Foldback.openWithoutThread(
-                at: directory.log, Board.self, confirmedBy: kind, durability: .relaxed,
+                at: directory.log, board, confirmedBy: kind, durability: .relaxed,
                 replica: ReplicaID("me"), sources: .counting())
         }
     }
 
     /// Runs an outbox beside `body`, and cancels it when that is done.
-    private static func run(
-        _ outbox: Outbox<Board>, _ body: () async throws -> Void
+    private static func run<P: BoardFold>(
+        _ outbox: Outbox<P>, _ body: () async throws -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await outbox.run() }
@@ -40,12 +46,18 @@ import Testing
 
     // MARK: When all goes well
 
-    @Test(arguments: Engine.allCases, LogKind.allCases)
+    @Test(arguments: BoardKeeper.allCases, Engine.allCases)
     func `what is recorded before and while it runs is sent and settled`(
-        engine: Engine, kind: LogKind
+        keeper: BoardKeeper, engine: Engine
+    ) async throws {
+        for kind in LogKind.allCases { try await settlesAll(keeper.type, engine, kind) }
+    }
+
+    private func settlesAll<P: BoardFold>(
+        _ board: P.Type, _ engine: Engine, _ kind: LogKind
     ) async throws {
         let time = VirtualTime()
-        let store = try store(engine, kind)
+        let store = try store(board, engine, kind)
         let authority = InProcessAuthority(Board.self) { submission, _ in
             // Noted before it leaves (A5).
             let isNoted = store.attempt(of: submission.id.number)?.count == 1
@@ -58,7 +70,7 @@ import Testing
             try await Self.run(outbox) {
                 _ = try await store.record(.add("a", 3))
                 _ = try await store.record(.add("nothing", 1), force: true)
-                try await time.wait { store.snapshot.pending.isEmpty }
+                try await time.wait { store.status.pendingCount == 0 }
             }
             let downlink = Downlink(
                 store, from: authority, policy: .ordered, sources: time.sources)
@@ -66,13 +78,15 @@ import Testing
             #expect(outcome == .caughtUp(through: kind == .downlink ? 3 : 0))
             #expect(store.rejections == [4])
             #expect(try store.intent(4).rejection?.code == "inapplicable")
-            #expect(store.confirmed == authority.state)
-            #expect(store.confirmed.cells == ["a": 6])
+            let confirmed = try store.seen().confirmed
+            #expect(confirmed == authority.state)
+            #expect(confirmed.cells == ["a": 6])
             #expect(store.overlay.isEmpty && store.attempts.isEmpty)
         }
         // Verifying takes a thread, for which virtual time does not wait.
         #expect(try await store.verify().isSound)
         await store.close()
+        try? FileManager.default.removeItem(at: directory.log)
     }
 
     @Test func `a store with a thread, and the system's clock`() async throws {

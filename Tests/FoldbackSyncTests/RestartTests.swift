@@ -28,8 +28,8 @@ import Testing
 
     /// Sends from `store` until nothing is pending, or until so many jobs have run.
     /// - Returns: what was committed at that moment; nil where it came to its end.
-    private static func play(
-        _ store: Store<Board>, _ authority: any Authority<Move>, jobsMax: Int
+    private static func play<P: BoardFold>(
+        _ store: Store<P>, _ authority: any Authority<Move>, jobsMax: Int
     ) async throws -> MemoryRows? {
         let time = VirtualTime()
         let rows = Mutex<MemoryRows?>(nil)
@@ -44,7 +44,7 @@ import Testing
                 let outbox = Outbox(store, to: cut, policy: policy, sources: time.sources)
                 group.addTask { try await outbox.run() }
                 try await time.wait {
-                    store.snapshot.pending.isEmpty || rows.withLock { $0 != nil }
+                    store.status.pendingCount == 0 || rows.withLock { $0 != nil }
                 }
                 group.cancelAll()
             }
@@ -53,13 +53,14 @@ import Testing
     }
 
     /// Refuses to be asked about what the log has answered.
-    private static func watch(
-        _ store: Store<Board>, _ authority: any Authority<Move>,
+    private static func watch<P: BoardFold>(
+        _ store: Store<P>, _ authority: any Authority<Move>,
         _ calls: FaultPlan
     ) -> FaultyAuthority<Move> {
         FaultyAuthority(authority) { call in
             if case .submit(let ids) = call {
-                let pending = Set(store.snapshot.pending)
+                let pending = Set(
+                    store.overlay.filter { $0.state == .pending }.map(\.number))
                 #expect(pending.isSuperset(of: ids.map(\.number)), "sent what is answered")
                 #expect(ids.allSatisfy { store.attempt(of: $0.number) != nil }, "sent uncovered")
             }
@@ -67,20 +68,18 @@ import Testing
         }
     }
 
-    private static func reopened(_ rows: MemoryRows?) throws -> Store<Board>? {
-        guard let rows else { return nil }
-        return try Foldback.inMemory(Board.self, reopening: rows, sources: .counting())
-    }
-
     /// Dies after `jobsMax` jobs and goes on from what was committed; false where it was done before.
-    private static func live(jobsMax: Int) async throws -> Bool {
+    private static func live<P: BoardFold>(_ board: P.Type, jobsMax: Int) async throws -> Bool {
         let authority = InProcessAuthority(Board.self)
         let calls = FaultPlan(faults)
         let first = Foldback.inMemory(
-            Board.self, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .counting())
+            board, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .counting())
         for move in moves { _ = try await first.record(move, force: true) }
         let rows = try await play(first, watch(first, authority, calls), jobsMax: jobsMax)
-        let last = try reopened(rows) ?? first
+        let last =
+            try rows.map {
+                try Foldback.inMemory(board, reopening: $0, sources: .counting())
+            } ?? first
         _ = try await play(last, watch(last, authority, calls), jobsMax: .max)
         let time = VirtualTime()
         try await time.run {
@@ -90,17 +89,19 @@ import Testing
         }
         #expect(authority.decidedCount == moves.count)
         #expect(authority.events.map(\.origin?.number) == [1, 2, 3, 5, 6])
-        #expect(last.confirmed == authority.state && last.view == authority.state)
+        let seen = try last.seen()
+        #expect(seen.confirmed == authority.state && seen.view == authority.state)
         #expect(last.overlay.isEmpty && last.attempts.isEmpty && last.rejections == [4])
         #expect(try await last.verify().isSound)
         return rows != nil
     }
 
-    @Test func `wherever the process dies, each intent is decided once and none is lost`()
-        async throws
-    {
+    @Test(arguments: BoardKeeper.allCases)
+    func `wherever the process dies, each intent is decided once and none is lost`(
+        keeper: BoardKeeper
+    ) async throws {
         var jobs = 1
-        while try await Self.live(jobsMax: jobs) {
+        while try await Self.live(keeper.type, jobsMax: jobs) {
             jobs += 1
             try #require(jobs < 5_000)
         }

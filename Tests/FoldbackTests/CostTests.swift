@@ -6,41 +6,53 @@ import Testing
 @Suite struct CostTests {
     private let directory = TemporaryDirectory()
 
-    private func filled(_ kind: LogKind, _ count: Int) async throws -> Store<Board> {
-        let store = try await Engine.memory.store(Board.self, kind, in: directory)
+    private func filled(
+        _ kind: LogKind, _ count: Int, _ keeper: BoardKeeper = .memory
+    ) async throws -> any BoardStore {
+        let store = try await keeper.store(.memory, kind, in: directory)
         for number in 1...count { _ = try await store.record(.set("k\(number % 7)", number)) }
         return store
     }
 
     private func cost(
-        in store: Store<Board>, of body: () async throws -> Void
+        in store: any BoardStore, of body: () async throws -> Void
     ) async throws -> FoldCounts {
-        let before = store.projected.folded.counts
+        let before = store.counts
         try await body()
-        let after = store.projected.folded.counts
+        let after = store.counts
         return FoldCounts(
             overlay: after.overlay - before.overlay, confirmed: after.confirmed - before.confirmed)
     }
 
-    @Test func `recording folds once`() async throws {
-        let store = try await filled(.downlink, 1_000)
+    @Test(arguments: BoardKeeper.allCases)
+    func `recording folds once`(keeper: BoardKeeper) async throws {
+        let store = try await filled(.downlink, 1_000, keeper)
         let one = try await cost(in: store) { _ = try await store.record(.set("a", 1)) }
         #expect(one == FoldCounts(overlay: 1, confirmed: 0))
     }
 
-    @Test func `acknowledging the oldest folds nothing in the overlay`() async throws {
-        let store = try await filled(.acknowledgement, 1_000)
+    /// Behind the oldest, every seventh is of the same row.
+    @Test(arguments: BoardKeeper.allCases)
+    func `acknowledging the oldest folds nothing in the overlay`(
+        keeper: BoardKeeper
+    ) async throws {
+        let store = try await filled(.acknowledgement, 1_000, keeper)
         let oldest = try await cost(in: store) { try await store.acknowledge(1) }
         #expect(oldest == FoldCounts(overlay: 0, confirmed: 1))
-        let view = store.view
+        let cells = try store.cells
         let other = try await cost(in: store) { try await store.acknowledge(500) }
-        #expect(other == FoldCounts(overlay: 998, confirmed: 1))
-        #expect(store.view.cells.count == view.cells.count)
+        // Rows: the one before finds it below itself now, and the one behind finds the one before. Both
+        // also count the cells that have their value, and there is one of them less between.
+        #expect(other.confirmed == 1)
+        #expect(keeper == .memory ? other.overlay == 998 : other.overlay < 12, "\(other)")
+        #expect(try store.cells.keys == cells.keys)
     }
 
-    @Test func `a batch that brings the overlay's head folds nothing in the overlay`() async throws
-    {
-        let store = try await filled(.downlink, 1_000)
+    @Test(arguments: BoardKeeper.allCases)
+    func `a batch that brings the overlay's head folds nothing in the overlay`(
+        keeper: BoardKeeper
+    ) async throws {
+        let store = try await filled(.downlink, 1_000, keeper)
         let events = (1...3 as ClosedRange<UInt64>).map { number in
             ConfirmedEvent(
                 position: Position(number), event: Move.set("k\(number % 7)", Int(number)),
@@ -52,15 +64,22 @@ import Testing
         #expect(accepted == FoldCounts())
     }
 
-    @Test func `rejecting the newest folds nothing, an old one what is behind it`() async throws {
-        let store = try await filled(.downlink, 1_000)
-        let newest = try await cost(in: store) { try await store.reject(1_000, message: "no") }
+    @Test(arguments: BoardKeeper.allCases)
+    func `rejecting the newest folds nothing`(keeper: BoardKeeper) async throws {
+        let store = try await filled(.downlink, 1_000, keeper)
+        let newest = try await cost(in: store) { try await store.reject(1_000) }
         #expect(newest == FoldCounts())
-        let near = try await cost(in: store) { try await store.reject(990, message: "no") }
+    }
+
+    @Test func `rejecting an old one folds what is behind it`() async throws {
+        let store = try await filled(.downlink, 1_000)
+        let newest = try await cost(in: store) { try await store.reject(1_000) }
+        #expect(newest == FoldCounts())
+        let near = try await cost(in: store) { try await store.reject(990) }
         #expect(near.overlay <= 2 * 10)
-        let oldest = try await cost(in: store) { try await store.reject(1, message: "no") }
+        let oldest = try await cost(in: store) { try await store.reject(1) }
         #expect(oldest == FoldCounts(overlay: 997, confirmed: 0))
-        let newestAgain = try await cost(in: store) { try await store.reject(999, message: "no") }
+        let newestAgain = try await cost(in: store) { try await store.reject(999) }
         #expect(newestAgain == FoldCounts())
     }
 
@@ -74,5 +93,59 @@ import Testing
         try await store.confirm([ConfirmedEvent(position: 2, event: .remove("a"))])
         #expect(store.snapshot.conflicted.count == 500)
         #expect(store.view.cells == ["b": 999])
+    }
+
+    // MARK: Ranges of rows
+
+    /// Five intents on one row, one that reads a range with it, and one that reads another.
+    private func withRanges(
+        _ engine: Engine, _ kind: LogKind
+    ) async throws -> any BoardStore {
+        let store = try await BoardKeeper.rows.store(engine, kind, in: directory)
+        for number in 1...5 { _ = try await store.record(.set("b", 3 * number)) }
+        _ = try await store.record(.set("y", 3))
+        _ = try await store.record(.sweep("a", "c"))
+        _ = try await store.record(.sweep("x", "z"))
+        return store
+    }
+
+    @Test func `who read a range is applied once for an answer in it, and nobody else is`()
+        async throws
+    {
+        let store = try await withRanges(.memory, .acknowledgement)
+        #expect(try store.cells == ["a": 2, "x": 2])
+        let recording = try await cost(in: store) { _ = try await store.record(.set("m", 8)) }
+        #expect(recording == FoldCounts(overlay: 1, confirmed: 0))
+        let outside = try await cost(in: store) { try await store.acknowledge(9) }
+        #expect(outside == FoldCounts(overlay: 0, confirmed: 1))
+        let inside = try await cost(in: store) { try await store.acknowledge(1) }
+        #expect(inside == FoldCounts(overlay: 1, confirmed: 1))
+        #expect(try store.cells == ["a": 2, "m": 8, "x": 2])
+    }
+
+    @Test func `a foreign event costs who read its row, or a range with it`() async throws {
+        let store = try await withRanges(.memory, .downlink)
+        func foreign(_ position: Position, _ move: Move) async throws -> FoldCounts {
+            try await cost(in: store) {
+                try await store.confirm([ConfirmedEvent(position: position, event: move)])
+            }
+        }
+        #expect(try await foreign(1, .set("m", 8)) == FoldCounts(overlay: 0, confirmed: 1))
+        // The other one as well, for there is another number of cells with its value now.
+        #expect(try await foreign(2, .set("aa", 7)) == FoldCounts(overlay: 2, confirmed: 1))
+        #expect(try store.cells == ["a": 3, "m": 8, "x": 2])
+    }
+
+    @Test func `opening applies each intent of the overlay once, and confirmed rows stand`()
+        async throws
+    {
+        let store = try await withRanges(.lmdb, .acknowledgement)
+        try await store.acknowledge(1)
+        let cells = try store.cells
+        await store.close()
+        let again = try await BoardKeeper.rows.store(.lmdb, .acknowledgement, in: directory)
+        #expect(again.counts == FoldCounts(overlay: 7, confirmed: 0))
+        #expect(try again.cells == cells)
+        await again.close()
     }
 }

@@ -9,9 +9,12 @@ import Testing
     @Suite struct ForkedStoreTests {
         private typealias Fork = @convention(c) () -> Int32
 
-        @Test func `L8: a store opened before a fork is refused in the child`() async throws {
+        @Test(arguments: BoardKeeper.allCases)
+        func `L8: a store opened before a fork is refused in the child`(
+            keeper: BoardKeeper
+        ) async throws {
             let directory = TemporaryDirectory()
-            let store = try await Engine.lmdb.store(Board.self, .downlink, in: directory)
+            let store = try await keeper.store(.lmdb, .downlink, in: directory)
             _ = try await store.record(.set("a", 1))
             let status = try inChild { () throws(FoldbackError) in
                 _ = try store.entries(from: 1, countMax: 1)

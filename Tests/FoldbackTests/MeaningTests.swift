@@ -379,6 +379,27 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func `the overlay says what touches a row`(engine: Engine) async throws {
+        let store = try await engine.store(RowBoard.self, .downlink, in: directory)
+        _ = try await store.record(.set("a", 1))
+        _ = try await store.record(.set("b", 1))
+        _ = try await store.record(.add("none", 1), force: true)
+        let third = try await store.record(.set("c", 1))
+        func touching(_ key: String) throws -> [IntentNumber] {
+            try store.read { try $0.overlay(touching: key, in: RowBoard.cells) }
+        }
+        #expect(try touching("c") == [4])
+        try await store.acknowledge(third.number, replacement: .set("a", 2))
+        #expect(try touching("a") == [1, 4])
+        #expect(try touching("c") == [])
+        // Read, and conflicted over it.
+        #expect(try touching("none") == [3])
+        try await store.reject(1, message: "no")
+        #expect(try touching("a") == [4])
+        await store.close()
+    }
+
+    @Test(arguments: Engine.allCases)
     func `the overlay says what touches a key`(engine: Engine) async throws {
         let store = try await engine.store(Board.self, .downlink, in: directory)
         _ = try await store.record(.set("a", 1))

@@ -53,12 +53,13 @@ import Testing
             Date(timeIntervalSinceReferenceDate: $0)
         }
         try Self.check(Array(dates), <, "Date")
-        let uuids = (0..<20).map { _ in
-            UUID(
-                uuid: (
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                    UInt8.random(in: 0...9, using: &random)
-                ))
+        // Two that differ in one byte, whichever it is.
+        let uuids = (0..<16).flatMap { place in
+            [1, 200].map { (byte: UInt8) in
+                var bytes = [UInt8](repeating: 77, count: 16)
+                bytes[place] = byte
+                return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+            }
         }
         try Self.check(uuids, { $0.uuidString < $1.uuidString }, "UUID")
         let pairs = texts.prefix(12).flatMap { text in

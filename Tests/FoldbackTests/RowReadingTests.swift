@@ -72,6 +72,8 @@ import Testing
     }
 
     private struct Query: Sendable {
+        private enum Kind: CaseIterable { case between, behind, beginning }
+        private let kind: Kind
         let low: String?
         let high: String?
         let throughHigh: Bool
@@ -80,6 +82,7 @@ import Testing
         let limit: Int
 
         init(_ random: inout SeededGenerator, _ names: [String]) {
+            kind = random.oneIn(2) ? .between : Kind.allCases.randomElement(using: &random)!
             low = random.oneIn(3) ? nil : names.randomElement(using: &random)
             high = random.oneIn(3) ? nil : names.randomElement(using: &random)
             throughHigh = random.oneIn(2)
@@ -89,18 +92,28 @@ import Testing
         }
 
         private var range: RowRange<String> {
-            switch (low, high) {
-            case (nil, nil): .all
-            case (let low?, nil): .keys(from: low)
-            case (nil, let high?): throughHigh ? .keys(through: high) : .keys(upTo: high)
-            case (let low?, let high?):
+            switch (kind, low, high) {
+            case (.behind, let low, _): .keys(behind: low ?? "")
+            case (.beginning, let low, _): .beginning(with: prefix(low))
+            case (_, nil, nil): .all
+            case (_, let low?, nil): .keys(from: low)
+            case (_, nil, let high?): throughHigh ? .keys(through: high) : .keys(upTo: high)
+            case (_, let low?, let high?):
                 throughHigh
                     ? .keys(from: low, through: high) : .keys(from: low, upTo: high)
             }
         }
 
+        /// Of two letters at most, so that several keys begin with it.
+        private func prefix(_ key: String?) -> String { String(key?.prefix(2) ?? "") }
+
         private func isWithin(_ key: String) -> Bool {
             let key = ExactString(key)
+            switch kind {
+            case .behind: return key > ExactString(low ?? "")
+            case .beginning: return key.string.utf8.starts(with: prefix(low).utf8)
+            case .between: break
+            }
             if let low, key < ExactString(low) { return false }
             guard let high else { return true }
             return throughHigh ? key <= ExactString(high) : key < ExactString(high)
@@ -162,6 +175,111 @@ import Testing
             }
             await store.close()
         }
+    }
+
+    @Test(arguments: Engine.allCases, [RowOrder.ascending, .descending])
+    func `pages of a unique index follow each other, confirmed rows and the overlay's`(
+        engine: Engine, order: RowOrder
+    ) async throws {
+        let directory = TemporaryDirectory()
+        let store = try await engine.store(Users.self, .acknowledgement, in: directory)
+        for id in 1...12 as ClosedRange<UInt64> {
+            _ = try await store.record(.set("user \(id * 7 % 13)", Int(id)))
+            if id % 3 != 0 { try await store.acknowledge(IntentNumber(id)) }
+        }
+        _ = try await store.record(.remove("5"))
+        _ = try await store.record(.set("another", 6))
+        let names = (1...12).filter { $0 != 5 && $0 != 6 }.map { ("user \($0 * 7 % 13)", $0) }
+        let sorted = (names + [("another", 6)]).sorted { $0 < $1 }
+        let expected = order == .ascending ? sorted : sorted.reversed()
+        let keys = try store.read { rows in
+            var keys: [(String, Int)] = []
+            while keys.count <= expected.count {
+                let page = try rows.page(
+                    of: Users.byName, order: order,
+                    after: keys.last.map { IndexPlace($0.0, $0.1) }, limit: 4)
+                if page.isEmpty { break }
+                keys += page.map { ($0.indexKey, $0.key) }
+                #expect(page.allSatisfy { $0.row == $0.indexKey })
+            }
+            return keys
+        }
+        #expect(keys.map(\.0) == expected.map(\.0) && keys.map(\.1) == expected.map(\.1))
+        await store.close()
+    }
+
+    /// Values by their cells, as pairs.
+    private struct Pairs: StoredProjection {
+        static let pairs = RowTable("pairs", key: KeyPair<String, Int>.self, row: Int.self)
+        static let schema = RowSchema(pairs)
+        static var codec: any EventCodec<Move> { MoveCodec() }
+
+        static func apply(
+            _ move: Move, _ context: EventContext, to rows: inout TouchedRows
+        ) throws {
+            switch move {
+            case .set(let key, let value): try rows.put(1, at: KeyPair(key, value), in: pairs)
+            case .remove(let key): try rows.removeAll(in: .prefix(key), from: pairs)
+            case .add, .claim, .replaceAll, .sweep: throw MoveConflict(reason: "unknown")
+            }
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a range of pairs has those between, or those with one first half`(
+        engine: Engine
+    ) async throws {
+        let directory = TemporaryDirectory()
+        let store = try await engine.store(Pairs.self, .acknowledgement, in: directory)
+        var number: IntentNumber = 1
+        for key in ["a", "ab", "b", "\u{0}"] {
+            for value in [-300, -1, 0, 1, 300] {
+                _ = try await store.record(.set(key, value))
+                if value.isMultiple(of: 2) { try await store.acknowledge(number) }
+                number = number.next
+            }
+        }
+        _ = try await store.record(.remove("b"))
+        func found(_ range: RowRange<KeyPair<String, Int>>) throws -> [KeyPair<String, Int>] {
+            try store.read {
+                try $0.page(of: Pairs.pairs, in: range, limit: .max).map(\.key)
+            }
+        }
+        let ofA = [-300, -1, 0, 1, 300].map { KeyPair("a", $0) }
+        let ofAB = ofA.map { KeyPair("ab", $0.second) }
+        #expect(try found(.prefix("a")) == ofA)
+        #expect(try found(.prefix("b")) == [])
+        #expect(
+            try found(.keys(from: KeyPair("a", 0), upTo: KeyPair("ab", 0)))
+                == ofA.suffix(3) + ofAB.prefix(2))
+        #expect(
+            try found(.keys(from: KeyPair("a", 2), through: KeyPair("ab", 0)))
+                == ofA.suffix(1) + ofAB.prefix(3))
+        #expect(try found(.keys(behind: KeyPair("ab", -1))) == ofAB.suffix(3))
+        #expect(try found(.all).count == 15)
+        await store.close()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `the bytes of a row are those that the codec wrote, wherever it is`(
+        engine: Engine
+    ) async throws {
+        let directory = TemporaryDirectory()
+        let store = try await engine.store(RowBoard.self, .acknowledgement, in: directory)
+        _ = try await store.record(.set("confirmed", 12))
+        try await store.acknowledge(1)
+        _ = try await store.record(.set("pending", 345))
+        func text(_ key: String) throws -> String? {
+            try store.read { rows in
+                try rows.withBytes(of: key, in: RowBoard.cells) { bytes in
+                    bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+                }
+            }
+        }
+        #expect(try text("confirmed") == "12")
+        #expect(try text("pending") == "345")
+        #expect(try text("absent") == nil)
+        await store.close()
     }
 
     @Test(arguments: Engine.allCases)

@@ -7,24 +7,6 @@ import Testing
 /// Born from what else can go wrong with rows on disk: they are of another version, behind their log,
 /// damaged, or changed by nobody.
 @Suite struct RowStoreTests {
-    /// Users by id, each name once.
-    private struct Users: StoredProjection {
-        static let users = RowTable("users", key: Int.self, row: String.self)
-        static let byName = users.index("by name", isUnique: true) { _, name in name }
-        static let schema = RowSchema(users, byName)
-        static var codec: any EventCodec<Move> { MoveCodec() }
-
-        static func apply(
-            _ move: Move, _ context: EventContext, to rows: inout TouchedRows
-        ) throws {
-            switch move {
-            case .set(let name, let id): try rows.put(name, at: id, in: users)
-            case .remove(let id): try rows.remove(Int(id) ?? 0, from: users)
-            case .add, .claim, .replaceAll: throw MoveConflict(reason: "unknown")
-            }
-        }
-    }
-
     /// ``RowBoard`` of a later version, or with another index.
     private struct Later: StoredProjection {
         static var name: String { RowBoard.name }
@@ -39,6 +21,17 @@ import Testing
             guard case .set(let key, let value) = move else { return }
             try rows.put(value * 2, at: key, in: cells)
         }
+    }
+
+    /// ``RowBoard`` that cannot read moves of two digits.
+    private struct ShortSightedRows: StoredProjection {
+        static var name: String { RowBoard.name }
+        static let schema = RowBoard.schema
+        static var codec: any EventCodec<Move> { ShortSightedCodec() }
+
+        static func apply(
+            _ move: Move, _ context: EventContext, to rows: inout TouchedRows
+        ) throws { try RowBoard.apply(move, context, to: &rows) }
     }
 
     private static func open<P: EventFold>(
@@ -114,6 +107,14 @@ import Testing
             _ = try await old.record(.set("k\(step)", step))
             try await old.acknowledge(IntentNumber(UInt64(step + 1)))
         }
+        // More rows than are dropped at once.
+        let many = Dictionary(uniqueKeysWithValues: (0..<4_000).map { ("many \($0)", $0) })
+        _ = try await old.record(.replaceAll(many))
+        try await old.acknowledge(51)
+        let number = try #require(try old.core.storage.projectionHeaders().first).number
+        let span = KeySpan(prefix: StoredRow.prefix(of: number))
+        let before = try old.core.storage.rowKeys(in: span, countMax: .max).count
+        #expect(before > Limits.rowDropCountMax)
         await old.close()
         let new = try await Self.open(Later.self, in: directory)
         #expect(try new.read { try $0.get("k7", in: Later.cells) } == 14)
@@ -125,6 +126,59 @@ import Testing
         let keys = try storage.rowKeys(in: KeySpan(prefix: []), countMax: .max)
         #expect(keys.count == 50)
         await new.close()
+    }
+
+    @Test func `L5: rows that lack an event are made again by who can read it`() async throws {
+        let directory = TemporaryDirectory()
+        let values = try await Self.open(Board.self, .downlink, in: directory)
+        for (position, value) in [1, 20, 3].enumerated() {
+            let event = ConfirmedEvent<Move>(
+                position: Position(UInt64(position + 1)), event: .set("k\(position)", value))
+            try await values.confirm([event])
+        }
+        let board = values.view
+        await values.close()
+        for _ in 1...2 {
+            let older = try await Self.open(ShortSightedRows.self, .downlink, in: directory)
+            #expect(older.faults.map(\.sequence) == [2])
+            let count = try older.read { try $0.count(of: RowBoard.cells) }
+            #expect(count == 2)
+            await older.close()
+        }
+        let rows = try await Self.open(RowBoard.self, .downlink, in: directory)
+        #expect(rows.faults.isEmpty)
+        #expect(try rows.seen().confirmed == board)
+        #expect(try await rows.verify().findings == [])
+        await rows.close()
+    }
+
+    @Test func `L7: the file grows while rows are read`() async throws {
+        let directory = TemporaryDirectory()
+        let store = try await Foldback.open(
+            at: directory.log, StoredDocuments.self, confirmedBy: .acknowledgement,
+            durability: .relaxed)
+        let text = JSON.string(String(repeating: "x", count: 1 << 20))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                var last: LogSequence = 0
+                while last < 80 {
+                    try store.read { rows in
+                        #expect(rows.sequence >= last)
+                        last = rows.sequence
+                        let first = try rows.document("k1")
+                        #expect(last == 0 || first == text)
+                    }
+                    await Task.yield()
+                }
+            }
+            for number in 1...40 as ClosedRange<UInt64> {
+                _ = try await store.record(.set("k\(number)", text))
+                try await store.acknowledge(IntentNumber(number))
+            }
+            try await group.waitForAll()
+        }
+        #expect(store.status.bytesOnDisk > 80 << 20)
+        await store.close()
     }
 
     // MARK: Meaning
@@ -197,72 +251,16 @@ import Testing
         }
     }
 
-    // MARK: Changes
-
-    @Test(arguments: Engine.allCases)
-    func `changes come commit by commit, with what was and what is`(engine: Engine) async throws {
-        let directory = TemporaryDirectory()
-        let store = try await engine.store(RowBoard.self, .acknowledgement, in: directory)
-        var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
-        var others = try store.changes(of: RowBoard.cells, in: .key("b")).makeAsyncIterator()
-        typealias Change = RowChange<String, Int>
-        _ = try await store.record(.set("a", 1))
-        #expect(
-            try await changes.next()?.changes
-                == [Change(key: "a", old: nil, new: 1, isPending: true)])
-        try await store.acknowledge(1)
-        #expect(
-            try await changes.next()?.changes
-                == [Change(key: "a", old: 1, new: 1, isPending: false)])
-        // Taken late, three commits are one batch, and what came to nothing is not in it.
-        _ = try await store.record(.set("c", 5))
-        _ = try await store.record(.set("b", 2))
-        try await store.reject(2, message: "no")
-        let batch = try #require(try await changes.next())
-        #expect(batch.changes == [Change(key: "b", old: nil, new: 2, isPending: true)])
-        #expect(batch.sequence == 5 && batch.isComplete)
-        #expect(try await others.next()?.changes.map(\.key) == ["b"])
-        await store.close()
-        #expect(try await changes.next() == nil)
-        #expect(try await others.next() == nil)
-    }
-
-    @Test func `who takes nothing costs bounded memory, and is told to read again`() async throws {
-        let store = Foldback.inMemory(RowBoard.self, confirmedBy: .downlink)
-        var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
-        let all = (0...Limits.rowChangesMax).map { ("k\($0)", $0) }
-        _ = try await store.record(.replaceAll(Dictionary(uniqueKeysWithValues: all)))
-        let batch = try #require(try await changes.next())
-        #expect(!batch.isComplete && batch.changes.isEmpty)
-        _ = try await store.record(.set("a", 1))
-        #expect(try await changes.next()?.changes.map(\.key) == ["a"])
-        await store.close()
-    }
-
     // MARK: Damage
-
-    private static func store(
-        over storage: TestStorage
-    ) throws -> Store<RowBoard> {
-        let standing = Standing(RowBoard.self, [])
-        let core = try StoreCore(
-            on: storage, codec: AppCodec(codec: RowBoard.codec), folds: standing.folds,
-            rows: standing.rows, clock: LogSources.counting().now, policy: .manual,
-            hasThread: false)
-        return Store(core: core, standing: standing)
-    }
 
     @Test func `a damaged row fails what touches it, and nothing else`() async throws {
         let storage = TestStorage()
-        let store = try Self.store(over: storage)
+        let store = try await storage.store(RowBoard.self)
         for (index, key) in ["a", "b"].enumerated() {
             _ = try await store.record(.set(key, 3 * index))
             try await store.acknowledge(IntentNumber(UInt64(index + 1)))
         }
-        let key = KeyBytes("a".bytes(behind: [0, 0, 0, 1, 0, 0]))
-        var batch = WriteBatch()
-        batch.append(key, Array("1 and some bytes".utf8))
-        try storage.log.write(batch)
+        try storage.damage("a")
         #expect(throws: FoldbackError.self) {
             try store.read { try $0.get("a", in: RowBoard.cells) }
         }
@@ -283,14 +281,11 @@ import Testing
 
     @Test func `verifying finds a row that nobody made`() async throws {
         let storage = TestStorage()
-        let store = try Self.store(over: storage)
+        let store = try await storage.store(RowBoard.self)
         _ = try await store.record(.set("a", 1))
         try await store.acknowledge(1)
         #expect(try await store.verify().findings == [])
-        let key = KeyBytes("z".bytes(behind: [0, 0, 0, 1, 0, 0]))
-        var batch = WriteBatch()
-        batch.append(key, StoredRow.sealed(Array("7".utf8), at: key))
-        try storage.log.write(batch)
+        try storage.forge("z", 7)
         let findings = try await store.verify().findings
         #expect(findings.map(\.place) == [.rows(projection: RowBoard.name)], "\(findings)")
         await store.close()

@@ -79,6 +79,15 @@ enum RandomCommand {
 
 extension Move {
     static func random(using random: inout SeededGenerator) -> Move {
+        guard random.oneIn(8) else { return ofOneCell(using: &random) }
+        let keys = (0..<2).map { _ in ["a", "b", "c"].randomElement(using: &random)! }
+        return random.oneIn(3)
+            ? .replaceAll(Dictionary(keys.map { ($0, 3) }) { old, _ in old })
+            : .sweep(keys[0], keys[1])
+    }
+
+    /// What leaves all other cells as they are.
+    static func ofOneCell(using random: inout SeededGenerator) -> Move {
         let key = ["a", "b", "c"].randomElement(using: &random)!
         return switch Int.random(in: 0..<10, using: &random) {
         case 0..<3: .set(key, Int.random(in: 0...9, using: &random))

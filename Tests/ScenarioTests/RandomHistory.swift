@@ -49,7 +49,7 @@ enum RandomHistory {
         _ store: Store<Board>, _ kind: LogKind, _ overlay: [OverlayIntent<Move>],
         using random: inout SeededGenerator
     ) async throws {
-        let move = Move.random(using: &random)
+        let move = Move.ofOneCell(using: &random)
         guard let intent = overlay.randomElement(using: &random), !random.oneIn(3) else {
             _ = try await store.record(
                 move, force: true, confirmOnly: random.oneIn(8), once: random.oneIn(6) ? "x" : nil)

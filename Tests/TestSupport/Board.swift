@@ -20,13 +20,32 @@ public struct Board: Projection, Equatable, Codable {
             cells[key] = context.id().utf8.reduce(7) { ($0 &* 31 &+ Int($1)) % 9_973 }
         case .remove(let key): cells[key] = nil
         case .replaceAll(let all): cells = all
+        case .sweep(let first, let last):
+            var swept = self
+            swept.cells[last] = nil
+            swept.cells[first] = 0
+            let count = swept.removeAll(from: first, through: last)
+            if count < 2 { throw MoveConflict(reason: "nothing to sweep") }
+            swept.cells[first] = count
+            self = swept
         }
+    }
+
+    /// By bytes, as rows are ordered; says how many there were.
+    private mutating func removeAll(from first: String, through last: String) -> Int {
+        let before = cells.count
+        cells = cells.filter { cell in
+            let key = ExactString(cell.key)
+            return key < ExactString(first) || key > ExactString(last)
+        }
+        return before - cells.count
     }
 
     public static func keys(touchedBy move: Move, _ context: EventContext) -> [String] {
         switch move {
         case .set(let key, _), .add(let key, _), .claim(let key), .remove(let key): [key]
         case .replaceAll(let all): Array(all.keys)
+        case .sweep(let first, let last): [first, last]
         }
     }
 }
@@ -56,6 +75,9 @@ public enum Move: Sendable, Equatable {
     case claim(String)
     case remove(String)
     case replaceAll([String: Int])
+    /// Takes the second cell away, makes the first one, and then of all from the one through the other one
+    /// cell, the first, that says how many they were. Throws where there was no other.
+    case sweep(String, String)
 }
 
 public struct MoveConflict: Error, CustomStringConvertible {
@@ -81,6 +103,7 @@ public struct MoveCodec: EventCodec {
                 "w "
                     + all.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
                     .joined(separator: " ")
+            case .sweep(let first, let last): "x \(first) \(last)"
             }
         return Array(text.utf8)
     }
@@ -100,7 +123,25 @@ public struct MoveCodec: EventCodec {
                 all[words[place]] = Int(words[place + 1])
             }
             return .replaceAll(all)
+        case "x": return .sweep(words[1], words[2])
         default: throw MoveConflict(reason: "no move: \(text)")
         }
+    }
+}
+
+/// Cannot read moves of two digits.
+public struct ShortSightedCodec: EventCodec {
+    public let format = MoveCodec().format
+
+    public init() {}
+
+    public func encode(_ move: Move) throws -> [UInt8] { try MoveCodec().encode(move) }
+
+    public func decode(_ bytes: RawSpan, format: EventFormat) throws -> Move {
+        let move = try MoveCodec().decode(bytes, format: format)
+        if case .set(_, let value) = move, value > 9 {
+            throw MoveConflict(reason: "\(value) has two digits")
+        }
+        return move
     }
 }

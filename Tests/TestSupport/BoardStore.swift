@@ -1,13 +1,16 @@
 import Foldback
+import Foundation
 
 /// A board on a log, whatever keeps its state: ``Board`` or ``RowBoard``.
 public protocol BoardFold: EventFold where Event == Move {
     /// What is seen of the last commit.
     static func seen(in store: Store<Self>) throws -> SeenBoard
+    /// What was seen at a past sequence.
+    static func seen(in store: Store<Self>, at sequence: LogSequence) async throws -> SeenBoard
 }
 
 /// A board at one sequence.
-public struct SeenBoard: Sendable {
+public struct SeenBoard: Equatable, Sendable {
     public let sequence: LogSequence
     public let through: Position
     public let view: Board
@@ -46,16 +49,110 @@ public struct SeenBoard: Sendable {
 
 extension Board: BoardFold {
     public static func seen(in store: Store<Board>) -> SeenBoard { SeenBoard(store.snapshot) }
+
+    public static func seen(
+        in store: Store<Board>, at sequence: LogSequence
+    ) async throws -> SeenBoard { SeenBoard(try await store.snapshot(at: sequence)) }
 }
 
 extension RowBoard: BoardFold {
     public static func seen(in store: Store<RowBoard>) throws -> SeenBoard {
         try store.read { try SeenBoard($0) }
     }
+
+    public static func seen(
+        in store: Store<RowBoard>, at sequence: LogSequence
+    ) async throws -> SeenBoard { try await store.read(at: sequence) { try SeenBoard($0) } }
 }
 
 extension Store where P: BoardFold {
     public func seen() throws -> SeenBoard { try P.seen(in: self) }
+    public func seen(at sequence: LogSequence) async throws -> SeenBoard {
+        try await P.seen(in: self, at: sequence)
+    }
+}
+
+/// A store of a board, whatever keeps it: for tests that ask the same of both.
+package protocol BoardStore: Sendable {
+    var core: StoreCore { get }
+    var status: StoreStatus { get }
+    var start: FoldingStart { get }
+    var overlay: [OverlayIntent<Move>] { get }
+    var rejections: [IntentNumber] { get }
+
+    nonisolated(nonsending) func record(
+        _ move: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
+    ) async throws(FoldbackError) -> Receipt
+    nonisolated(nonsending) func enqueue(
+        _ move: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
+    ) async throws(FoldbackError) -> Recording
+    @discardableResult nonisolated(nonsending) func acknowledge(
+        _ number: IntentNumber, position: Position?, replacement: Move?
+    ) async throws(FoldbackError) -> AnswerOutcome
+    @discardableResult nonisolated(nonsending) func reject(
+        _ number: IntentNumber, code: String?, message: String
+    ) async throws(FoldbackError) -> AnswerOutcome
+    @discardableResult nonisolated(nonsending) func confirm(
+        _ events: [ConfirmedEvent<Move>], through: Position?
+    ) async throws(FoldbackError) -> BatchOutcome
+
+    func intent(_ number: IntentNumber) throws(FoldbackError) -> IntentStatus<Move>
+    func entries(
+        from start: LogSequence, countMax: Int
+    ) throws(FoldbackError) -> [LogEntry<Move>]
+    func verify() async throws(FoldbackError) -> Verification
+    func checkpoint() async throws(FoldbackError)
+    func close() async
+    func seen() throws -> SeenBoard
+    func seen(at sequence: LogSequence) async throws -> SeenBoard
+}
+
+extension Store: BoardStore where P: BoardFold {}
+
+extension BoardStore {
+    package nonisolated(nonsending) func record(
+        _ move: Move, force: Bool = false, once: String? = nil, info: [String: String] = [:]
+    ) async throws(FoldbackError) -> Receipt {
+        try await record(move, force: force, confirmOnly: false, once: once, info: info)
+    }
+
+    package nonisolated(nonsending) func enqueue(
+        _ move: Move
+    ) async throws(FoldbackError) -> Recording {
+        try await enqueue(move, force: false, confirmOnly: false, once: nil, info: [:])
+    }
+
+    /// Queues a command without waiting for what comes of it.
+    package nonisolated(nonsending) func enqueue(
+        _ command: Command
+    ) async throws(FoldbackError) -> Request {
+        try await core.submit(.command(command, isForced: true), bytes: 0)
+    }
+
+    @discardableResult package nonisolated(nonsending) func acknowledge(
+        _ number: IntentNumber, position: Position? = nil
+    ) async throws(FoldbackError) -> AnswerOutcome {
+        try await acknowledge(number, position: position, replacement: nil)
+    }
+
+    @discardableResult package nonisolated(nonsending) func reject(
+        _ number: IntentNumber
+    ) async throws(FoldbackError) -> AnswerOutcome {
+        try await reject(number, code: nil, message: "no")
+    }
+
+    @discardableResult package nonisolated(nonsending) func confirm(
+        _ events: [ConfirmedEvent<Move>]
+    ) async throws(FoldbackError) -> BatchOutcome { try await confirm(events, through: nil) }
+
+    /// The cells of the view.
+    package var cells: [String: Int] { get throws { try seen().view.cells } }
+
+    /// How often the board's `apply` was called.
+    package var counts: FoldCounts {
+        let published = core.writer.published
+        return (published.views.first as? FoldedState<Board>)?.counts ?? published.rows[0].counts
+    }
 }
 
 /// What keeps a board's state.
@@ -68,5 +165,41 @@ public enum BoardKeeper: String, CaseIterable, Sendable {
         case .memory: Board.self
         case .rows: RowBoard.self
         }
+    }
+
+    /// A store on an empty log of replica "me".
+    package func store(
+        _ engine: Engine, _ kind: LogKind, in directory: TemporaryDirectory
+    ) async throws -> any BoardStore { try await type.store(engine, kind, in: directory) }
+
+    /// A store over a storage of the test's own.
+    package func store(over storage: TestStorage) async throws(FoldbackError) -> any BoardStore {
+        try await type.store(over: storage)
+    }
+
+    /// A durable store on a log that may be there already.
+    package func open(
+        at log: URL, _ kind: LogKind = .downlink, checkpoints: CheckpointPolicy = .manual,
+        replica: String? = nil
+    ) async throws(FoldbackError) -> any BoardStore {
+        try await type.open(at: log, kind, checkpoints, replica)
+    }
+}
+
+extension BoardFold {
+    fileprivate static func store(
+        _ engine: Engine, _ kind: LogKind, in directory: TemporaryDirectory
+    ) async throws -> any BoardStore { try await engine.store(Self.self, kind, in: directory) }
+
+    fileprivate static func store(
+        over storage: TestStorage
+    ) async throws(FoldbackError) -> any BoardStore { try await storage.store(Self.self) }
+
+    fileprivate static func open(
+        at log: URL, _ kind: LogKind, _ checkpoints: CheckpointPolicy, _ replica: String?
+    ) async throws(FoldbackError) -> any BoardStore {
+        try await Foldback.open(
+            at: log, Self.self, confirmedBy: kind, durability: .durable, checkpoints: checkpoints,
+            replica: replica.flatMap { ReplicaID($0) })
     }
 }

@@ -3,7 +3,7 @@ import Foldback
 /// ``Board`` as rows: with an index by value, and a second table that connects cells with each other.
 public struct RowBoard: StoredProjection {
     public static let cells = RowTable("cells", key: String.self, row: Int.self)
-    /// How many cells have a value with that rest by three.
+    /// How many cells have a value with that rest by eleven: few cells are connected by it.
     public static let counts = RowTable("counts", key: Int.self, row: Int.self)
     public static let byValue = cells.index("by value") { _, value in value }
     /// Some rows only, and some of them twice.
@@ -32,18 +32,32 @@ public struct RowBoard: StoredProjection {
         case .replaceAll(let all):
             for key in try rows.keys(of: cells) { try set(key, nil, &rows) }
             for (key, value) in all { try set(key, value, &rows) }
+        case .sweep(let first, let last):
+            // What is changed before is among what the range has.
+            try set(last, nil, &rows)
+            try set(first, 0, &rows)
+            let range = RowRange.keys(from: first, through: last)
+            let swept = try rows.keys(in: range, of: cells)
+            for key in swept { try count(try rows.get(key, in: cells), by: -1, &rows) }
+            try rows.removeAll(in: range, from: cells)
+            if swept.count < 2 { throw MoveConflict(reason: "nothing to sweep") }
+            try set(first, swept.count, &rows)
         }
     }
 
     private static func set(_ key: String, _ value: Int?, _ rows: inout TouchedRows) throws {
-        let old = try rows.get(key, in: cells)
-        if let old { try rows.update(old % 3, in: counts, default: 0) { $0 -= 1 } }
+        try count(try rows.get(key, in: cells), by: -1, &rows)
+        try count(value, by: 1, &rows)
         if let value {
-            try rows.update(value % 3, in: counts, default: 0) { $0 += 1 }
             try rows.put(value, at: key, in: cells)
         } else {
             try rows.remove(key, from: cells)
         }
+    }
+
+    private static func count(_ value: Int?, by one: Int, _ rows: inout TouchedRows) throws {
+        guard let value else { return }
+        try rows.update(value % 11, in: counts, default: 0) { $0 += one }
     }
 
     /// All that can be seen at one sequence.
@@ -100,7 +114,7 @@ public struct RowBoard: StoredProjection {
             else { return "\(cells), not \(expected)" }
             guard backwards == cells.reversed() else { return "backwards \(backwards)" }
             var counted: [Int: Int] = [:]
-            for value in expected.values { counted[value % 3, default: 0] += 1 }
+            for value in expected.values { counted[value % 11, default: 0] += 1 }
             guard counts.filter({ $0.value != 0 }) == counted else {
                 return "counts \(counts), not \(counted)"
             }

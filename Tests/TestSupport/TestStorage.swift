@@ -8,6 +8,7 @@ package final class TestStorage: ForwardingLog {
         var isHolding = false
         var isHeld = false
         var failure: Bool?
+        var writesAllTheSame = false
         var refused: IntentNumber?
         var sizes: [Int] = []
         var syncs = 0
@@ -20,14 +21,33 @@ package final class TestStorage: ForwardingLog {
 
     package init() {}
 
+    /// A store with a writer's thread over it.
+    package func store<P: EventFold>(
+        _ projection: P.Type, also: [AdditionalProjection<P.Event>] = []
+    ) async throws(FoldbackError) -> Store<P> {
+        let standing = Standing(projection, also)
+        let core = try await StoreCore.open(
+            codec: AppCodec(codec: P.codec), folds: standing.folds, rows: standing.rows,
+            clock: LogSources.counting().now, policy: .manual
+        ) { () throws(FoldbackError) in self }
+        return Store(core: core, standing: standing)
+    }
+
     package func holdWrites() { plan.withLock { ($0.isHolding, $0.isHeld) = (true, false) } }
-    package func waitUntilHeld() { _ = plan.wait { $0.isHeld ? () : nil } }
+    /// Without a thread of Swift's pool, which whoever is to write may need.
+    package func waitUntilHeld() async {
+        while !plan.withLock({ $0.isHeld }) { await Task.yield() }
+    }
     package func releaseWrites() {
         plan.withLock { $0.isHolding = false }
         plan.wakeAll()
     }
-    package func failWrites(leavingOutcomeUnknown: Bool?) {
-        plan.withLock { $0.failure = leavingOutcomeUnknown }
+    /// - Parameter writingAllTheSame: what is said to have failed is there then.
+    package func failWrites(leavingOutcomeUnknown: Bool?, writingAllTheSame: Bool = false) {
+        plan.withLock {
+            $0.failure = leavingOutcomeUnknown
+            $0.writesAllTheSame = writingAllTheSame
+        }
     }
 
     /// Whatever transaction has this intent cannot be, for a reason that leaves nothing open.
@@ -46,6 +66,7 @@ package final class TestStorage: ForwardingLog {
         }
         refused = nil
         if let failure {
+            if plan.withLock({ $0.writesAllTheSame }) { try log.write(batch) }
             throw StorageFailure(
                 path: path, reason: .system(errno: EIO), detail: "on purpose",
                 leavesOutcomeUnknown: failure)
@@ -61,6 +82,27 @@ package final class TestStorage: ForwardingLog {
             replica: header.replicas.current, info: [:], entry: entry)
         var batch = WriteBatch()
         batch.append(record.encoded(predecessor: 0, replicas: header.replicas).bytes, at: sequence)
+        try log.write(batch)
+    }
+
+    /// Writes other bytes in the place of the first ``RowBoard``'s confirmed cell.
+    package func damage(_ cell: String) throws(StorageFailure) {
+        try writeRow(Array("1 and some bytes".utf8), at: Self.key(of: cell))
+    }
+
+    /// Writes a cell of the first ``RowBoard`` that no entry has made.
+    package func forge(_ cell: String, _ value: Int) throws(StorageFailure) {
+        let key = Self.key(of: cell)
+        try writeRow(StoredRow.sealed(Array("\(value)".utf8), at: key), at: key)
+    }
+
+    private static func key(of cell: String) -> KeyBytes {
+        KeyBytes(cell.bytes(behind: [0, 0, 0, 1, 0, 0]))
+    }
+
+    private func writeRow(_ bytes: [UInt8], at key: KeyBytes) throws(StorageFailure) {
+        var batch = WriteBatch()
+        batch.append(key, bytes)
         try log.write(batch)
     }
 

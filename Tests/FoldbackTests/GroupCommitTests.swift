@@ -1,0 +1,147 @@
+import Foldback
+import TestSupport
+import Testing
+
+/// Born from what several commands in one transaction do to each other: one finds rows that another has
+/// changed and nobody has written yet, or has to go although the others stay (L3, L6).
+@Suite struct GroupCommitTests {
+    /// Queues the commands while an entry before them is being written, so that the next transaction has them
+    /// all.
+    private static func together(
+        _ commands: [Command], behind move: Move, in store: any BoardStore, _ storage: TestStorage
+    ) async throws -> [Request] {
+        storage.holdWrites()
+        let first = try await store.enqueue(move)
+        await storage.waitUntilHeld()
+        var requests: [Request] = []
+        for command in commands { requests.append(try await store.enqueue(command)) }
+        storage.releaseWrites()
+        _ = try await first.receipt()
+        return requests
+    }
+
+    private static func outcomes(of requests: [Request]) async -> [FoldbackError?] {
+        var errors: [FoldbackError?] = []
+        for request in requests {
+            errors.append(await error { () throws(FoldbackError) in try await request.outcome() })
+        }
+        return errors
+    }
+
+    private static func record(_ move: Move) throws -> Command {
+        .record(
+            Proposal(
+                payload: try MoveCodec().payload(of: move), isConfirmOnly: false, once: nil,
+                info: [:]))
+    }
+
+    @Test(arguments: BoardKeeper.allCases)
+    func `recording and answers on one row are in one commit what they are in many`(
+        keeper: BoardKeeper
+    ) async throws {
+        let commands: [Command] = [
+            try Self.record(.add("a", 1)), .acknowledge(1, position: nil, replacement: nil),
+            try Self.record(.add("a", 2)), .reject(3, Rejection(message: "no")),
+            try Self.record(.sweep("a", "b")), try Self.record(.add("a", 3)),
+            .acknowledge(2, position: nil, replacement: nil), .withdraw(6),
+            try Self.record(.add("a", 4)), .acknowledge(5, position: nil, replacement: nil),
+        ]
+        var seen: [SeenBoard] = []
+        for isTogether in [true, false] {
+            let storage = TestStorage()
+            let store = try await keeper.store(over: storage)
+            for move in [Move.set("a", 1), .set("aa", 7), .set("ab", 1)] {
+                _ = try await store.record(move)
+            }
+            if isTogether {
+                let requests = try await Self.together(
+                    commands, behind: .set("z", 0), in: store, storage)
+                for request in requests { _ = try await request.outcome() }
+                #expect(storage.writeSizes.last == commands.count)
+            } else {
+                _ = try await store.record(.set("z", 0))
+                for command in commands { _ = try await store.enqueue(command).outcome() }
+            }
+            seen.append(try store.seen())
+            #expect(try await store.verify().findings == [])
+            await store.close()
+        }
+        #expect(seen[0].view == seen[1].view && seen[0].confirmed == seen[1].confirmed)
+        #expect(seen[0].pending == [4, 7, 8, 9] && seen[1].pending == [4, 7, 8, 9])
+        #expect(seen[0].view.cells == ["a": 9, "z": 0])
+    }
+
+    @Test func `L6: who watches rows hears nothing of a transaction that is undone`() async throws {
+        let storage = TestStorage()
+        let store = try await storage.store(RowBoard.self)
+        var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
+        // The third and last one cannot be, and neither can its transaction.
+        storage.refuse(IntentNumber(3))
+        let requests = try await Self.together(
+            [.reject(1, Rejection(message: "no"))]
+                + ["b", "c"].map { try Self.record(.set($0, 2)) },
+            behind: .set("a", 1), in: store, storage)
+        let errors = await Self.outcomes(of: requests)
+        #expect(errors.map { $0 == nil } == [true, true, false])
+        storage.refuse(nil)
+        _ = try await store.record(.set("d", 4))
+        #expect(try store.cells == ["b": 2, "d": 4])
+        await store.close()
+        let batch = try #require(try await changes.next())
+        #expect(
+            batch.changes == [
+                RowChange(key: "b", old: nil, new: 2, isPending: true),
+                RowChange(key: "d", old: nil, new: 4, isPending: true),
+            ])
+        #expect(batch.isComplete && batch.sequence == 4)
+    }
+
+    @Test func `L6: of many in a transaction, who meets a damaged row fails alone`() async throws {
+        let storage = TestStorage()
+        let store = try await storage.store(RowBoard.self)
+        _ = try await store.record(.set("a", 1))
+        try await store.acknowledge(1)
+        try storage.damage("a")
+        let requests = try await Self.together(
+            ["b", "a", "c"].map { try Self.record(.set($0, 2)) }, behind: .set("z", 1), in: store,
+            storage)
+        let errors = await Self.outcomes(of: requests)
+        guard case .damaged = errors[1] else {
+            Issue.record("\(errors)")
+            return
+        }
+        #expect(errors[0] == nil && errors[2] == nil)
+        #expect(store.overlay.map(\.event) == [.set("z", 1), .set("b", 2), .set("c", 2)])
+        #expect(try store.read { try $0.get("c", in: RowBoard.cells) } == 2)
+        await store.close()
+    }
+
+    @Test(arguments: BoardKeeper.allCases)
+    func `L6: a commit that failed and is on the disk all the same is not shown`(
+        keeper: BoardKeeper
+    ) async throws {
+        let storage = TestStorage()
+        let store = try await keeper.store(over: storage)
+        _ = try await store.record(.set("a", 1))
+        storage.failWrites(leavingOutcomeUnknown: true, writingAllTheSame: true)
+        let failure = await error { () throws(FoldbackError) in try await store.acknowledge(1) }
+        guard case .outcomeUnknown = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        switch keeper {
+        case .memory: #expect(try store.seen().pending == [1])
+        case .rows:
+            // The rows on the disk are not those that are published any more.
+            let unread = #expect(throws: FoldbackError.self) { try store.seen() }
+            guard case .latched = unread else {
+                Issue.record("\(String(describing: unread))")
+                return
+            }
+        }
+        await store.close()
+        let again = try Foldback.inMemory(
+            RowBoard.self, reopening: storage.log.rows, sources: .counting())
+        #expect(try again.seen().confirmed.cells == ["a": 1])
+    }
+}

@@ -1,0 +1,106 @@
+import Foldback
+import TestSupport
+import Testing
+
+/// Born from screens that miss a change, or show one that did not come to be.
+@Suite struct RowChangesTests {
+    private let directory = TemporaryDirectory()
+
+    @Test(arguments: Engine.allCases)
+    func `changes come commit by commit, with what was and what is`(engine: Engine) async throws {
+        let store = try await engine.store(RowBoard.self, .acknowledgement, in: directory)
+        var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
+        var others = try store.changes(of: RowBoard.cells, in: .key("b")).makeAsyncIterator()
+        typealias Change = RowChange<String, Int>
+        _ = try await store.record(.set("a", 1))
+        #expect(
+            try await changes.next()?.changes
+                == [Change(key: "a", old: nil, new: 1, isPending: true)])
+        try await store.acknowledge(1)
+        #expect(
+            try await changes.next()?.changes
+                == [Change(key: "a", old: 1, new: 1, isPending: false)])
+        // Taken late, three commits are one batch, and what came to nothing is not in it.
+        _ = try await store.record(.set("c", 5))
+        _ = try await store.record(.set("b", 2))
+        try await store.reject(2, message: "no")
+        let batch = try #require(try await changes.next())
+        #expect(batch.changes == [Change(key: "b", old: nil, new: 2, isPending: true)])
+        #expect(batch.sequence == 5 && batch.isComplete)
+        #expect(try await others.next()?.changes.map(\.key) == ["b"])
+        await store.close()
+        #expect(try await changes.next() == nil)
+        #expect(try await others.next() == nil)
+    }
+
+    @Test func `who takes nothing costs bounded memory, and is told to read again`() async throws {
+        let store = Foldback.inMemory(RowBoard.self, confirmedBy: .downlink)
+        var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
+        let all = (0...Limits.rowChangesMax).map { ("k\($0)", $0) }
+        _ = try await store.record(.replaceAll(Dictionary(uniqueKeysWithValues: all)))
+        let batch = try #require(try await changes.next())
+        #expect(!batch.isComplete && batch.changes.isEmpty)
+        _ = try await store.record(.set("a", 1))
+        #expect(try await changes.next()?.changes.map(\.key) == ["a"])
+        await store.close()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a further projection is watched for its own rows`(engine: Engine) async throws {
+        let store = try await engine.store(
+            RowBoard.self, .acknowledgement, in: directory,
+            also: [AdditionalProjection(Users.self)])
+        var users = try store.projected(Users.self).changes(of: Users.users).makeAsyncIterator()
+        var cells = try store.changes(of: RowBoard.cells).makeAsyncIterator()
+        _ = try await store.record(.set("ada", 7))
+        await store.close()
+        #expect(
+            try await users.next()?.changes
+                == [RowChange(key: 7, old: nil, new: "ada", isPending: true)])
+        #expect(
+            try await cells.next()?.changes
+                == [RowChange(key: "ada", old: nil, new: 7, isPending: true)])
+        #expect(try await users.next() == nil)
+    }
+
+    @Test func `who begins to watch while a commit is under way is told to read again`()
+        async throws
+    {
+        let storage = TestStorage()
+        let store = try await storage.store(RowBoard.self)
+        storage.holdWrites()
+        let recording = try await store.enqueue(.set("a", 1))
+        await storage.waitUntilHeld()
+        var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
+        storage.releaseWrites()
+        _ = try await recording.receipt()
+        _ = try await store.record(.set("b", 2))
+        await store.close()
+        let batch = try #require(try await changes.next())
+        #expect(!batch.isComplete && batch.sequence == 2)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a range that an event sweeps is told row by row`(engine: Engine) async throws {
+        let store = try await engine.store(RowBoard.self, .downlink, in: directory)
+        let events: [Move] = [.set("a", 1), .set("aa", 2), .set("b", 3), .set("c", 4)]
+        try await store.confirm(
+            events.enumerated().map {
+                ConfirmedEvent(position: Position(UInt64($0.offset + 1)), event: $0.element)
+            })
+        var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
+        _ = try await store.record(.sweep("a", "b"))
+        // The intent takes away also what comes after it.
+        try await store.confirm([ConfirmedEvent(position: 5, event: .set("ab", 3))])
+        await store.close()
+        typealias Change = RowChange<String, Int>
+        let batch = try #require(try await changes.next())
+        #expect(
+            batch.changes.filter { $0.old != $0.new } == [
+                Change(key: "a", old: 1, new: 3, isPending: true),
+                Change(key: "aa", old: 2, new: nil, isPending: true),
+                Change(key: "b", old: 3, new: nil, isPending: true),
+            ])
+        #expect(try await changes.next() == nil)
+    }
+}
