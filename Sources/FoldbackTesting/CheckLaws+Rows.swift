@@ -7,14 +7,14 @@ import Foldback
 /// For ``Law/p9`` the keys are those of the rows that an event asks for or changes: they are noted, not
 /// declared. ``Law/p11`` looks at the codecs and keys of tables as well.
 ///
-/// - Parameter itemIDs: for ``Law/p13``: `ItemIDs(keysOf: Inbox.messages)`.
+/// - Parameter rowIDs: for ``Law/p13``: `ItemIDs(keysOf: Inbox.messages)`.
 public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
-    of projection: P.Type, events: Generator<P.Event>, itemIDs: ItemIDs<RowsInMemory<P>>? = nil,
+    of projection: P.Type, events: Generator<P.Event>, rowIDs: ItemIDs<RowsInMemory<P>>? = nil,
     laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
     failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport {
     await checkLaws(
-        of: RowsInMemory<P>.self, events: events, itemIDs: itemIDs, laws: laws, effort: effort,
+        of: RowsInMemory<P>.self, events: events, itemIDs: rowIDs, laws: laws, effort: effort,
         seed: seed, failures: failures, file: file)
 }
 
@@ -23,11 +23,11 @@ public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
 /// - Throws: ``LawsBroken``, whose description is the report.
 @discardableResult
 public nonisolated(nonsending) func requireLaws<P: StoredProjection>(
-    of projection: P.Type, events: Generator<P.Event>, itemIDs: ItemIDs<RowsInMemory<P>>? = nil,
+    of projection: P.Type, events: Generator<P.Event>, rowIDs: ItemIDs<RowsInMemory<P>>? = nil,
     laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
     failures: Failures = .besideTests, file: String = #filePath
 ) async throws(LawsBroken) -> LawReport {
     try await requireLaws(
-        of: RowsInMemory<P>.self, events: events, itemIDs: itemIDs, laws: laws, effort: effort,
+        of: RowsInMemory<P>.self, events: events, itemIDs: rowIDs, laws: laws, effort: effort,
         seed: seed, failures: failures, file: file)
 }

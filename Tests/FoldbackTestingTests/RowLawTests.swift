@@ -1,8 +1,8 @@
-import Foldback
 import Foundation
 import TestSupport
 import Testing
 
+@testable import Foldback
 @testable import FoldbackTesting
 
 /// Born from the question whether rows on disk mean what events in memory do, and from a review that found
@@ -14,9 +14,13 @@ import Testing
         .making(Move.add, keys, .integers(in: 0...9)),
         .making(Move.claim, keys), .making(Move.remove, keys))
 
+    /// However slow the machine is.
+    private static let effort = Effort(
+        historiesMax: 60, durationMax: nil, stepsMax: 24, candidatesMax: 500, stepMax: .seconds(30))
+
     @Test func `a board of rows keeps every law`() async throws {
         let report = try await requireLaws(
-            of: RowBoard.self, events: Self.moves, itemIDs: ItemIDs(keysOf: RowBoard.cells),
+            of: RowBoard.self, events: Self.moves, rowIDs: ItemIDs(keysOf: RowBoard.cells),
             failures: .forgotten)
         #expect(report.held == Law.allCases)
         #expect(report.unchecked.isEmpty)
@@ -113,10 +117,22 @@ import Testing
 
     @Test func `fleets look at the rows of their replicas`() async throws {
         let report = await checkLaws(
-            of: Elsewhere.self, events: Self.moves, laws: [.p15], seed: 5, failures: .forgotten)
+            of: Elsewhere.self, events: Self.moves, laws: [.p15], effort: Self.effort, seed: 5,
+            failures: .forgotten)
         let finding = try #require(report.findings.first)
         #expect(finding.law == .p15)
         #expect(finding.statement.contains("of the stored rows of"), "\(finding)")
+    }
+
+    /// A key that is read as another one: what is found in order is not found by its key.
+    @Test func `rows are looked at by their keys`() async throws {
+        let broken = await #expect(throws: LawsBroken.self) {
+            try await requireLaw(
+                .p2, of: RowsInMemory<Capitals>.self,
+                for: History(.downlink, [.record(.set("a", 1))]))
+        }
+        let finding = try #require(broken?.report.findings.first)
+        #expect("\(finding)".contains("by its key the row of cells"), "\(finding)")
     }
 
     /// Applies in memory, and not in a store.
@@ -146,6 +162,40 @@ import Testing
         }
         let finding = try #require(broken?.report.findings.first)
         #expect(finding.statement.contains("\(what) of the stored rows differs"), "\(finding)")
+    }
+
+    @Test func `what is told of changed rows is held against how they change`() throws {
+        func rows(_ pairs: [UInt8: UInt8]) -> RowsInMemory<RowBoard> {
+            RowsInMemory(
+                everything: pairs.sorted { $0.key < $1.key }.map { ([$0.key], [$0.value]) })
+        }
+        func flaw(_ changes: [(key: UInt8, old: UInt8?, new: UInt8?)]) -> String? {
+            RowsInMemory.flaw(
+                in: changes.map { key, old, new in
+                    RowChangeBytes(
+                        key: KeyBytes([0, 0, 0, 1, key]),
+                        old: SeenRow(value: RowValue(old.map { [$0] }), isPending: false),
+                        new: SeenRow(value: RowValue(new.map { [$0] }), isPending: true))
+                }, from: rows([1: 1, 2: 2, 3: 3]), to: rows([1: 1, 2: 9, 4: 4]))
+        }
+        #expect(flaw([(2, 2, 9), (3, 3, nil), (4, nil, 4)]) == nil)
+        #expect(
+            flaw([(2, 1, 9), (3, 3, nil), (4, nil, 4)])?.hasPrefix("02 is told to have") == true)
+        #expect(flaw([(3, 3, nil), (4, nil, 4)])?.hasPrefix("02 has changed") == true)
+        #expect(flaw([(2, 2, 9), (4, nil, 4)])?.hasPrefix("03 is gone") == true)
+        #expect(flaw([(2, 2, 9), (3, 3, nil)])?.hasPrefix("04 has changed") == true)
+    }
+
+    /// The comparison would hold of nobody whom anything is told.
+    @Test func `laws watch the rows of their stores`() async throws {
+        let store = try Subject<RowsInMemory<RowBoard>>(.downlink).store
+        let watch = RowsInMemory<RowBoard>.watchRowsForLaws(store)
+        _ = try await store.record(.set("a", 1))
+        _ = try await store.record(.set("b", 1))
+        let told = store.projected(RowBoard.self).folded.changes
+        withExtendedLifetime(watch) {}
+        // The row, its count, and its places in two indexes; "b" and 1 are odd.
+        #expect(told?.count == 4)
     }
 
     // MARK: P11
@@ -188,12 +238,36 @@ import Testing
 
     @Test func `a codec that loses what an index goes by is found with one event`() async throws {
         let report = await checkLaws(
-            of: Diary.self, events: Self.moves, seed: 1, failures: .forgotten)
+            of: Diary.self, events: Self.moves, effort: Self.effort, seed: 1, failures: .forgotten)
         let finding = try #require(report.findings.first)
         #expect(finding.law == .p11)
         #expect(finding.stepCount == 1)
         #expect(finding.statement.contains("Index by date has rows elsewhere"), "\(finding)")
         #expect(finding.difference.count == 5, "\(finding)")
+    }
+
+    private struct UniqueDiary: StoredProjection {
+        static let byDate = Diary.notes.index("by date", isUnique: true) { _, note in note.at }
+        static let schema = RowSchema(Diary.notes, byDate)
+        static var codec: any EventCodec<Move> { MoveCodec() }
+
+        static func apply(
+            _ move: Move, _ context: EventContext, to rows: inout TouchedRows
+        ) throws {
+            guard case .set(let key, let value) = move else { return }
+            let at = Date(timeIntervalSince1970: Double(value) / 2)
+            try rows.insert(Note(at: at), at: key, in: Diary.notes)
+        }
+    }
+
+    @Test func `rows that a codec makes one in a unique index are found`() async throws {
+        let broken = await #expect(throws: LawsBroken.self) {
+            try await requireLaw(
+                .p11, of: RowsInMemory<UniqueDiary>.self,
+                for: History(.downlink, [.record(.set("a", 2)), .record(.set("b", 3))]))
+        }
+        let finding = try #require(broken?.report.findings.first)
+        #expect(finding.statement.hasPrefix("Unique index by date has two rows"), "\(finding)")
     }
 
     @Test func `what such a codec leaves behind makes pages throw`() async throws {
@@ -232,11 +306,13 @@ import Testing
         }
     }
 
-    @Test func `rows that cannot be read are found with one event`() async throws {
-        let report = await checkLaws(
-            of: Evens.self, events: Self.moves, seed: 1, failures: .forgotten)
-        let finding = try #require(report.findings.first { $0.law == .p11 })
-        #expect(finding.stepCount == 1)
+    @Test func `rows that cannot be read are found`() async throws {
+        let broken = await #expect(throws: LawsBroken.self) {
+            try await requireLaw(
+                .p11, of: RowsInMemory<Evens>.self,
+                for: History(.downlink, [.record(.set("a", 1))]))
+        }
+        let finding = try #require(broken?.report.findings.first)
         #expect(finding.statement.contains("A row of table cells"), "\(finding)")
     }
 
@@ -261,11 +337,13 @@ import Testing
         }
     }
 
-    @Test func `keys that are read as others are found with one event`() async throws {
-        let report = await checkLaws(
-            of: Capitals.self, events: Self.moves, seed: 1, failures: .forgotten)
-        let finding = try #require(report.findings.first { $0.law == .p11 })
-        #expect(finding.stepCount == 1)
+    @Test func `keys that are read as others are found`() async throws {
+        let broken = await #expect(throws: LawsBroken.self) {
+            try await requireLaw(
+                .p11, of: RowsInMemory<Capitals>.self,
+                for: History(.downlink, [.record(.set("a", 1))]))
+        }
+        let finding = try #require(broken?.report.findings.first)
         #expect(finding.statement.contains("A key of table cells is read as"), "\(finding)")
     }
 
@@ -285,9 +363,46 @@ import Testing
 
     @Test func `equal rows of other bytes are found`() async throws {
         let report = await checkLaws(
-            of: Names.self, events: Self.moves, laws: [.p1], seed: 1, failures: .forgotten)
+            of: Names.self, events: Self.moves, laws: [.p1], effort: Self.effort, seed: 1,
+            failures: .forgotten)
         let finding = try #require(report.findings.first)
         #expect(finding.law == .p1)
+        #expect(!finding.difference.isEmpty)
+    }
+
+    /// Has a byte that is another one in each process, and that nobody reads.
+    private struct Hashed: ByteCodec {
+        func encode(_ value: Int, into output: inout OutputBuffer) {
+            output.append(variable: UInt64(value))
+            output.append(UInt64(truncatingIfNeeded: "a".hashValue))
+        }
+
+        func decode(_ bytes: RawSpan) throws -> Int {
+            var cursor = InputCursor()
+            return Int(try cursor.variable(in: bytes))
+        }
+    }
+
+    /// Not private: another process has to find it.
+    struct HashedCells: StoredProjection {
+        static let cells = RowTable("cells", key: String.self, codec: Hashed())
+        static let schema = RowSchema(cells)
+        static var codec: any EventCodec<Move> { MoveCodec() }
+
+        static func apply(
+            _ move: Move, _ context: EventContext, to rows: inout TouchedRows
+        ) throws {
+            guard case .set(let key, let value) = move else { return }
+            try rows.put(value, at: key, in: cells)
+        }
+    }
+
+    @Test func `equal rows that another process writes otherwise are found`() async throws {
+        let report = await checkLaws(
+            of: HashedCells.self, events: Self.moves, laws: [.p1], effort: Self.effort, seed: 1,
+            failures: .forgotten)
+        let finding = try #require(report.findings.first)
+        #expect(finding.statement.hasPrefix("Another process"), "\(finding)")
         #expect(!finding.difference.isEmpty)
     }
 }

@@ -48,10 +48,17 @@ extension Trial {
                     "At \(named(index)) the log says \(found.map { "\($0)" } ?? "nothing"), and should "
                         + "say \(expected.map { "\($0)" } ?? "nothing").")
             }
-            guard let difference = passage.sight.difference(from: refolded.sight) else { continue }
-            return Violation(
-                .p2, difference, "Behind \(named(index))",
-                expected: "folding all entries from the first one on", found: "the log")
+            if let difference = passage.sight.difference(from: refolded.sight) {
+                return Violation(
+                    .p2, difference, "Behind \(named(index))",
+                    expected: "folding all entries from the first one on", found: "the log")
+            }
+            if let flaw = passage.flawInChanges {
+                return Violation(
+                    .p2, "changes",
+                    "At \(named(index)) whoever watches stored rows is told something else than they "
+                        + "show: \(flaw).")
+            }
         }
         return try await pastViews()
     }

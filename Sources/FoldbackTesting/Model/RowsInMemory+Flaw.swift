@@ -26,7 +26,10 @@ extension RowsInMemory {
             }
             guard let entries = entries(of: rowKey, shown.row, in: shown.table) else { return nil }
             for entry in entries where entry != key {
-                expected[Self.place(of: entry), default: []].insert(entry)
+                let place = Self.place(of: entry)
+                guard expected[place, default: []].insert(entry).inserted else {
+                    return Self.twice(spaces[place].name, entry)
+                }
             }
         }
         let places = Set(expected.keys).union(kept.keys).sorted()
@@ -83,6 +86,14 @@ extension RowsInMemory {
                 + "the row cannot be found any more.")
     }
 
+    private static func twice(_ index: String, _ entry: [UInt8]) -> Violation {
+        Violation(
+            .p11, "row twice",
+            "Unique index \(index) has two rows that are at one place when they are read, "
+                + "\(hexadecimal(entry.dropFirst(2))): the table's codec loses what tells them apart."
+        )
+    }
+
     private static func elsewhere(
         _ index: String, _ expected: Set<[UInt8]>, _ kept: Set<[UInt8]>
     ) -> Violation {
@@ -105,7 +116,7 @@ extension RowsInMemory {
 }
 
 /// What a schema has at one place.
-private struct Space {
+struct Space {
     let name: String
     let isTable: Bool
 

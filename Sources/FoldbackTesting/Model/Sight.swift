@@ -14,7 +14,7 @@ struct Sight<P: Projection>: Sendable {
     /// How each intent stands, from 1 up.
     let standings: [Standing]
     /// The same as the rows of a stored projection beside show it; nil where there is none.
-    private let rows: Rows?
+    private var rows: Rows?
 
     private enum Rows: Sendable {
         case shown(RowsShown<P>)
@@ -70,10 +70,15 @@ struct Sight<P: Projection>: Sendable {
         }
     }
 
-    /// The same with other states.
+    /// The view as rows beside show it; nil where there are none.
+    var viewOfRows: P? {
+        if case .shown(let rows) = rows { rows.view } else { nil }
+    }
+
+    /// The same with other states, and nothing beside.
     func with(view: P, confirmed: P) -> Sight {
         var sight = self
-        (sight.view, sight.confirmed) = (view, confirmed)
+        (sight.view, sight.confirmed, sight.rows) = (view, confirmed, nil)
         return sight
     }
 
@@ -118,6 +123,8 @@ struct Sight<P: Projection>: Sendable {
         switch rows {
         case nil: return nil
         case .unreadable(let reason):
+            // What cannot be read here or there alike says nothing of other histories (P2 does).
+            if case .unreadable(reason) = expected.rows { return nil }
             return Difference(
                 manner: "rows unreadable", name: "what can be read of the stored rows",
                 expected: StateText("all of them"), found: StateText(reason))
