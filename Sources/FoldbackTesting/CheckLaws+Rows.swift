@@ -8,7 +8,7 @@ import Foldback
 /// declared. ``Law/p11`` looks at the codecs and keys of tables as well. For ``Law/p13`` `rowIDs` says which
 /// rows are items: `ItemIDs(keysOf: Inbox.messages)`.
 ///
-/// - Complexity: about four times as long as for a value: a store beside, and the past folded from its start.
+/// - Complexity: two to four times as long as for a value: a store beside, and the past folded from its start.
 public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
     of projection: P.Type, events: Generator<P.Event>, rowIDs: ItemIDs<RowsInMemory<P>>? = nil,
     laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
