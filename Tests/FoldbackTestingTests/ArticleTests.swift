@@ -75,11 +75,48 @@ struct TimedNotes: Projection, Codable, Equatable {
 }
 // Article: end
 
+struct Inbox: StoredProjection {
+    enum Event: Codable, Equatable, Sendable {
+        case received(text: String)
+        case read(id: String)
+    }
+
+    struct Message: Codable, Equatable, Sendable {
+        let text: String
+        var isRead = false
+    }
+
+    static let messages = RowTable("messages", key: String.self, row: Message.self)
+    static let unread = messages.index("unread") { id, message in message.isRead ? nil : id }
+    static let schema = RowSchema(messages, unread)
+
+    static func apply(
+        _ event: Event, _ context: EventContext, to rows: inout TouchedRows
+    ) throws {
+        switch event {
+        case .received(let text):
+            try rows.insert(Message(text: text), at: context.id(), in: messages)
+        case .read(let id): try rows.update(id, in: messages) { $0.isRead = true }
+        }
+    }
+
+    static let events = Generator<Event>.oneOf(
+        .making(Event.received, .strings()),
+        .making(Event.read, .element(of: ["me.1.0", "me.2.0"])))
+}
+
 /// What the article shows is compiled, run, and the same text.
 @Suite struct ArticleTests {
     // Article: the test
     @Test func `notes keep the laws`() async throws {
         try await requireLaws(of: TimedNotes.self, events: TimedNotes.events)
+    }
+    // Article: end
+
+    // Article: the test of rows
+    @Test func `the inbox keeps the laws`() async throws {
+        try await requireLaws(
+            of: Inbox.self, events: Inbox.events, rowIDs: ItemIDs(keysOf: Inbox.messages))
     }
     // Article: end
 
@@ -116,8 +153,8 @@ struct TimedNotes: Projection, Codable, Equatable {
         let article = try Self.article()
         let parts = source.components(separatedBy: "// Article: ").dropFirst()
             .filter { !$0.hasPrefix("end\n") && $0.contains("\n") && !$0.hasPrefix("\")") }
-        #expect(parts.count >= 4)
-        for part in parts.prefix(4) {
+        #expect(parts.count >= 5)
+        for part in parts.prefix(5) {
             let lines = part.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
             let indent = lines.first?.prefix { $0 == " " }.count ?? 0
             let code = lines.map {

@@ -189,17 +189,17 @@ import Testing
         let start: [History<Move>.Step] = [.record(.set("a", 1)), .record(.set("b", 1))]
         let no = try await sight(start + [.reject(1, message: "no")])
         let never = try await sight(start + [.reject(1, message: "never")])
-        #expect(no.difference(from: never)?.part == .states)
+        #expect(no.difference(from: never)?.manner == "states")
 
         let retried = try await sight(start + [.reject(1, message: "no"), .retry(1)])
         let anew = try await sight(
             start + [.reject(1, message: "no"), .record(.set("a", 1))])
-        #expect(retried.difference(from: anew, [.states])?.part == .states)
+        #expect(retried.difference(from: anew, [.states])?.manner == "states")
         #expect(retried.standings[2].retries == 1 && retried.standings[0].isDismissed)
 
         let early = try await sight(start + [.acknowledge(1), .acknowledge(2)])
         let late = try await sight(start + [.acknowledge(2), .acknowledge(1)])
-        #expect(early.difference(from: late)?.part == .states)
+        #expect(early.difference(from: late)?.manner == "states")
     }
 
     // MARK: Files

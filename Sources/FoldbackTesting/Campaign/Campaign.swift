@@ -143,7 +143,7 @@ struct Campaign<P: Projection> {
             add(Mirror(reflecting: step).children.first?.label ?? "\(step)")
         }
         declaresKeys =
-            declaresKeys
+            declaresKeys || P.hasRowsBeside
             || history.recordedEvents.contains {
                 !P.keys(touchedBy: $0, Refold<P>.own(1)).isEmpty
             }

@@ -186,7 +186,7 @@ struct Judge<P: Projection>: Sendable {
                     + "\(history.named(index)) \(name) differs: does it depend on the order of a dictionary or "
                     + "set, or on anything outside the event and its context, like a global that main sets?",
                 comparing: Violation.Comparison(
-                    expectedName: "this process", expected: StateText(here),
+                    expectedName: "this process", expected: here,
                     foundName: "another process", found: there))
         }
         return nil

@@ -12,21 +12,29 @@ extension Elsewhere {
         /// Which of the two is another than here, and how it looks there.
         func difference(
             from here: Refold<P>.State
-        ) -> (name: String, here: P, there: StateText)? {
-            if !Self.isSame(here.view, view, viewBytes) { return ("the view", here.view, view) }
-            if !Self.isSame(here.confirmed, confirmed, confirmedBytes) {
-                return ("confirmed state", here.confirmed, confirmed)
+        ) -> (name: String, here: StateText, there: StateText)? {
+            if let (here, there) = Self.differing(here.view, view, viewBytes) {
+                return ("the view", here, there)
+            }
+            if let (here, there) = Self.differing(here.confirmed, confirmed, confirmedBytes) {
+                return ("confirmed state", here, there)
             }
             return nil
         }
 
-        private static func isSame(_ here: P, _ there: StateText, _ bytes: [UInt8]?) -> Bool {
-            if StateText(here) == there { return true }
+        private static func differing(
+            _ here: P, _ there: StateText, _ bytes: [UInt8]?
+        ) -> (StateText, StateText)? {
+            let text = StateText(here)
+            // Rows that are read as the same may have other bytes, and these are what is kept.
+            if text == there, !P.hasRowsBeside { return nil }
             // Equal for the app's own ==, though some property differs. Without a codec nobody can say.
-            guard here is any Equatable else { return false }
-            guard let bytes, let codec = P.stateCodec else { return P.stateCodec == nil }
-            guard let read = try? codec.decode(bytes.span.bytes) else { return false }
-            return P.areSame(here, read)
+            guard here is any Equatable else { return (text, there) }
+            guard let bytes, let codec = P.stateCodec else {
+                return P.stateCodec == nil ? nil : (text, there)
+            }
+            guard let read = try? codec.decode(bytes.span.bytes) else { return (text, there) }
+            return P.areSame(here, read) ? nil : P.texts(here, read)
         }
     }
 

@@ -48,10 +48,17 @@ extension Trial {
                     "At \(named(index)) the log says \(found.map { "\($0)" } ?? "nothing"), and should "
                         + "say \(expected.map { "\($0)" } ?? "nothing").")
             }
-            guard let difference = passage.sight.difference(from: refolded.sight) else { continue }
-            return Violation(
-                .p2, difference, "Behind \(named(index))",
-                expected: "folding all entries from the first one on", found: "the log")
+            if let difference = passage.sight.difference(from: refolded.sight) {
+                return Violation(
+                    .p2, difference, "Behind \(named(index))",
+                    expected: "folding all entries from the first one on", found: "the log")
+            }
+            if let flaw = passage.flawInChanges {
+                return Violation(
+                    .p2, "changes",
+                    "At \(named(index)) whoever watches stored rows is told something else than they "
+                        + "show: \(flaw).")
+            }
         }
         return try await pastViews()
     }
@@ -63,10 +70,12 @@ extension Trial {
         for refolded in refolded { _ = refolded.asked.map { refold.carryOut($0) } }
         for sequence in 0...refold.facts.count
         where sequence <= subject.store.snapshot.sequence.value {
-            let past = try await subject.store.snapshot(at: LogSequence(UInt64(sequence)))
-            let found = Sight<P>(past, faults: 0, states: [])
+            let past = LogSequence(UInt64(sequence))
+            let found = try await Sight<P>(of: subject.store, at: past)
             let expected = Sight<P>(refold.state(at: sequence), sequence: sequence)
-            let parts: Set<Sight<P>.Part> = [.view, .confirmed, .pending, .accepted, .conflicted]
+            let parts: Set<Sight<P>.Part> = [
+                .view, .confirmed, .pending, .accepted, .conflicted, .faults,
+            ]
             guard let difference = found.difference(from: expected, parts) else { continue }
             return Violation(
                 .p2, difference, "Of the past at sequence \(sequence),",

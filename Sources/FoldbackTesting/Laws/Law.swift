@@ -1,6 +1,7 @@
 /// What holds for every log, whatever its projection: what an app's own tests can rely on, and check.
 ///
-/// The names P1 to P15 are those of the design; P6 is the app's own affair, for it speaks of fields.
+/// The names P1 to P15 are those of the design; P6 is the app's own affair, for it speaks of fields. Of a
+/// stored projection each holds for the rows of a store as well.
 public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
     /// The same events give the same state: folded twice, and in another process (F1, F12).
     case p1 = "P1"
@@ -17,12 +18,13 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     case p7 = "P7"
     /// Whatever the order of answers, the end is the server's order (F8).
     case p8 = "P8"
-    /// Events that touch no key in common give the same in any order.
+    /// Events that touch no key in common give the same in any order; of rows, those that ask for and change
+    /// no row in common.
     case p9 = "P9"
     /// After a crash behind any entry the log shows what it showed, and nothing is seen before it is
     /// kept (F15, L2).
     case p10 = "P10"
-    /// What the codecs write is read as what it was.
+    /// What the codecs write is read as what it was; of rows, as far as keys and indexes show it.
     case p11 = "P11"
     /// Each intent is in exactly one state, and none is lost.
     case p12 = "P12"

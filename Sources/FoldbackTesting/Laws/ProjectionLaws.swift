@@ -33,16 +33,21 @@ extension Trial {
         return nil
     }
 
-    /// Whether the projection says which keys its events touch.
-    var declaresKeys: Bool { foldings.contains { !Self.keys(of: $0).isEmpty } }
-
     private static func keys(of folding: Refold<P>.Folding) -> Set<P.Key> {
         Set(P.keys(touchedBy: folding.event, folding.context))
     }
 
+    /// As the projection declares it; of rows, as it was noted while they were applied.
     private static func areDisjoint(_ a: Refold<P>.Folding, _ b: Refold<P>.Folding) -> Bool {
+        if let first = touched(by: a), let second = touched(by: b) {
+            return first.isDisjoint(with: second)
+        }
         let (first, second) = (keys(of: a), keys(of: b))
         return !first.isEmpty && !second.isEmpty && first.isDisjoint(with: second)
+    }
+
+    private static func touched(by folding: Refold<P>.Folding) -> TouchedKeys? {
+        (folding.before as? any StandsBeside)?.touched(by: folding.event, folding.context)
     }
 
     private static func applied(_ foldings: [Refold<P>.Folding], to start: P) -> P {
@@ -63,8 +68,10 @@ extension Trial {
     func stateRoundTrip() -> Violation? {
         guard let codec = P.stateCodec else { return nil }
         for state in refolded.map(\.state) {
-            if let violation = Self.roundTrip(of: state.confirmed, codec) { return violation }
-            if let violation = Self.roundTrip(of: state.view, codec) { return violation }
+            for state in [state.confirmed, state.view] {
+                if let violation = Self.roundTrip(of: state, codec) { return violation }
+                if let flaw = (state as? any StandsBeside)?.rowFlaw { return flaw }
+            }
         }
         return nil
     }

@@ -13,6 +13,8 @@ struct Trial<P: Projection>: Sendable {
     struct Passage: Sendable {
         let outcome: Outcome?
         let sight: Sight<P>
+        /// What is wrong with what was told of changed rows; nil where nothing is.
+        var flawInChanges: String?
     }
 
     struct Refolded: Sendable {
@@ -37,12 +39,33 @@ struct Trial<P: Projection>: Sendable {
     ) async throws -> [Passage] {
         var subject = try Subject<P>(history.kind)
         var passages: [Passage] = []
+        var (watched, watch) = (subject.store, P.watchRowsForLaws(subject.store))
+        var before = Sight(of: subject.store)
         for (index, step) in history.steps.enumerated() {
             let outcome = try await subject.perform(step)
-            passages.append(Passage(outcome: outcome, sight: try sight(of: subject.store, index)))
+            if watched !== subject.store {
+                (watched, watch) = (subject.store, P.watchRowsForLaws(subject.store))
+            }
+            let sight = try sight(of: subject.store, index)
+            passages.append(
+                Passage(
+                    outcome: outcome, sight: sight,
+                    flawInChanges: flawInChanges(told: subject.store, from: before, to: sight)))
+            before = sight
             try await looking(index, subject)
         }
+        withExtendedLifetime(watch) {}
         return passages
+    }
+
+    /// An entry is a commit here, and each tells what it changes.
+    private static func flawInChanges(
+        told store: Store<P>, from before: Sight<P>, to now: Sight<P>
+    ) -> String? {
+        guard now.sequence.value == before.sequence.value + 1, let old = before.viewOfRows,
+            let new = now.viewOfRows
+        else { return nil }
+        return P.flawInChangesForLaws(store, from: old, to: new)
     }
 
     private static func sight(of store: Store<P>, _ index: Int) throws -> Sight<P> {

@@ -28,14 +28,13 @@ struct Violation: Error, Sendable {
 
     /// Two sights that should be alike.
     ///
-    /// - Parameter manner: nil: the part that differs.
+    /// - Parameter manner: nil: what differs.
     init<P>(
         _ law: Law, _ difference: Sight<P>.Difference, _ statement: String, expected: String,
         found: String, manner: String? = nil
     ) {
         self.init(
-            law, manner ?? difference.part.rawValue,
-            "\(statement) \(difference.part.name) differs.",
+            law, manner ?? difference.manner, "\(statement) \(difference.name) differs.",
             comparing: Comparison(
                 expectedName: expected, expected: difference.expected, foundName: found,
                 found: difference.found))
@@ -45,10 +44,10 @@ struct Violation: Error, Sendable {
     init<P: Projection>(
         _ law: Law, _ manner: String, _ statement: String, expected: (String, P), found: (String, P)
     ) {
+        let texts = P.texts(expected.1, found.1)
         self.init(
             law, manner, statement,
             comparing: Comparison(
-                expectedName: expected.0, expected: StateText(expected.1), foundName: found.0,
-                found: StateText(found.1)))
+                expectedName: expected.0, expected: texts.0, foundName: found.0, found: texts.1))
     }
 }

@@ -17,28 +17,32 @@ public struct RowsInMemory<Stored: StoredProjection>: Projection {
     public static var stateCodec: (any StateCodec<Self>)? { RowsInMemoryCodec<Stored>() }
 
     public mutating func apply(_ event: Stored.Event, _ context: EventContext) throws {
-        var touched = TouchedRows(StoredSchema(Stored.schema, number: 0), over: rows)
+        var touched = touchable
         try Stored.apply(event, context, to: &touched)
         for (key, value) in touched.made { rows.set(value, at: key) }
     }
 
-    /// Behind the projection's number, as a store has them.
+    /// For an event that is to be applied, whatever becomes of it.
+    var touchable: TouchedRows {
+        TouchedRows(StoredSchema(Stored.schema, number: 0), over: rows)
+    }
+
+    /// - Parameter everything: as a store has it, behind the projection's number.
+    init(everything: [(key: [UInt8], value: [UInt8])]) {
+        let prefix = StoredRow.prefix(of: 0)
+        for (key, value) in everything { rows.set(.row(value), at: KeyBytes(prefix + key)) }
+    }
+
+    /// Behind the projection's number: what tables and indexes have.
     var everything: [(key: [UInt8], value: [UInt8])] {
         rows.rows.map { (Array($0.key.bytes.dropFirst(4)), $0.value) }
-    }
-
-    fileprivate init(_ pairs: [(key: [UInt8], value: [UInt8])]) {
-        for (key, value) in pairs { rows.set(.row(value), at: KeyBytes(key)) }
-    }
-
-    fileprivate var pairs: [(key: [UInt8], value: [UInt8])] {
-        rows.rows.map { ($0.key.bytes, $0.value) }
     }
 }
 
 extension RowsInMemory: Equatable {
+    /// By every byte, also of indexes.
     public static func == (a: Self, b: Self) -> Bool {
-        a.pairs.elementsEqual(b.pairs) { $0.key == $1.key && $0.value == $1.value }
+        a.everything.elementsEqual(b.everything) { $0.key == $1.key && $0.value == $1.value }
     }
 }
 
@@ -58,7 +62,7 @@ extension RowsInMemory: CustomReflectable {
 private struct RowsInMemoryCodec<Stored: StoredProjection>: StateCodec {
     func encode(_ state: RowsInMemory<Stored>) throws -> [UInt8] {
         var writer = ByteWriter()
-        for (key, value) in state.pairs {
+        for (key, value) in state.everything {
             writer.sized(key)
             writer.sized(value)
         }
@@ -69,62 +73,20 @@ private struct RowsInMemoryCodec<Stored: StoredProjection>: StateCodec {
         var reader = ByteReader(unsealed: bytes.withUnsafeBytes { Array($0) })
         var pairs: [(key: [UInt8], value: [UInt8])] = []
         while !reader.isAtEnd { pairs.append((try reader.sized(), try reader.sized())) }
-        return RowsInMemory(pairs)
+        return RowsInMemory(everything: pairs)
     }
 }
 
-// MARK: Beside
+// MARK: Ids
 
-/// A projection that another one stands beside, to show the same.
-protocol StandsBeside: Projection {
-    static var beside: [AdditionalProjection<Event>] { get }
-
-    /// What the other one shows otherwise; nil where it shows the same.
-    static func differenceBeside(_ store: Store<Self>) throws -> String?
-}
-
-extension RowsInMemory: StandsBeside {
-    static var beside: [AdditionalProjection<Stored.Event>] { [AdditionalProjection(Stored.self)] }
-
-    static func differenceBeside(_ store: Store<Self>) throws -> String? {
-        let snapshot = store.snapshot
-        return try store.projected(Stored.self).read { rows in
-            guard same(try rows.everything(), snapshot.view) else {
-                return "its rows are not the view"
-            }
-            guard try rows.confirmed({ same(try $0.everything(), snapshot.confirmed) }) else {
-                return "its confirmed rows are not confirmed state"
-            }
-            guard rows.conflicted == snapshot.conflicted else {
-                return "\(rows.conflicted) are conflicted there"
-            }
-            return rows.faults == snapshot.faults ? nil : "it has \(rows.faults.count) faults"
+extension ItemIDs {
+    /// The keys of a stored projection's table.
+    public init<Stored, Key, Row>(keysOf table: RowTable<Key, Row>)
+    where P == RowsInMemory<Stored> {
+        self.init { rows in
+            var touched = rows.touchable
+            // A table of another projection has none.
+            return (try? touched.keys(of: table)) ?? []
         }
-    }
-
-    private static func same(
-        _ stored: [(key: [UInt8], value: [UInt8])], _ state: Self
-    ) -> Bool {
-        stored.elementsEqual(state.everything) { $0.key == $1.key && $0.value == $1.value }
-    }
-}
-
-extension Projection {
-    /// What a law's store has beside this projection.
-    static var alsoForLaws: [AdditionalProjection<Event>] {
-        func beside<Q: StandsBeside>(_: Q.Type) -> [AdditionalProjection<Event>] {
-            Q.beside as? [AdditionalProjection<Event>] ?? []
-        }
-        guard let type = Self.self as? any StandsBeside.Type else { return [] }
-        return beside(type)
-    }
-
-    static func differenceBesideForLaws(_ store: Store<Self>) -> String? {
-        func difference<Q: StandsBeside>(_: Q.Type) -> String? {
-            guard let store = store as? Store<Q> else { return nil }
-            do { return try Q.differenceBeside(store) } catch { return "\(error)" }
-        }
-        guard let type = Self.self as? any StandsBeside.Type else { return nil }
-        return difference(type)
     }
 }

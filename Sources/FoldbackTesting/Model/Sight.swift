@@ -4,17 +4,22 @@ import Foldback
 struct Sight<P: Projection>: Sendable {
     let sequence: LogSequence
     let through: Position
-    let view: P
-    let confirmed: P
+    private(set) var view: P
+    private(set) var confirmed: P
     let pending: [IntentNumber]
     let accepted: [IntentNumber]
-    let conflicted: [IntentNumber]
+    private(set) var conflicted: [IntentNumber]
     let rejections: [IntentNumber]
-    let faults: Int
+    private(set) var faults: Int
     /// How each intent stands, from 1 up.
     let standings: [Standing]
-    /// What the rows of a stored projection show otherwise; nil where they show the same.
-    let rows: String?
+    /// The same as the rows of a stored projection beside show it; nil where there is none.
+    private var rows: Rows?
+
+    private enum Rows: Sendable {
+        case shown(RowsShown<P>)
+        case unreadable(String)
+    }
 
     /// What is said of one intent.
     struct Standing: Equatable, Sendable {
@@ -30,16 +35,14 @@ struct Sight<P: Projection>: Sendable {
     var states: [IntentState] { standings.map(\.state) }
 
     /// What a store shows.
-    /// - Throws: what asking it for an intent throws.
-    init(of store: Store<P>) throws(FoldbackError) {
-        let snapshot = store.snapshot
+    init(of store: Store<P>) {
         self.init(
-            snapshot, faults: store.faults.count, states: [],
-            rows: P.differenceBesideForLaws(store))
+            store.snapshot, faults: store.faults.count, states: [], rows: Self.rows(of: store))
     }
 
     /// The same, with each intent that was ever recorded. Answers are those that intents have by now:
     /// reading the stream of them waits at its end.
+    /// - Throws: what asking the store for an intent throws.
     init(allOf store: Store<P>) throws(FoldbackError) {
         var standings: [Standing] = []
         var number: IntentNumber = 1
@@ -49,11 +52,38 @@ struct Sight<P: Projection>: Sendable {
         }
         self.init(
             store.snapshot, faults: store.faults.count, states: standings,
-            rows: P.differenceBesideForLaws(store))
+            rows: Self.rows(of: store))
     }
 
-    init(
-        _ snapshot: Snapshot<P>, faults: Int, states standings: [Standing], rows: String? = nil
+    /// What a store shows of a past sequence.
+    /// - Throws: as `Store.snapshot(at:)`.
+    init(of store: Store<P>, at sequence: LogSequence) async throws {
+        let past = try await store.snapshot(at: sequence)
+        self.init(
+            past, faults: past.faults.count, states: [],
+            rows: try await P.rowsForLaws(store, at: sequence).map(Rows.shown))
+    }
+
+    private static func rows(of store: Store<P>) -> Rows? {
+        do { return try P.rowsForLaws(store).map(Rows.shown) } catch {
+            return .unreadable("\(error)")
+        }
+    }
+
+    /// The view as rows beside show it; nil where there are none.
+    var viewOfRows: P? {
+        if case .shown(let rows) = rows { rows.view } else { nil }
+    }
+
+    /// The same with other states, and nothing beside.
+    func with(view: P, confirmed: P) -> Sight {
+        var sight = self
+        (sight.view, sight.confirmed, sight.rows) = (view, confirmed, nil)
+        return sight
+    }
+
+    private init(
+        _ snapshot: Snapshot<P>, faults: Int, states standings: [Standing], rows: Rows?
     ) {
         self.rows = rows
         sequence = snapshot.sequence
@@ -86,18 +116,37 @@ struct Sight<P: Projection>: Sendable {
         standings = state.intents.sorted { $0.key < $1.key }.map { Standing($0.value) }
     }
 
-    /// The first thing that differs; nil where nothing does.
+    /// The first thing that differs; nil where nothing does. Rows beside show what is expected of states as
+    /// well, whatever else is compared.
     func difference(from expected: Sight, _ parts: Set<Part> = Set(Part.allCases)) -> Difference? {
+        if let difference = ownDifference(from: expected, parts) { return difference }
+        switch rows {
+        case nil: return nil
+        case .unreadable(let reason):
+            // What cannot be read here or there alike says nothing of other histories (P2 does).
+            if case .unreadable(reason) = expected.rows { return nil }
+            return Difference(
+                manner: "rows unreadable", name: "what can be read of the stored rows",
+                expected: StateText("all of them"), found: StateText(reason))
+        case .shown(let rows):
+            var sight = with(view: rows.view, confirmed: rows.confirmed)
+            (sight.conflicted, sight.faults) = (rows.conflicted, rows.faults)
+            return sight.ownDifference(from: expected, parts)?.ofRows
+        }
+    }
+
+    private func ownDifference(from expected: Sight, _ parts: Set<Part>) -> Difference? {
         for part in Part.allCases where parts.contains(part) {
             guard let (expected, found) = part.differing(expected, self) else { continue }
-            return Difference(part: part, expected: expected, found: found)
+            return Difference(
+                manner: part.rawValue, name: part.name, expected: expected, found: found)
         }
         return nil
     }
 
     enum Part: String, CaseIterable, Sendable {
         case view, confirmed, pending, accepted, conflicted, rejections, faults, through, sequence
-        case states, rows
+        case states
 
         /// Both as lines, where they differ.
         fileprivate func differing(_ a: Sight, _ b: Sight) -> (StateText, StateText)? {
@@ -106,7 +155,7 @@ struct Sight<P: Projection>: Sendable {
                 return a == b ? nil : (StateText(a), StateText(b))
             }
             func states(_ a: P, _ b: P) -> (StateText, StateText)? {
-                P.areSame(a, b) ? nil : (StateText(a), StateText(b))
+                P.areSame(a, b) ? nil : P.texts(a, b)
             }
             switch self {
             case .view: return states(a.view, b.view)
@@ -119,7 +168,6 @@ struct Sight<P: Projection>: Sendable {
             case .through: return values(\.through)
             case .sequence: return values(\.sequence)
             case .states: return values(\.standings)
-            case .rows: return values(\.rows)
             }
         }
 
@@ -136,15 +184,23 @@ struct Sight<P: Projection>: Sendable {
             case .through: "through"
             case .sequence: "the sequence"
             case .states: "what is known of the intents"
-            case .rows: "what the stored rows show otherwise than the events"
             }
         }
     }
 
     struct Difference: Sendable {
-        let part: Part
+        /// Tells differences apart: the part.
+        let manner: String
+        /// In users' words.
+        let name: String
         let expected: StateText
         let found: StateText
+
+        fileprivate var ofRows: Difference {
+            Difference(
+                manner: "rows: \(manner)", name: "\(name) of the stored rows", expected: expected,
+                found: found)
+        }
     }
 }
 

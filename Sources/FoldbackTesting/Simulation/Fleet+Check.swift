@@ -105,13 +105,18 @@ extension Fleet {
     }
 
     private func compare(_ store: Store<P>, _ name: String, _ books: InProcessAuthority<P>) {
-        for (part, found) in [("confirmed state", store.confirmed), ("the view", store.view)]
-        where !P.areSame(found, books.state) {
+        let sight = Sight(of: store)
+        // Besides the states what cannot differ, so that rows have to have the same.
+        if let difference = sight.difference(
+            from: sight.with(view: books.state, confirmed: books.state),
+            [.confirmed, .view, .conflicted, .faults])
+        {
             shared.notes.broke(
-                part, "All works again, and \(part) of \(name) is not the authority's.",
+                difference.manner,
+                "All works again, and \(difference.name) of \(name) is not the authority's.",
                 comparing: Violation.Comparison(
-                    expectedName: "the authority", expected: StateText(books.state),
-                    foundName: name, found: StateText(found)))
+                    expectedName: "the authority", expected: difference.expected,
+                    foundName: name, found: difference.found))
         }
         let through = books.events.last?.position ?? 0
         if shared.kind == .downlink, store.status.through != through {

@@ -1,11 +1,12 @@
 import Foldback
 import FoldbackExamples
 import FoldbackTesting
+import Foundation
 
 /// The projections that every law is checked on, and how their events are made: few names, often the
 /// same ones.
 enum Example: String, CaseIterable {
-    case documents, feed, counters, text
+    case documents, feed, counters, text, messages
 
     nonisolated(nonsending) func report(
         _ laws: Set<Law>, _ effort: Effort, seed: UInt64?
@@ -29,6 +30,12 @@ enum Example: String, CaseIterable {
         case .text:
             await checkLaws(
                 of: Text.self, events: Self.edits, laws: laws, effort: effort, seed: seed,
+                failures: .forgotten)
+        case .messages:
+            await checkLaws(
+                of: Conversations.self, events: Self.messageEvents,
+                rowIDs: ItemIDs(keysOf: Conversations.messages), laws: laws, effort: effort,
+                seed: seed,
                 failures: .forgotten)
         }
     }
@@ -89,4 +96,27 @@ enum Example: String, CaseIterable {
             Edit.Patch.init, .integers(in: 0...8), .integers(in: 0...3), .strings()),
         count: 1...3
     ).map(Edit.init)
+
+    static let messageEvents = Generator<MessageEvent>.weighted(
+        (
+            3,
+            .making(
+                {
+                    .sent(
+                        Message(
+                            id: $0, thread: $1, author: $2, text: $3, sent: $4,
+                            replyTo: $0 == $1 ? $1 : nil))
+                }, ids, ids, authors, .strings(), dates)
+        ),
+        (1, .making({ .edited(id: $0, text: $1) }, ids, .strings())),
+        (1, .making({ .read(id: $0) }, ids)), (2, .making({ .deleted(id: $0) }, ids)))
+
+    private static let ids = Generator<Int>.integers(in: 1...4).map { number in
+        UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number)))
+    }
+    private static let authors = Generator<String>.element(of: ["ann", "ben"])
+    /// Parts of seconds among them.
+    private static let dates = Generator<Int>.integers(in: 0...7).map { number in
+        Date(timeIntervalSinceReferenceDate: Double(number) / 2)
+    }
 }

@@ -6,7 +6,7 @@ import FoldbackTesting
 struct Laws: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "foldback-laws",
-        abstract: "Checks every law on four projections.",
+        abstract: "Checks every law on five projections.",
         discussion: """
             Example: foldback-laws --seconds 120
             Exit code 1 where a law does not hold.
@@ -15,7 +15,7 @@ struct Laws: AsyncParsableCommand {
     @Option(help: "Seconds for all of them together.")
     var seconds = 120.0
 
-    @Option(help: "Only this projection: documents, feed, counters or text.")
+    @Option(help: "Only this projection: documents, feed, counters, text or messages.")
     var projection: Example?
 
     @Option(help: "Only this law, like P4.")

@@ -246,6 +246,53 @@ struct Sloppy: Shelved {
     }
 }
 
+/// Right, as rows.
+struct RowShelf: StoredProjection {
+    static let sums = RowTable("sums", key: String.self, row: Int.self)
+    static let numbers = RowTable("numbers", key: String.self, row: Int.self)
+    /// By id.
+    static let items = RowTable("items", key: String.self, row: String.self)
+    static let byNumber = numbers.index("by number") { _, number in number }
+    /// No text twice.
+    static let byText = items.index("by text", isUnique: true) { _, text in text }
+    static let schema = RowSchema(sums, numbers, items, byNumber, byText)
+
+    static func apply(
+        _ event: Deed, _ context: EventContext, to rows: inout TouchedRows
+    ) throws {
+        var index = 0
+        try change(event, context, &index, &rows)
+    }
+
+    private static func change(
+        _ deed: Deed, _ context: EventContext, _ index: inout Int, _ rows: inout TouchedRows
+    ) throws {
+        switch deed {
+        case .added(let number):
+            try rows.update("sum", in: sums, default: 0) { sum in
+                guard sum + number < 13 else { throw TooMuch() }
+                sum += number
+            }
+        case .put(let key, let number):
+            // Asked for, and not changed.
+            guard try rows.get("sum", in: sums) ?? 0 != 7 else { throw TooMuch() }
+            try rows.put(number, at: key, in: numbers)
+        case .listed(let text):
+            try rows.put(text, at: context.id(index), in: items)
+            index += 1
+        case .removed(let key):
+            try rows.remove(key, from: numbers)
+            for id in try rows.keys(of: items) where try rows.get(id, in: items) == key {
+                try rows.remove(id, from: items)
+            }
+        case .cleared:
+            try rows.put(0, at: "sum", in: sums)
+            try rows.removeAll(in: .keys(from: "b"), from: numbers)
+        case .all(let deeds): for deed in deeds { try change(deed, context, &index, &rows) }
+        }
+    }
+}
+
 /// Right.
 struct RightShelf: Shelved {
     var shelf = Shelf()

@@ -21,5 +21,5 @@ struct Mutant: Sendable {
     }
 
     /// Projections that faults in the code are tried on.
-    enum Subject: Sendable { case right, sloppy }
+    enum Subject: Sendable { case right, sloppy, rows }
 }

@@ -1,7 +1,7 @@
 import FoldbackTesting
 
 /// At least one for each rule F2 to F10 and F13 to F15, and for each law.
-let mutants: [Mutant] = meaning + answers + storage + sending + projections
+let mutants: [Mutant] = meaning + answers + storage + sending + rows + projections
 
 /// What an entry means.
 private let meaning: [Mutant] = [

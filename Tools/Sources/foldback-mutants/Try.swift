@@ -22,6 +22,7 @@ struct Try: AsyncParsableCommand {
         let all = Set(Law.allCases)
         for report in [
             await shelf(RightShelf.self, all), await shelf(Sloppy.self, all.subtracting([.f9])),
+            await shelfOfRows(all),
         ] {
             print(report)
             guard let finding = report.findings.first else { continue }
@@ -34,6 +35,7 @@ struct Try: AsyncParsableCommand {
         case (.projection, _): await report(onProjection: mutant)
         case (.source, .sloppy): await shelf(Sloppy.self, [mutant.law])
         case (.source, .right): await shelf(RightShelf.self, [mutant.law])
+        case (.source, .rows): await shelfOfRows([mutant.law])
         }
     }
 
@@ -73,5 +75,14 @@ struct Try: AsyncParsableCommand {
         await checkLaws(
             of: projection, events: Deed.generator, itemIDs: P.itemIDs, laws: laws,
             effort: effort, seed: seed, failures: .forgotten)
+    }
+
+    private nonisolated(nonsending) func shelfOfRows(_ laws: Set<Law>) async -> LawReport {
+        var effort = effort
+        // A store beside, and a fold of the past: a history takes four times as long.
+        if index < 0 { effort.historiesMax = 80 }
+        return await checkLaws(
+            of: RowShelf.self, events: Deed.generator, rowIDs: ItemIDs(keysOf: RowShelf.items),
+            laws: laws, effort: effort, seed: seed, failures: .forgotten)
     }
 }

@@ -1,4 +1,3 @@
-import FoldbackExamples
 import FoldbackTesting
 import Foundation
 import Synchronization
@@ -14,14 +13,19 @@ final class Campaign: Sendable {
         var shown = Duration.zero
     }
 
-    private let simulation: Simulation<Counters>
+    private let fleet: @Sendable (_ seed: UInt64) async -> SimulationRun
     private let seeds: Range<UInt64>
     private let durationMax: Duration?
     private let state: Mutex<State>
 
-    /// - Parameter durationMax: no fleet begins behind it.
-    init(simulation: Simulation<Counters>, seeds: Range<UInt64>, durationMax: Duration?) {
-        self.simulation = simulation
+    /// - Parameters:
+    ///   - durationMax: no fleet begins behind it.
+    ///   - fleet: the one of a seed.
+    init(
+        seeds: Range<UInt64>, durationMax: Duration?,
+        _ fleet: @escaping @Sendable (_ seed: UInt64) async -> SimulationRun
+    ) {
+        self.fleet = fleet
         self.seeds = seeds
         self.durationMax = durationMax
         state = Mutex(State(next: seeds.lowerBound))
@@ -40,7 +44,7 @@ final class Campaign: Sendable {
 
     private func work(since start: ContinuousClock.Instant) async {
         while let seed = state.withLock({ next(&$0, start) }) {
-            let run = await simulation.run(seed: seed)
+            let run = await fleet(seed)
             state.withLock { note(run, seed, &$0, start) }
         }
     }

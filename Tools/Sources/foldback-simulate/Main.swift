@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foldback
 import FoldbackExamples
 import FoldbackTesting
 import Foundation
@@ -11,7 +12,7 @@ struct Simulate: AsyncParsableCommand {
         discussion: """
             Example: Tools/simulate --seeds 1000 --replicas 5
             Exit code 1 where a fleet does not settle; the smallest script that shows it is written to a file,
-            and the command that repeats it is printed.
+            and the command that repeats it is printed. Every fourth seed has replicas with rows beside.
             """)
 
     @Option(help: "How many fleets.")
@@ -32,6 +33,9 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "Repeats what a finding was written to, and nothing else.")
     var script: String?
 
+    @Flag(help: "The script is of replicas with rows.")
+    var rows = false
+
     @Option(help: "Where findings are written.")
     var findings = ".build/simulate"
 
@@ -45,17 +49,37 @@ struct Simulate: AsyncParsableCommand {
         if let script { return try await repeatScript(script) }
         let first = seed ?? .random(in: 0...UInt64(UInt32.max))
         print("fleets of \(replicas) replicas from seed \(first) on")
+        let (plain, stored) = (fleets(of: Counters.self), fleets(of: StoredFleet.self))
         let campaign = Campaign(
-            simulation: Self.simulation(replicas, steps), seeds: first..<first + UInt64(seeds),
-            durationMax: minutes.map { .seconds($0 * 60) })
+            seeds: first..<first + UInt64(seeds), durationMax: minutes.map { .seconds($0 * 60) }
+        ) { seed in
+            Self.hasRows(seed) ? await stored.run(seed: seed) : await plain.run(seed: seed)
+        }
         let (totals, failed) = await campaign.run()
         print(totals.text)
-        if let failed { try await report(failed) }
+        guard let failed else { return }
+        if Self.hasRows(failed.seed) {
+            try await report(failed, fleets(of: StoredFleet.self), isOfRows: true)
+        } else {
+            try await report(failed, fleets(of: Counters.self), isOfRows: false)
+        }
     }
 
     private func repeatScript(_ path: String) async throws {
         let recorded = try RecordedFleet(json: try String(contentsOfFile: path, encoding: .utf8))
-        let simulation = Self.simulation(recorded.replicas, recorded.stepsMax)
+        if rows {
+            try await repeated(recorded, of: StoredFleet.self)
+        } else {
+            try await repeated(recorded, of: Counters.self)
+        }
+    }
+
+    private func repeated<P: Projection>(
+        _ recorded: RecordedFleet, of projection: P.Type
+    ) async throws where P.Event == Counters.Event {
+        let simulation = Simulation(
+            of: projection, events: Self.events, replicas: recorded.replicas,
+            stepsMax: recorded.stepsMax)
         let run = await simulation.run(choices: recorded.choices, isTracing: true)
         guard let finding = await simulation.finding(in: run, candidatesMax: 0) else {
             print("everything settles: \(run.operations) operations")
@@ -66,8 +90,9 @@ struct Simulate: AsyncParsableCommand {
     }
 
     /// Shrinks what a run has found, and says how to repeat it.
-    private func report(_ failed: (seed: UInt64, run: SimulationRun)) async throws {
-        let simulation = Self.simulation(replicas, steps)
+    private func report<P: Projection>(
+        _ failed: (seed: UInt64, run: SimulationRun), _ simulation: Simulation<P>, isOfRows: Bool
+    ) async throws {
         guard let finding = await simulation.finding(in: failed.run, candidatesMax: 3_000) else {
             return
         }
@@ -76,12 +101,18 @@ struct Simulate: AsyncParsableCommand {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "seed-\(failed.seed).json")
         try finding.ndjson.write(to: file, atomically: true, encoding: .utf8)
-        print("again: Tools/simulate --script \(file.path)")
+        print("again: Tools/simulate \(isOfRows ? "--rows " : "")--script \(file.path)")
         throw ExitCode(1)
     }
 
-    private static func simulation(_ replicas: Int, _ steps: Int) -> Simulation<Counters> {
-        Simulation(of: Counters.self, events: events, replicas: replicas, stepsMax: steps)
+    /// Replicas that have counters as rows too, compared with those in memory.
+    private typealias StoredFleet = RowsInMemory<StoredCounters>
+
+    private static func hasRows(_ seed: UInt64) -> Bool { seed % 4 == 0 }
+
+    private func fleets<P: Projection>(of projection: P.Type) -> Simulation<P>
+    where P.Event == Counters.Event {
+        Simulation(of: projection, events: Self.events, replicas: replicas, stepsMax: steps)
     }
 
     /// What some can do only after others did.

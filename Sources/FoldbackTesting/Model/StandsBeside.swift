@@ -1,0 +1,266 @@
+import Foldback
+
+/// A fold in memory that a stored projection stands beside, on one log: what its rows show has to be the
+/// same wherever the laws look (``Sight``).
+protocol StandsBeside: Projection, Equatable {
+    static var beside: [AdditionalProjection<Event>] { get }
+
+    /// - Throws: where rows cannot be read.
+    static func rowsShown(by store: Store<Self>) throws -> RowsShown<Self>
+
+    /// The same at a past sequence.
+    static func rowsShown(
+        by store: Store<Self>, at sequence: LogSequence
+    ) async throws -> RowsShown<Self>
+
+    /// Has the store note which rows change, for as long as what is returned is there.
+    static func watchRows(of store: Store<Self>) -> AnyObject?
+
+    /// What is wrong with what the store told of the rows that its last commit changed; nil where nothing
+    /// is, or nothing was told.
+    static func flawInChanges(
+        told store: Store<Self>, from old: Self, to new: Self
+    ) -> String?
+
+    /// Everything as it is kept, for what differs in nothing that people read.
+    var asKept: [String: String] { get }
+
+    /// What is written and read as something else (P11).
+    var rowFlaw: Violation? { get }
+
+    /// What an event touches that is applied here, for P9; nil where it is no such event.
+    func touched(by event: Any, _ context: EventContext) -> TouchedKeys?
+}
+
+/// What the rows of a store show, as states of the fold in memory.
+struct RowsShown<P: Projection>: Sendable {
+    var view: P
+    var confirmed: P
+    var conflicted: [IntentNumber]
+    var faults: Int
+}
+
+/// Rows that an event has asked for or changed.
+struct TouchedKeys: Sendable {
+    let keys: Set<KeyBytes>
+    let spans: [KeySpan]
+
+    func isDisjoint(with other: Self) -> Bool {
+        keys.isDisjoint(with: other.keys) && !other.keys.contains(where: isInSpan)
+            && !keys.contains(where: other.isInSpan)
+    }
+
+    private func isInSpan(_ key: KeyBytes) -> Bool { spans.contains { $0.contains(key) } }
+}
+
+extension RowsInMemory: StandsBeside {
+    static var beside: [AdditionalProjection<Stored.Event>] { [AdditionalProjection(Stored.self)] }
+
+    static func rowsShown(by store: Store<Self>) throws -> RowsShown<Self> {
+        try store.projected(Stored.self).read { try RowsShown(of: $0) }
+    }
+
+    static func rowsShown(
+        by store: Store<Self>, at sequence: LogSequence
+    ) async throws -> RowsShown<Self> {
+        try await store.projected(Stored.self).read(at: sequence) { try RowsShown(of: $0) }
+    }
+
+    static func watchRows(of store: Store<Self>) -> AnyObject? { Watch(store) }
+
+    /// Somebody who watches rows, and takes none.
+    private final class Watch {
+        private struct NoRow: ByteCodec {
+            func encode(_ value: Int, into output: inout OutputBuffer) {}
+            func decode(_ bytes: RawSpan) -> Int { 0 }
+        }
+
+        private let iterator: RowChanges<Int, Int>.AsyncIterator
+
+        init?(_ store: Store<RowsInMemory>) {
+            guard let name = Space.all(of: Stored.schema).first(where: \.isTable)?.name,
+                let changes = try? store.projected(Stored.self).changes(
+                    of: RowTable<Int, Int>(name, codec: NoRow()))
+            else { return nil }
+            iterator = changes.makeAsyncIterator()
+        }
+    }
+
+    static func flawInChanges(
+        told store: Store<Self>, from old: Self, to new: Self
+    ) -> String? {
+        guard let changes = store.projected(Stored.self).folded.changes else { return nil }
+        return flaw(in: changes, from: old, to: new)
+    }
+
+    static func flaw(in changes: [RowChangeBytes], from old: Self, to new: Self) -> String? {
+        var rows: [[UInt8]: [UInt8]] = [:]
+        for (key, value) in old.everything { rows[key] = value }
+        for change in changes {
+            let key = Array(change.key.bytes.dropFirst(4))
+            guard rows[key] == change.old.value.bytes else {
+                return "\(hexadecimal(key)) is told to have been what it was not"
+            }
+            rows[key] = change.new.value.bytes
+        }
+        for (key, value) in new.everything where rows.removeValue(forKey: key) != value {
+            return "\(hexadecimal(key)) has changed, and nobody is told"
+        }
+        return rows.keys.first.map { "\(hexadecimal($0)) is gone, and nobody is told" }
+    }
+
+    var asKept: [String: String] {
+        var kept: [String: String] = [:]
+        for (key, value) in everything { kept[Self.hexadecimal(key)] = Self.hexadecimal(value) }
+        return kept
+    }
+
+    func touched(by event: Any, _ context: EventContext) -> TouchedKeys? {
+        guard let event = event as? Stored.Event else { return nil }
+        var rows = touchable
+        // One that does not apply has asked all the same.
+        try? Stored.apply(event, context, to: &rows)
+        return TouchedKeys(
+            keys: Set(rows.found.map(\.key) + rows.made.map(\.key)), spans: rows.spans)
+    }
+
+    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+extension RowsShown {
+    /// - Throws: what reading throws, and ``ReadOtherwise``.
+    fileprivate init<Stored>(of rows: borrowing RowReader<Stored>) throws
+    where P == RowsInMemory<Stored> {
+        confirmed = try rows.confirmed { try RowsInMemory(of: $0) }
+        view = try RowsInMemory(of: rows)
+        // What the overlay takes away must not be found by its key either.
+        for row in confirmed.shownRows where !view.has(row.bytes) {
+            try RowsInMemory.require(nil, at: row.key, in: row.table, of: rows)
+        }
+        conflicted = rows.conflicted
+        faults = rows.faults.count
+    }
+}
+
+/// A row that is found in order is another one by its key, or the other way round.
+struct ReadOtherwise: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension RowsInMemory {
+    /// All that there is in order, once it is the same by key, and tables are the same backwards.
+    fileprivate init(of rows: borrowing RowReader<Stored>) throws {
+        self.init(everything: try rows.everything())
+        var tables: [String: (key: any RowKey, place: [UInt8])] = [:]
+        for row in shownRows {
+            try Self.require(row.value, at: row.key, in: row.table, of: rows)
+            tables[row.table] = (row.key, Array(row.bytes.prefix(2)))
+        }
+        for (name, table) in tables {
+            let values = everything.filter { $0.key.starts(with: table.place) }.map(\.value)
+            try Self.require(values, backwardsIn: name, keysLike: table.key, of: rows)
+        }
+    }
+
+    fileprivate func has(_ key: [UInt8]) -> Bool { everything.contains { $0.key == key } }
+
+    /// Rows of tables, as far as they can be read.
+    fileprivate var shownRows: [(table: String, key: any RowKey, bytes: [UInt8], value: [UInt8])] {
+        everything.compactMap { key, value in
+            guard let shown = Stored.schema.shown(key: key, row: value),
+                let rowKey = shown.key as? any RowKey
+            else { return nil }
+            return (shown.table, rowKey, key, value)
+        }
+    }
+
+    fileprivate static func require<K: RowKey>(
+        _ value: [UInt8]?, at key: K, in table: String, of rows: borrowing RowReader<Stored>
+    ) throws {
+        guard try rows.get(key, in: RowTable<K, [UInt8]>(table, codec: AsKept())) != value else {
+            return
+        }
+        throw ReadOtherwise(
+            description: "by its key the row of \(table) at \(StateText.inline(key)) is not "
+                + "the one that is found in order")
+    }
+
+    private static func require<K: RowKey>(
+        _ values: [[UInt8]], backwardsIn table: String, keysLike key: K,
+        of rows: borrowing RowReader<Stored>
+    ) throws {
+        let table = RowTable<K, [UInt8]>(table, codec: AsKept())
+        let backwards = try rows.page(of: table, order: .descending, limit: .max)
+        guard backwards.map(\.row) != values.reversed() else { return }
+        throw ReadOtherwise(description: "backwards \(table.name) has other rows than forwards")
+    }
+}
+
+/// Rows as the bytes that they are.
+private struct AsKept: ByteCodec {
+    func encode(_ row: [UInt8], into output: inout OutputBuffer) { output.append(bytes: row) }
+    func decode(_ bytes: RawSpan) -> [UInt8] { bytes.withUnsafeBytes { Array($0) } }
+}
+
+// MARK: For laws, which know a projection only
+
+extension Projection {
+    /// Whether a stored projection stands beside this one.
+    static var hasRowsBeside: Bool { Self.self is any StandsBeside.Type }
+
+    /// What a law's store has beside this projection.
+    static var alsoForLaws: [AdditionalProjection<Event>] {
+        func beside<Q: StandsBeside>(_: Q.Type) -> [AdditionalProjection<Event>] {
+            Q.beside as? [AdditionalProjection<Event>] ?? []
+        }
+        guard let type = Self.self as? any StandsBeside.Type else { return [] }
+        return beside(type)
+    }
+
+    /// Nil where none stands beside.
+    static func rowsForLaws(_ store: Store<Self>) throws -> RowsShown<Self>? {
+        func shown<Q: StandsBeside>(_: Q.Type) throws -> RowsShown<Self>? {
+            guard let store = store as? Store<Q> else { return nil }
+            return try Q.rowsShown(by: store) as? RowsShown<Self>
+        }
+        guard let type = Self.self as? any StandsBeside.Type else { return nil }
+        return try shown(type)
+    }
+
+    static func watchRowsForLaws(_ store: Store<Self>) -> AnyObject? {
+        func watch<Q: StandsBeside>(_: Q.Type) -> AnyObject? {
+            (store as? Store<Q>).flatMap { Q.watchRows(of: $0) }
+        }
+        guard let type = Self.self as? any StandsBeside.Type else { return nil }
+        return watch(type)
+    }
+
+    /// - Parameters:
+    ///   - old: what rows showed before the last commit.
+    ///   - new: what they show.
+    static func flawInChangesForLaws(
+        _ store: Store<Self>, from old: Self, to new: Self
+    ) -> String? {
+        func flaw<Q: StandsBeside>(_: Q.Type) -> String? {
+            guard let store = store as? Store<Q>, let old = old as? Q, let new = new as? Q else {
+                return nil
+            }
+            return Q.flawInChanges(told: store, from: old, to: new)
+        }
+        guard let type = Self.self as? any StandsBeside.Type else { return nil }
+        return flaw(type)
+    }
+
+    static func rowsForLaws(
+        _ store: Store<Self>, at sequence: LogSequence
+    ) async throws -> RowsShown<Self>? {
+        func shown<Q: StandsBeside>(_: Q.Type) async throws -> RowsShown<Self>? {
+            guard let store = store as? Store<Q> else { return nil }
+            return try await Q.rowsShown(by: store, at: sequence) as? RowsShown<Self>
+        }
+        guard let type = Self.self as? any StandsBeside.Type else { return nil }
+        return try await shown(type)
+    }
+}
