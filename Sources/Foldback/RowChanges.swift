@@ -118,6 +118,35 @@ extension ProjectedRows {
     }
 }
 
+extension ProjectedRows {
+    /// Gathers what becomes of all rows and of their places in indexes, for as long as it is there.
+    package func gathering() -> RowGathering {
+        RowGathering(
+            RowWatcher(
+                index, KeySpan(prefix: StoredRow.prefix(of: folded.schema.number)),
+                bell: AsyncStream.makeStream(of: Void.self).continuation),
+            core.writer.listeners)
+    }
+}
+
+/// Somebody who watches all rows of a stored projection.
+package final class RowGathering: Sendable {
+    private let watcher: RowWatcher
+    private let listeners: Listeners
+    private let place: Int?
+
+    fileprivate init(_ watcher: RowWatcher, _ listeners: Listeners) {
+        self.watcher = watcher
+        self.listeners = listeners
+        place = listeners.rows(watcher)
+    }
+
+    deinit { if let place { listeners.stopRows(place) } }
+
+    /// What has changed since the last was taken.
+    package func take() -> RowWatcher.Gathered { watcher.take() }
+}
+
 extension Store where P: StoredProjection {
     /// See ``ProjectedRows/changes(of:in:)``.
     public func changes<Key, Row>(

@@ -23,7 +23,7 @@ import Testing
             case .claim(let key): try rows.put("claimed", at: key, in: notes)
             case .add(let key, _): try rows.update(key, in: notes) { $0 += "+" }
             case .remove(let key): try rows.remove(key, from: notes)
-            case .replaceAll: throw MoveConflict(reason: "unknown")
+            case .replaceAll, .sweep: throw MoveConflict(reason: "unknown")
             }
         }
     }

@@ -33,7 +33,7 @@ package enum StoredRow {
     }
 
     /// The projection's number.
-    static let prefixBytes = 4
+    package static let prefixBytes = 4
 
     /// What all keys of a projection begin with.
     package static func prefix(of number: UInt32) -> [UInt8] {

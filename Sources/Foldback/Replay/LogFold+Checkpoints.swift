@@ -20,6 +20,12 @@ extension LogFold {
                 path: storage.path, sequence: fold.state.sequence.next,
                 reason: "the record is missing, and a checkpoint covers it")
         }
+        let ahead = fold.rows.first { last == nil && $0.sequence > fold.state.sequence }
+        if let ahead {
+            throw .damaged(
+                path: storage.path, sequence: fold.state.sequence.next,
+                reason: "the record is missing, and the rows of \(ahead.identity) have it")
+        }
         let start = FoldingStart(
             checkpoint: checkpoint,
             entriesFolded: Int(clamping: fold.state.sequence.value - checkpoint.value),

@@ -13,7 +13,6 @@ extension LogStorage {
     ) throws(FoldbackError) -> (folds: [RowFold], outdated: [StoredRowsHeader]) {
         guard !folds.isEmpty else { return ([], []) }
         let headers = try storedRows()
-        let count = LogSequence(UInt64(try recordCount()))
         var next = (headers.map(\.number).max() ?? 0) + 1
         var attached = folds
         for index in attached.indices {
@@ -23,14 +22,7 @@ extension LogStorage {
                 $0.identity == fold.identity && $0.schema == fold.schema.schema.summary
             }
             var faults: [Fault] = []
-            if let header {
-                guard header.sequence <= count else {
-                    throw .damaged(
-                        path: path, sequence: count.next,
-                        reason: "the record is missing, and the rows of \(fold.identity) have it")
-                }
-                faults = try self.faults(of: header.number)
-            }
+            if let header { faults = try self.faults(of: header.number) }
             if let header, try !canReadMore(than: faults, codec) {
                 attached[index].attach(
                     to: self, number: header.number, sequence: header.sequence, faults: faults)

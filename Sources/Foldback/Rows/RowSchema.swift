@@ -59,6 +59,36 @@ public struct RowSchema: Sendable {
         return (spaces[place].name, key, row)
     }
 
+    /// In order of place.
+    package var spaceNames: [(name: String, isTable: Bool)] {
+        spaces.map { space in
+            if case .table = space.kind { (space.name, true) } else { (space.name, false) }
+        }
+    }
+
+    /// What a table's row is when it is read: its key as it is written again, and where indexes would have it;
+    /// nil where it cannot be read. All bytes are those behind the projection's number.
+    package func readBack(
+        key: [UInt8], row: [UInt8]
+    ) -> (key: [UInt8], entries: [[UInt8]])? {
+        guard let shown = shown(key: key, row: row), let rowKey = shown.key as? any RowKey,
+            let place = places[shown.table]
+        else { return nil }
+        let primary = rowKey.bytes(behind: [])
+        var entries: [[UInt8]] = []
+        for place in indexes[place] {
+            let (_, isUnique, rows) = index(place)
+            for entry in rows.keys(ofAny: shown.key, shown.row) {
+                entries.append(Self.bytes(of: place) + entry + (isUnique ? [] : primary))
+            }
+        }
+        return (Array(key.prefix(2)) + primary, entries)
+    }
+
+    fileprivate static func bytes(of place: Int) -> [UInt8] {
+        [UInt8(place >> 8), UInt8(truncatingIfNeeded: place)]
+    }
+
     func place(of name: String) throws(RowError) -> Int {
         // Comparing a few short names costs less than hashing one.
         let place =
@@ -100,9 +130,7 @@ package struct StoredSchema: Sendable {
         self.schema = schema
         self.number = number
         prefixes = (0..<schema.spaceCount).map { place in
-            let place = UInt16(place)
-            return StoredRow.prefix(of: number)
-                + [UInt8(place >> 8), UInt8(truncatingIfNeeded: place)]
+            StoredRow.prefix(of: number) + RowSchema.bytes(of: place)
         }
     }
 

@@ -109,7 +109,10 @@ public struct SpaceDefinition: Sendable {
     let kind: Kind
 }
 
-protocol AnyIndexedRows: Sendable {}
+protocol AnyIndexedRows: Sendable {
+    /// Where the index has the row; nowhere if key or row is of another type than its table's.
+    func keys(ofAny key: Any, _ row: Any) -> [[UInt8]]
+}
 
 /// Where an index has a row, by bytes.
 final class IndexedRows<Key: RowKey, Row: Sendable>: AnyIndexedRows {
@@ -118,5 +121,10 @@ final class IndexedRows<Key: RowKey, Row: Sendable>: AnyIndexedRows {
     init<IndexKey>(_ index: RowIndex<Key, Row, IndexKey>) {
         let keys = index.keys
         self.keys = { key, row in keys(key, row).map { $0.bytes(behind: []) } }
+    }
+
+    func keys(ofAny key: Any, _ row: Any) -> [[UInt8]] {
+        guard let key = key as? Key, let row = row as? Row else { return [] }
+        return keys(key, row)
     }
 }

@@ -4,7 +4,7 @@ import Synchronization
 package final class RowWatcher: Sendable {
     /// What has changed since the last was taken.
     package struct Gathered: Sendable {
-        package var sequence: LogSequence = 0
+        package var sequence: LogSequence
         package var changes: [KeyBytes: (old: SeenRow, new: SeenRow)] = [:]
         /// Of these rows, old and new, and of those that have changed back.
         fileprivate var bytes = 0
@@ -12,6 +12,8 @@ package final class RowWatcher: Sendable {
         package var isComplete = true
 
         package var isEmpty: Bool { isComplete && changes.isEmpty }
+
+        package init(sequence: LogSequence = 0) { self.sequence = sequence }
     }
 
     private let index: Int

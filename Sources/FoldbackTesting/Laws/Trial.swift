@@ -47,25 +47,22 @@ struct Trial<P: Projection>: Sendable {
                 (watched, watch) = (subject.store, P.watchRowsForLaws(subject.store))
             }
             let sight = try sight(of: subject.store, index)
-            passages.append(
-                Passage(
-                    outcome: outcome, sight: sight,
-                    flawInChanges: flawInChanges(told: subject.store, from: before, to: sight)))
+            let flaw = watch.flatMap { flawInChanges($0.take(), from: before, to: sight) }
+            passages.append(Passage(outcome: outcome, sight: sight, flawInChanges: flaw))
             before = sight
             try await looking(index, subject)
         }
-        withExtendedLifetime(watch) {}
         return passages
     }
 
-    /// An entry is a commit here, and each tells what it changes.
+    /// Of one commit; nothing is said of others, which may have been those of a store before this one.
     private static func flawInChanges(
-        told store: Store<P>, from before: Sight<P>, to now: Sight<P>
+        _ told: RowWatcher.Gathered, from before: Sight<P>, to now: Sight<P>
     ) -> String? {
         guard now.sequence.value == before.sequence.value + 1, let old = before.viewOfRows,
             let new = now.viewOfRows
         else { return nil }
-        return P.flawInChangesForLaws(store, from: old, to: new)
+        return P.flawForLaws(in: told, from: old, to: new)
     }
 
     private static func sight(of store: Store<P>, _ index: Int) throws -> Sight<P> {

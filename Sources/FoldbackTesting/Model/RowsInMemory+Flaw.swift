@@ -8,7 +8,7 @@ extension RowsInMemory {
     /// An index has a row where the row was as `apply` put it, and the row is taken out of it where it is as
     /// the codec reads it: what is lost between the two leaves entries behind.
     var rowFlaw: Violation? {
-        let spaces = Space.all(of: Stored.schema)
+        let spaces = Stored.schema.spaceNames
         var expected: [Int: Set<[UInt8]>] = [:]
         var kept: [Int: Set<[UInt8]>] = [:]
         for (key, value) in everything {
@@ -18,14 +18,13 @@ extension RowsInMemory {
                 kept[place, default: []].insert(key)
                 continue
             }
-            guard let shown = Stored.schema.shown(key: key, row: value),
-                let rowKey = shown.key as? any RowKey
-            else { return Self.unreadable(key, value, spaces[place].name) }
-            guard Self.bytes(of: rowKey) == Array(key.dropFirst(2)) else {
-                return Self.otherKey(rowKey, key, spaces[place].name)
+            guard let read = Stored.schema.readBack(key: key, row: value) else {
+                return Self.unreadable(key, value, spaces[place].name)
             }
-            guard let entries = entries(of: rowKey, shown.row, in: shown.table) else { return nil }
-            for entry in entries where entry != key {
+            guard read.key == key else {
+                return Self.otherKey(read.key, key, spaces[place].name)
+            }
+            for entry in Set(read.entries) {
                 let place = Self.place(of: entry)
                 guard expected[place, default: []].insert(entry).inserted else {
                     return Self.twice(spaces[place].name, entry)
@@ -38,32 +37,8 @@ extension RowsInMemory {
         return Self.elsewhere(spaces[place].name, expected[place] ?? [], kept[place] ?? [])
     }
 
-    private static func bytes<K: RowKey>(of key: K) -> [UInt8] { key.bytes(behind: []) }
-
     private static func place(of key: [UInt8]) -> Int {
         key.prefix(2).reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    /// What removing the row removes, from its table and its indexes; nil where that cannot be asked.
-    private func entries<K: RowKey>(of key: K, _ row: Any, in table: String) -> [[UInt8]]? {
-        func opened<R: Sendable>(_ row: R) -> [[UInt8]]? { withRow(row, key, table) }
-        // Rows are sendable, but that leaves no trace which a cast could ask for. And without being told
-        // to, the compiler does not open what is as good as its own content.
-        return _openExistential(
-            unsafeBitCast(row as Any, to: (any Sendable).self), do: opened)
-    }
-
-    private func withRow<K: RowKey, R: Sendable>(
-        _ row: R, _ key: K, _ table: String
-    ) -> [[UInt8]]? {
-        // Where the row is of a type below the table's own, like a subclass, this is another table.
-        guard Stored.schema.summary.contains("table \(table) (\(K.self) to \(R.self))") else {
-            return nil
-        }
-        var touched = touchable
-        let given = RowTable<K, R>(table, codec: GivenRow(row: row))
-        do { try touched.remove(key, from: given) } catch { return nil }
-        return touched.made.map { Array($0.key.bytes.dropFirst(4)) }
     }
 
     // MARK: In words
@@ -77,13 +52,13 @@ extension RowsInMemory {
                 + "\(hexadecimal(key.dropFirst(2))), its bytes are \(hexadecimal(value)).")
     }
 
-    private static func otherKey(_ key: any RowKey, _ bytes: [UInt8], _ table: String) -> Violation
-    {
+    private static func otherKey(
+        _ read: [UInt8], _ bytes: [UInt8], _ table: String
+    ) -> Violation {
         Violation(
             .p11, "row key",
-            "A key of table \(table) is read as \(StateText.inline(key)), and that is written as "
-                + "\(hexadecimal(self.bytes(of: key))) instead of \(hexadecimal(bytes.dropFirst(2))): "
-                + "the row cannot be found any more.")
+            "A key of table \(table) is written as \(hexadecimal(bytes.dropFirst(2))), and once it is read "
+                + "as \(hexadecimal(read.dropFirst(2))): the row cannot be found any more.")
     }
 
     private static func twice(_ index: String, _ entry: [UInt8]) -> Violation {
@@ -113,31 +88,4 @@ extension RowsInMemory {
                 expected: text(expected),
                 foundName: "where it has them", found: text(kept)))
     }
-}
-
-/// What a schema has at one place.
-struct Space {
-    let name: String
-    let isTable: Bool
-
-    /// As the schema says in words, which is all that it says without types.
-    static func all(of schema: RowSchema) -> [Space] {
-        // Types have commas too, and are no beginnings.
-        schema.summary.split(separator: ", ").compactMap { words in
-            for start in ["table ", "index ", "unique index "] where words.hasPrefix(start) {
-                let isTable = start == "table "
-                let rest = words.dropFirst(start.count)
-                let end = rest.firstRange(of: isTable ? " (" : " on ")?.lowerBound
-                return Space(name: String(rest[..<(end ?? rest.endIndex)]), isTable: isTable)
-            }
-            return nil
-        }
-    }
-}
-
-/// Reads one row, whatever the bytes are.
-private struct GivenRow<Row: Sendable>: ByteCodec {
-    let row: Row
-    func encode(_ value: Row, into output: inout OutputBuffer) {}
-    func decode(_ bytes: RawSpan) -> Row { row }
 }

@@ -14,12 +14,11 @@ protocol StandsBeside: Projection, Equatable {
     ) async throws -> RowsShown<Self>
 
     /// Has the store note which rows change, for as long as what is returned is there.
-    static func watchRows(of store: Store<Self>) -> AnyObject?
+    static func watchRows(of store: Store<Self>) -> RowGathering
 
-    /// What is wrong with what the store told of the rows that its last commit changed; nil where nothing
-    /// is, or nothing was told.
-    static func flawInChanges(
-        told store: Store<Self>, from old: Self, to new: Self
+    /// What is wrong with what was told of rows that changed; nil where nothing is.
+    static func flaw(
+        in told: RowWatcher.Gathered, from old: Self, to new: Self
     ) -> String?
 
     /// Everything as it is kept, for what differs in nothing that people read.
@@ -66,42 +65,22 @@ extension RowsInMemory: StandsBeside {
         try await store.projected(Stored.self).read(at: sequence) { try RowsShown(of: $0) }
     }
 
-    static func watchRows(of store: Store<Self>) -> AnyObject? { Watch(store) }
-
-    /// Somebody who watches rows, and takes none.
-    private final class Watch {
-        private struct NoRow: ByteCodec {
-            func encode(_ value: Int, into output: inout OutputBuffer) {}
-            func decode(_ bytes: RawSpan) -> Int { 0 }
-        }
-
-        private let iterator: RowChanges<Int, Int>.AsyncIterator
-
-        init?(_ store: Store<RowsInMemory>) {
-            guard let name = Space.all(of: Stored.schema).first(where: \.isTable)?.name,
-                let changes = try? store.projected(Stored.self).changes(
-                    of: RowTable<Int, Int>(name, codec: NoRow()))
-            else { return nil }
-            iterator = changes.makeAsyncIterator()
-        }
+    static func watchRows(of store: Store<Self>) -> RowGathering {
+        store.projected(Stored.self).gathering()
     }
 
-    static func flawInChanges(
-        told store: Store<Self>, from old: Self, to new: Self
+    static func flaw(
+        in told: RowWatcher.Gathered, from old: Self, to new: Self
     ) -> String? {
-        guard let changes = store.projected(Stored.self).folded.changes else { return nil }
-        return flaw(in: changes, from: old, to: new)
-    }
-
-    static func flaw(in changes: [RowChangeBytes], from old: Self, to new: Self) -> String? {
+        guard told.isComplete else { return nil }
         var rows: [[UInt8]: [UInt8]] = [:]
         for (key, value) in old.everything { rows[key] = value }
-        for change in changes {
-            let key = Array(change.key.bytes.dropFirst(4))
-            guard rows[key] == change.old.value.bytes else {
+        for (key, seen) in told.changes.sorted(by: { $0.key < $1.key }) {
+            let key = Array(key.bytes.dropFirst(StoredRow.prefixBytes))
+            guard rows[key] == seen.old.value.bytes else {
                 return "\(hexadecimal(key)) is told to have been what it was not"
             }
-            rows[key] = change.new.value.bytes
+            rows[key] = seen.new.value.bytes
         }
         for (key, value) in new.everything where rows.removeValue(forKey: key) != value {
             return "\(hexadecimal(key)) has changed, and nobody is told"
@@ -229,25 +208,24 @@ extension Projection {
         return try shown(type)
     }
 
-    static func watchRowsForLaws(_ store: Store<Self>) -> AnyObject? {
-        func watch<Q: StandsBeside>(_: Q.Type) -> AnyObject? {
-            (store as? Store<Q>).flatMap { Q.watchRows(of: $0) }
+    static func watchRowsForLaws(_ store: Store<Self>) -> RowGathering? {
+        func watch<Q: StandsBeside>(_: Q.Type) -> RowGathering? {
+            (store as? Store<Q>).map { Q.watchRows(of: $0) }
         }
         guard let type = Self.self as? any StandsBeside.Type else { return nil }
         return watch(type)
     }
 
     /// - Parameters:
-    ///   - old: what rows showed before the last commit.
+    ///   - told: of rows that changed.
+    ///   - old: what rows showed before that.
     ///   - new: what they show.
-    static func flawInChangesForLaws(
-        _ store: Store<Self>, from old: Self, to new: Self
+    static func flawForLaws(
+        in told: RowWatcher.Gathered, from old: Self, to new: Self
     ) -> String? {
         func flaw<Q: StandsBeside>(_: Q.Type) -> String? {
-            guard let store = store as? Store<Q>, let old = old as? Q, let new = new as? Q else {
-                return nil
-            }
-            return Q.flawInChanges(told: store, from: old, to: new)
+            guard let old = old as? Q, let new = new as? Q else { return nil }
+            return Q.flaw(in: told, from: old, to: new)
         }
         guard let type = Self.self as? any StandsBeside.Type else { return nil }
         return flaw(type)
