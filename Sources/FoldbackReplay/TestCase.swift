@@ -4,6 +4,9 @@
 
     /// A test that a history gives what the log gave.
     struct TestCase {
+        /// Imported by what is written, not by this.
+        private static let framework = "Testing"
+
         let name: String
         /// As a file has it.
         let history: String
@@ -45,7 +48,7 @@
             """
             import Foldback
             import Foundation
-            import Testing
+            import \(Self.framework)
             \(module == "Foldback" ? "" : "\n@testable import \(module)\n")
             /// What a log showed in the end, folded again from its entries.
             @Suite struct \(Self.identifier(name))LogTests {

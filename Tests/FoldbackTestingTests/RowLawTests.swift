@@ -346,7 +346,7 @@ import Testing
                 for: History(.downlink, [.record(.set("a", 1))]))
         }
         let finding = try #require(broken?.report.findings.first)
-        #expect(finding.statement.contains("A key of table cells is read as"), "\(finding)")
+        #expect(finding.statement.contains("A key of table cells is written as"), "\(finding)")
     }
 
     /// A row whose bytes are in the order of a set.

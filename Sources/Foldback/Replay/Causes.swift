@@ -1,4 +1,4 @@
-/// An entry behind which a value came out otherwise: one line of ``LogReader/causes(of:in:)``.
+/// An entry behind which a value came out otherwise: one line of ``LogReader/causes(of:in:upTo:)``.
 public struct Cause<Event: Sendable>: Sendable {
     public let entry: LogEntry<Event>
     /// The intents that the entry is about: its own, those it answers, those its events name.
@@ -24,6 +24,7 @@ extension LogReader {
     ///
     /// - Parameters:
     ///   - place: in the state as ``JSON/init(describing:)`` shows it; of ``Documents`` its key, and on from there.
+    ///   - projection: whose state it is.
     ///   - last: the last entry that is looked at; nil: to the end.
     /// - Complexity: folds the log once. Of other projections than ``Documents`` each state is looked at whole.
     /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.

@@ -84,7 +84,10 @@ extension LogReader {
     /// Folds the log under two versions of a projection side by side: whether the new one can take it, and where
     /// the results differ.
     ///
-    /// - Parameter divergencesMax: how many are kept.
+    /// - Parameters:
+    ///   - old: what there was.
+    ///   - new: what there is to be instead.
+    ///   - divergencesMax: how many are kept.
     /// - Complexity: folds the log twice, and looks at both states whole behind each entry.
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func rerun<Old: Projection, New: Projection>(

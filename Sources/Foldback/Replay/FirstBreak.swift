@@ -26,6 +26,7 @@ extension LogReader {
     /// The first entry behind which the state is bad; nil where none is.
     ///
     /// - Parameters:
+    ///   - projection: whose states are looked at.
     ///   - isMonotone: looks at few states, halving what is left, and finds the first only if states that are bad
     ///     once stay bad. Otherwise one pass looks at every state.
     ///   - verdict: of the state behind an entry, and first of that before the first.
