@@ -29,6 +29,12 @@ let package = Package(
             name: "FoldbackExamples",
             dependencies: [.product(name: "Foldback", package: "Foldback")], swiftSettings: strict),
         .executableTarget(
+            name: "feed-replay",
+            dependencies: [
+                "FoldbackExamples", .product(name: "FoldbackReplay", package: "Foldback"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
             name: "foldback-laws",
             dependencies: [
                 "FoldbackExamples", .product(name: "FoldbackTesting", package: "Foldback"),
@@ -64,10 +70,13 @@ let package = Package(
             path: "Tests/Probe", swiftSettings: strict),
         .testTarget(
             name: "ShellTests", dependencies: ["FoldbackShell"],
+            exclude: ["Recorded/feed.ndjson", "Recorded/feed.expected.json"],
             resources: [.copy("Histories")], swiftSettings: strict),
         .testTarget(
             name: "CrashTests",
-            dependencies: ["FoldbackShell", "foldback", "foldback-demo", "foldback-probe"],
+            dependencies: [
+                "FoldbackShell", "foldback", "foldback-demo", "foldback-probe", "feed-replay",
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

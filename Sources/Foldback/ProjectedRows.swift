@@ -92,4 +92,7 @@ extension Store where P: StoredProjection {
 
     /// Intents in the overlay that do not apply to the present rows (F9), ascending.
     public var conflicted: [IntentNumber] { projected.conflicted }
+
+    /// Why an intent is conflicted; nil if it is not.
+    public func conflict(of number: IntentNumber) -> String? { projected.conflict(of: number) }
 }

@@ -13,6 +13,15 @@
             name = P.name
             view = TypedView<P>(checks: checks)
         }
+
+        /// Rows are folded in memory: a state is its tables, each row under its key.
+        public init<P: StoredProjection>(
+            _ projection: P.Type,
+            checks: [String: @Sendable (Snapshot<RowsInMemory<P>>) -> Bool] = [:]
+        ) {
+            name = P.name
+            view = TypedView<RowsInMemory<P>>(checks: checks)
+        }
     }
 
     /// Two versions of a projection, for `rerun`.
@@ -44,7 +53,8 @@
         func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch
         /// Nil where the whole does not fail.
         func minimised(
-            _ log: LogReader, tries: Int, _ fails: @escaping (String) throws -> Bool
+            _ log: LogReader, tries: Int, _ expectation: Expectation?,
+            _ fails: @escaping (String) throws -> Bool
         ) async throws -> SmallHistory?
     }
 
@@ -149,7 +159,7 @@
     /// What has to hold of states.
     enum BreakCondition {
         case check(String)
-        case state(JSONPointer, (JSON?) -> Bool)
+        case state(Expectation)
         case command((SeenState) throws -> BreakVerdict)
     }
 
@@ -196,11 +206,15 @@
         }
 
         func minimised(
-            _ log: LogReader, tries: Int, _ fails: @escaping (String) throws -> Bool
+            _ log: LogReader, tries: Int, _ expectation: Expectation?,
+            _ fails: @escaping (String) throws -> Bool
         ) async throws -> SmallHistory? {
             let history = try log.history().read(by: P.codec)
             let found = try await history.minimised(candidatesMax: tries) { candidate in
-                try fails(candidate.ndjson)
+                guard let expectation else { return try fails(candidate.ndjson) }
+                return candidate.snapshots(of: P.self).contains { snapshot in
+                    !expectation.holds(snapshot.view.shown(at: expectation.place))
+                }
             }
             guard found.end != .neverFailed else { return nil }
             return SmallHistory(
@@ -216,8 +230,10 @@
                 switch condition {
                 case .check(let name):
                     { snapshot in checks[name]?(snapshot) ?? true ? .good : .bad }
-                case .state(let place, let holds):
-                    { snapshot in holds(snapshot.view.shown(at: place)) ? .good : .bad }
+                case .state(let expectation):
+                    { snapshot in
+                        expectation.holds(snapshot.view.shown(at: expectation.place)) ? .good : .bad
+                    }
                 case .command(let verdict): { try verdict(SeenState($0)) }
                 }
             let found = try log.firstBreak(

@@ -11,6 +11,8 @@
         /// As a file has it.
         let history: String
         let view: any ReplayedView
+        /// What should have held of every state, and does not.
+        var expectation: Expectation?
 
         private var type: String { view.typeName }
         private var module: String { view.moduleName }
@@ -34,7 +36,7 @@
             for (name, bytes) in files {
                 let file = directory.appending(path: name)
                 try Output.writing(to: file) { try $0(bytes) }
-                try Output.line(file.path)
+                try Output.line(file.relativePath)
             }
         }
 
@@ -66,9 +68,33 @@
                     #expect(JSON(describing: end.pending) == expected["pending"])
                     #expect(JSON(describing: end.conflicted) == expected["conflicted"])
                 }
-            }
 
-            """
+            """ + (expectation.map(broken) ?? "") + "}\n"
+        }
+
+        /// A test that fails for as long as a state is not as expected.
+        private func broken(_ expectation: Expectation) -> String {
+            let (name, literal) = (expectation.comparison.rawValue, "\(expectation.literal)")
+            func quoted(_ text: String) -> String { "#\"\(text)\"#" }
+            let holds =
+                switch expectation.comparison {
+                case .equal, .unequal:
+                    "try (found ?? .null) \(name) JSON(parsing: \(quoted(literal)))"
+                case .less, .more, .atMost, .atLeast:
+                    "found.flatMap { Double(\"\\($0)\") }.map { $0 \(name) \(literal) } ?? true"
+                }
+            return """
+
+                    @Test func `\(expectation.description.replacing("`", with: "'"))`() throws {
+                        let history = try RecordedHistory(ndjson: Self.file("\(self.name).ndjson"))
+                        for snapshot in history.read(by: \(type).codec).snapshots(of: \(type).self) {
+                            let place = try #require(JSONPointer(\(quoted("\(expectation.place)"))))
+                            let found = JSON(describing: snapshot.view)[at: place]
+                            #expect(\(holds), "behind entry \\(snapshot.sequence)")
+                        }
+                    }
+
+                """
         }
     }
 #endif

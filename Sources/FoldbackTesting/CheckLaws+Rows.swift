@@ -32,3 +32,15 @@ public nonisolated(nonsending) func requireLaws<P: StoredProjection>(
         of: RowsInMemory<P>.self, events: events, itemIDs: rowIDs, laws: laws, effort: effort,
         seed: seed, failures: failures, file: file)
 }
+
+extension ItemIDs {
+    /// The keys of a stored projection's table.
+    public init<Stored, Key, Row>(keysOf table: RowTable<Key, Row>)
+    where P == RowsInMemory<Stored> {
+        self.init { rows in
+            var touched = rows.touchable
+            // A table of another projection has none.
+            return (try? touched.keys(of: table)) ?? []
+        }
+    }
+}

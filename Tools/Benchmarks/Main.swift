@@ -16,6 +16,7 @@ struct Benchmark: Sendable {
         Benchmark(title: "Answers") { try await AnswerCosts(bench: $0).measurements() },
         Benchmark(title: "Opening") { try await Openings(bench: $0).measurements() },
         Benchmark(title: "The past") { try await Histories(bench: $0).measurements() },
+        Benchmark(title: "Replaying") { try await Replays(bench: $0).measurements() },
         Benchmark(title: "Codecs") { _ in try CodecCosts().measurements() },
         Benchmark(title: "Publishing") { try await Publishing(bench: $0).measurements() },
         Benchmark(title: "Rows: answers") { try await RowAnswerCosts(bench: $0).measurements() },

@@ -138,11 +138,18 @@ extension LMDBLog {
 }
 
 /// The rows of stored projections at one commit; stands while its transaction does.
-private struct StoredSnapshot: StoredRows {
-    let rows: LMDBRows?
-    let headers: TableRead?
-    let path: String
+private final class StoredSnapshot: StoredRows {
+    private let rows: LMDBRows?
+    private let headers: TableRead?
+    private let path: String
     let sequence: LogSequence
+
+    init(rows: LMDBRows?, headers: TableRead?, path: String, sequence: LogSequence) {
+        self.rows = rows
+        self.headers = headers
+        self.path = path
+        self.sequence = sequence
+    }
 
     func value(at key: KeyBytes) throws -> FoundRow? {
         try rows?.bytes(at: key).map { .file($0) }
@@ -164,9 +171,14 @@ private struct StoredSnapshot: StoredRows {
 }
 
 /// The rows of one commit, checked against their checksums.
-private struct LMDBRows {
+private final class LMDBRows {
     let table: TableRead
-    let path: String
+    private let path: String
+
+    init(table: TableRead, path: String) {
+        self.table = table
+        self.path = path
+    }
 
     /// The row's bytes, which are the file's; nil: there is none.
     func bytes(at key: KeyBytes) throws(FoldbackError) -> UnsafeRawBufferPointer? {

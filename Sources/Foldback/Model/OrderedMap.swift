@@ -5,15 +5,70 @@ package typealias NumberMap<Key: LogNumber, Value: Sendable> = OrderedMap<Key, V
 ///
 /// The overlay is published with every commit while the next one changes it; with 100,000 intents
 /// pending neither may copy them. Pairs lie in chunks of at most 32 and chunks in groups of at most 64,
-/// all in order of key, so a change after a copy costs one chunk, one group's list of chunks and the
-/// list of groups. Appending and removing at either end are O(1) but for that; elsewhere O(log n) to
-/// find.
+/// all in order of key, so a change after a copy costs one chunk, one group's lists and the list of groups.
+/// Appending and removing at either end are O(1) but for that; elsewhere O(log n) to find. A group has its
+/// chunks' first keys side by side, so that finding looks into one chunk only.
 package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     private static var chunkCountMax: Int { 32 }
     private static var groupCountMax: Int { 64 }
 
     private typealias Chunk = ContiguousArray<(key: Key, value: Value)>
-    private typealias Group = ContiguousArray<Chunk>
+
+    /// Chunks, with the first key of each; none is empty.
+    private struct Group {
+        private(set) var chunks: ContiguousArray<Chunk> = []
+        private(set) var firsts: ContiguousArray<Key> = []
+
+        init(_ chunks: ContiguousArray<Chunk>) {
+            self.chunks = chunks
+            firsts = ContiguousArray(chunks.map { $0[0].key })
+        }
+
+        var count: Int { chunks.count }
+
+        mutating func append(_ chunk: Chunk) {
+            chunks.append(chunk)
+            firsts.append(chunk[0].key)
+        }
+
+        mutating func insert(_ pair: (key: Key, value: Value), at place: Int, in chunk: Int) {
+            chunks[chunk].insert(pair, at: place)
+            if place == 0 { firsts[chunk] = pair.key }
+        }
+
+        mutating func set(_ value: Value, at place: Int, in chunk: Int) {
+            chunks[chunk][place].value = value
+        }
+
+        /// Removes the pair, and its chunk with the last one.
+        mutating func remove(at place: Int, in chunk: Int) {
+            if chunks[chunk].count == 1 {
+                chunks.remove(at: chunk)
+                firsts.remove(at: chunk)
+                return
+            }
+            chunks[chunk].remove(at: place)
+            if place == 0 { firsts[chunk] = chunks[chunk][0].key }
+        }
+
+        /// Cuts a chunk into two of half its size.
+        mutating func split(_ chunk: Int) {
+            let half = chunks[chunk].count / 2
+            let upper = Chunk(chunks[chunk][half...])
+            chunks[chunk].removeSubrange(half...)
+            chunks.insert(upper, at: chunk + 1)
+            firsts.insert(upper[0].key, at: chunk + 1)
+        }
+
+        /// The chunks behind the first half, which stays.
+        mutating func cut() -> Group {
+            let half = chunks.count / 2
+            let upper = Group(ContiguousArray(chunks[half...]))
+            chunks.removeSubrange(half...)
+            firsts.removeSubrange(half...)
+            return upper
+        }
+    }
 
     /// Where a key is, or where it would be inserted.
     private struct Place {
@@ -30,13 +85,13 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
     package init() {}
 
     package var isEmpty: Bool { count == 0 }
-    package var first: (key: Key, value: Value)? { groups.first?.first?.first }
-    package var last: (key: Key, value: Value)? { groups.last?.last?.last }
+    package var first: (key: Key, value: Value)? { groups.first?.chunks.first?.first }
+    package var last: (key: Key, value: Value)? { groups.last?.chunks.last?.last }
 
     package subscript(key: Key) -> Value? {
         get {
             guard let place = find(key), place.isThere else { return nil }
-            return groups[place.group][place.chunk][place.pair].value
+            return groups[place.group].chunks[place.chunk][place.pair].value
         }
         set {
             if let newValue { insert(newValue, at: key) } else { remove(key) }
@@ -47,13 +102,13 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
 
     private mutating func insert(_ value: Value, at key: Key) {
         guard let place = find(key) else {
-            groups.append([[(key, value)]])
+            groups.append(Group([[(key, value)]]))
             count = 1
             return
         }
         let (group, chunk) = (place.group, place.chunk)
         if place.isThere {
-            groups[group][chunk][place.pair].value = value
+            groups[group].set(value, at: place.pair, in: chunk)
             return
         }
         count += 1
@@ -62,47 +117,32 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
             append([(key, value)])
             return
         }
-        groups[group][chunk].insert((key, value), at: place.pair)
-        guard groups[group][chunk].count > Self.chunkCountMax else { return }
-        Self.split(&groups[group], at: chunk)
+        groups[group].insert((key, value), at: place.pair, in: chunk)
+        guard groups[group].chunks[chunk].count > Self.chunkCountMax else { return }
+        groups[group].split(chunk)
         guard groups[group].count > Self.groupCountMax else { return }
-        Self.split(&groups, at: group)
+        groups.insert(groups[group].cut(), at: group + 1)
     }
 
     private func isEnd(_ place: Place) -> Bool {
         place.group == groups.count - 1 && place.chunk == groups[place.group].count - 1
-            && place.pair == groups[place.group][place.chunk].count
+            && place.pair == groups[place.group].chunks[place.chunk].count
     }
 
     private mutating func append(_ chunk: Chunk) {
         if groups[groups.count - 1].count == Self.groupCountMax {
-            groups.append([chunk])
+            groups.append(Group([chunk]))
         } else {
             groups[groups.count - 1].append(chunk)
         }
-    }
-
-    /// Cuts the element at `index` into two of half its size.
-    private static func split<Element>(
-        _ list: inout ContiguousArray<ContiguousArray<Element>>, at index: Int
-    ) {
-        let half = list[index].count / 2
-        let upper = ContiguousArray(list[index][half...])
-        list[index].removeSubrange(half...)
-        list.insert(upper, at: index + 1)
     }
 
     private mutating func remove(_ key: Key) {
         guard let place = find(key), place.isThere else { return }
         let (group, chunk) = (place.group, place.chunk)
         count -= 1
-        if groups[group][chunk].count > 1 {
-            groups[group][chunk].remove(at: place.pair)
-        } else if groups[group].count > 1 {
-            groups[group].remove(at: chunk)
-        } else {
-            groups.remove(at: group)
-        }
+        groups[group].remove(at: place.pair, in: chunk)
+        if groups[group].count == 0 { groups.remove(at: group) }
     }
 
     /// Removes all keys from `key` up.
@@ -110,20 +150,22 @@ package struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable
         guard let place = find(key) else { return }
         var kept = OrderedMap()
         kept.groups = ContiguousArray(groups[..<place.group])
-        let group = groups[place.group]
+        let group = groups[place.group].chunks
         var chunks = ContiguousArray(group[..<place.chunk])
         if place.pair > 0 { chunks.append(ContiguousArray(group[place.chunk][..<place.pair])) }
-        if !chunks.isEmpty { kept.groups.append(chunks) }
-        kept.count = kept.groups.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+        if !chunks.isEmpty { kept.groups.append(Group(chunks)) }
+        kept.count = kept.groups.reduce(0) { $0 + $1.chunks.reduce(0) { $0 + $1.count } }
         self = kept
     }
 
     /// Nil where the map is empty.
     private func find(_ key: Key) -> Place? {
         guard count > 0 else { return nil }
-        let group = Swift.max(0, groups.partitioningIndex { $0[0][0].key > key } - 1)
-        let chunk = Swift.max(0, groups[group].partitioningIndex { $0[0].key > key } - 1)
-        let pairs = groups[group][chunk]
+        let group =
+            groups.count == 1
+            ? 0 : Swift.max(0, groups.partitioningIndex { $0.firsts[0] > key } - 1)
+        let chunk = Swift.max(0, groups[group].firsts.partitioningIndex { $0 > key } - 1)
+        let pairs = groups[group].chunks[chunk]
         let pair = pairs.partitioningIndex { $0.key >= key }
         return Place(
             group: group, chunk: chunk, pair: pair,
@@ -145,7 +187,7 @@ extension OrderedMap: Swift.Sequence {
 
         package mutating func next() -> (key: Key, value: Value)? {
             while place.group < map.groups.count {
-                let group = map.groups[place.group]
+                let group = map.groups[place.group].chunks
                 while place.chunk < group.count {
                     if place.pair < group[place.chunk].count {
                         defer { place.pair += 1 }
@@ -172,9 +214,10 @@ extension OrderedMap: Swift.Sequence {
     package func last(before key: Key?) -> (key: Key, value: Value)? {
         guard let key else { return last }
         guard let place = find(key) else { return nil }
-        if place.pair > 0 { return groups[place.group][place.chunk][place.pair - 1] }
-        if place.chunk > 0 { return groups[place.group][place.chunk - 1].last }
-        return place.group > 0 ? groups[place.group - 1].last?.last : nil
+        let chunks = groups[place.group].chunks
+        if place.pair > 0 { return chunks[place.chunk][place.pair - 1] }
+        if place.chunk > 0 { return chunks[place.chunk - 1].last }
+        return place.group > 0 ? groups[place.group - 1].chunks.last?.last : nil
     }
 
     /// The first pair at or behind `key`.

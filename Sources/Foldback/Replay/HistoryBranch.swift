@@ -89,12 +89,14 @@ private struct BranchDraft<Event: Sendable> {
         }
     }
 
-    private mutating func insert(_ content: LogEntry<Event>.Content, at place: Int) {
+    private mutating func insert(
+        _ content: LogEntry<Event>.Content, at place: Int, _ origin: LogSequence? = nil
+    ) {
         let near = drafts.isEmpty ? nil : drafts[max(0, place - 1)].entry
         let entry = LogEntry<Event>(
             sequence: near?.sequence ?? 0, time: near?.time ?? Timestamp(millisecondsSince1970: 0),
             replica: replica, info: [:], content: content)
-        drafts.insert(Draft(origin: nil, entry: entry), at: place)
+        drafts.insert(Draft(origin: origin, entry: entry), at: place)
     }
 
     /// Takes out what the log says of the intent, and says this instead.
@@ -104,20 +106,23 @@ private struct BranchDraft<Event: Sendable> {
         let own = try place(ofIntent: number)
         let id = IntentID(replica: drafts[own].entry.replica, number: number)
         var first: Int?
+        // What is said instead stands for the first answer; a batch stays, without the intent's event.
+        var origin: LogSequence?
         for place in drafts.indices.dropFirst(own + 1).reversed() {
             switch drafts[place].entry.content {
             case .acknowledged(number, _, _), .rejected(number, _), .withdrawn(number),
                 .dismissed(number):
-                drafts.remove(at: place)
+                origin = drafts.remove(at: place).origin
                 first = place
             case .confirmed(let events, let through) where events.contains { $0.origin == id }:
                 drafts[place].entry = drafts[place].entry.replacing(
                     .confirmed(events.filter { $0.origin != id }, through: through))
+                origin = nil
                 first = place
             default: break
             }
         }
-        insert(content, at: first ?? drafts.count)
+        insert(content, at: first ?? drafts.count, origin)
     }
 
     /// Sequences and numbers that rise again.

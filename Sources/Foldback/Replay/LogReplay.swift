@@ -70,6 +70,11 @@ extension LogReader {
         }
     }
 
+    /// Takes the whole log into a fold, showing it to nobody.
+    package func fold<Event: Sendable>(
+        _ fold: inout LogFold, reading codec: any EventCodec<Event>
+    ) throws(FoldbackError) { try fold.replay(log, codec: AppCodec(codec: codec)) }
+
     package var kind: LogKind { log.header.kind }
     package var replica: ReplicaID { log.header.replicas.current }
 

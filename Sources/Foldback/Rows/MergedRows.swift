@@ -1,9 +1,17 @@
 /// Rows as readers have them at one sequence: the overlay's above those that are confirmed.
-struct MergedRows {
-    let stored: any StoredRows
-    let folded: FoldedRows
+///
+/// One object for a read, so that a row costs no copy of all that it consists of.
+final class MergedRows {
+    private let stored: any StoredRows
+    private let folded: FoldedRows
     /// Without the overlay.
-    let isConfirmedOnly: Bool
+    private let isConfirmedOnly: Bool
+
+    init(stored: any StoredRows, folded: FoldedRows, isConfirmedOnly: Bool) {
+        self.stored = stored
+        self.folded = folded
+        self.isConfirmedOnly = isConfirmedOnly
+    }
 
     /// The row's bytes; nil: there is none.
     func value(at key: KeyBytes) throws -> FoundRow? {

@@ -66,8 +66,7 @@
 
         private func condition(_ view: any ReplayedView) throws -> BreakCondition {
             if let expect {
-                let expectation = try Expectation(expect)
-                return .state(expectation.place, expectation.holds)
+                return .state(try Expectation(expect))
             }
             if let check {
                 guard view.checkNames.contains(check) else {
@@ -123,65 +122,6 @@
             object["entry"] = entry?.json ?? .null
             object["before"] = before?.json
             return ["break": .object(object)]
-        }
-    }
-
-    /// A place of the state compared with a literal.
-    private struct Expectation {
-        let place: JSONPointer
-        let holds: (JSON?) -> Bool
-
-        private static let operators = ["==", "!=", "<=", ">=", "<", ">"]
-
-        init(_ text: String) throws {
-            for name in Self.operators {
-                guard let range = text.range(of: " \(name) ") else { continue }
-                place = try JSONPointer(argument: String(text[..<range.lowerBound]))
-                let literal: JSON
-                do { literal = try JSON(parsing: String(text[range.upperBound...])) } catch {
-                    throw ValidationError("what \(text) compares with is no JSON: \(error)")
-                }
-                holds = { found in
-                    guard let found else { return name != "==" || literal == .null }
-                    return Self.holds(found, name, literal)
-                }
-                return
-            }
-            throw ValidationError("\(text) is no comparison; write '/post/likes >= 0'")
-        }
-
-        private static func holds(_ found: JSON, _ name: String, _ literal: JSON) -> Bool {
-            switch name {
-            case "==": return found == literal
-            case "!=": return found != literal
-            default: break
-            }
-            let isBelow: Bool
-            let isEqual: Bool
-            switch (found, literal) {
-            case (.string(let a), .string(let b)): (isBelow, isEqual) = (a < b, a == b)
-            default:
-                // What cannot be compared does not hold.
-                guard let a = found.number, let b = literal.number else { return false }
-                (isBelow, isEqual) = (a < b, a == b)
-            }
-            switch name {
-            case "<": return isBelow
-            case "<=": return isBelow || isEqual
-            case ">": return !isBelow && !isEqual
-            default: return !isBelow
-            }
-        }
-    }
-
-    extension JSON {
-        fileprivate var number: Double? {
-            switch self {
-            case .integer(let value): Double(value)
-            case .double(let value): value
-            case .digits(let digits): Double(digits)
-            case .null, .bool, .string, .array, .object: nil
-            }
         }
     }
 #endif

@@ -37,7 +37,13 @@ struct Session: AsyncParsableCommand {
             killsAt: [intents.count / 3, intents.count * 2 / 3])
         try await check(log, trace, &tally)
         tally.printTable(intents: intents.count)
-        write("\nThe log stays at \(log.path)\n")
+        write(
+            """
+
+            The log stays at \(log.path)
+            What is in it: swift run --package-path Tools foldback tail \(log.path)
+
+            """)
     }
 
     private func trace() throws -> Trace {

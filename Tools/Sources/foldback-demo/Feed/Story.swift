@@ -30,7 +30,12 @@ struct Story: AsyncParsableCommand {
             """)
         for (index, step) in Step.all.enumerated() { try await teller.tell(step, index + 1) }
         try await teller.end()
-        write("The log stays at \(log.path)\n")
+        write(
+            """
+            The log stays at \(log.path)
+            What became of an intent: swift run --package-path Tools feed-replay why --intent 3 \(log.path)
+
+            """)
     }
 }
 

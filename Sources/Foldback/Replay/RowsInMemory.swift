@@ -1,9 +1,7 @@
-import Foldback
-
 /// A stored projection as one whose state is a value: all of its rows, in memory.
 ///
-/// What laws check of a ``/Foldback/StoredProjection``: its `apply` makes this value, and the rows of a
-/// store that has the projection itself on the same log are compared with it wherever the laws look.
+/// For looking into the past of a ``StoredProjection``, as replay tools do, and for the laws of
+/// FoldbackTesting: its `apply` makes this value, and the rows of a store are compared with it.
 public struct RowsInMemory<Stored: StoredProjection>: Projection {
     public typealias Event = Stored.Event
 
@@ -23,18 +21,18 @@ public struct RowsInMemory<Stored: StoredProjection>: Projection {
     }
 
     /// For an event that is to be applied, whatever becomes of it.
-    var touchable: TouchedRows {
+    package var touchable: TouchedRows {
         TouchedRows(StoredSchema(Stored.schema, number: 0), over: rows)
     }
 
     /// - Parameter everything: as a store has it, behind the projection's number.
-    init(everything: [(key: [UInt8], value: [UInt8])]) {
+    package init(everything: [(key: [UInt8], value: [UInt8])]) {
         let prefix = StoredRow.prefix(of: 0)
         for (key, value) in everything { rows.set(.row(value), at: KeyBytes(prefix + key)) }
     }
 
     /// Behind the projection's number: what tables and indexes have.
-    var everything: [(key: [UInt8], value: [UInt8])] {
+    package var everything: [(key: [UInt8], value: [UInt8])] {
         rows.rows.map { (Array($0.key.bytes.dropFirst(4)), $0.value) }
     }
 }
@@ -74,19 +72,5 @@ private struct RowsInMemoryCodec<Stored: StoredProjection>: StateCodec {
         var pairs: [(key: [UInt8], value: [UInt8])] = []
         while !reader.isAtEnd { pairs.append((try reader.sized(), try reader.sized())) }
         return RowsInMemory(everything: pairs)
-    }
-}
-
-// MARK: Ids
-
-extension ItemIDs {
-    /// The keys of a stored projection's table.
-    public init<Stored, Key, Row>(keysOf table: RowTable<Key, Row>)
-    where P == RowsInMemory<Stored> {
-        self.init { rows in
-            var touched = rows.touchable
-            // A table of another projection has none.
-            return (try? touched.keys(of: table)) ?? []
-        }
     }
 }

@@ -1,0 +1,8 @@
+import FoldbackExamples
+import FoldbackReplay
+
+/// What an app's own replay tool is: here over the feed of the demo.
+@main
+struct FeedReplay: ReplayTool {
+    static let projections = [ReplayProjection(Feed.self)]
+}

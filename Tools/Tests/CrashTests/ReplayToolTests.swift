@@ -1,0 +1,206 @@
+import Foldback
+import Foundation
+import Testing
+
+/// What somebody sees who asks what happened to a log.
+@Suite(.serialized) struct ReplayToolTests {
+    private let foldback = ShellProcess.executable("foldback").path
+    private let directory = DiskDirectory()
+
+    /// A post, likes, a draft that the server refuses, and one like too few.
+    private static let story = [
+        #"{"do":"record","event":{"op":"set","key":"post","value":{"likes":0,"text":"hello, world"}}}"#,
+        #"{"do":"acknowledge","intent":1}"#,
+        #"{"do":"record","event":{"op":"increment","key":"post","field":"likes","by":1}}"#,
+        #"{"do":"record","event":{"op":"set","key":"draft","value":"x"}}"#,
+        #"{"do":"acknowledge","intent":2}"#,
+        #"{"do":"record","event":{"op":"increment","key":"post","field":"likes","by":-4}}"#,
+    ]
+
+    private func makeLog() throws {
+        let shell = try ShellProcess(
+            directory.log, ["--confirmed-by", "acknowledgement", "--replica", "me"])
+        for line in Self.story {
+            shell.send(line)
+            #expect(shell.answer()?["ok"] == true)
+        }
+        #expect(shell.finish().status == 0)
+    }
+
+    private var bytes: Data {
+        get throws { try Data(contentsOf: directory.log.appending(path: "data.mdb")) }
+    }
+
+    /// Commands that look, with what they exit with on the log of the story.
+    private static let looks: [(command: [String], status: Int32)] = [
+        (["log", "--kind", "intent", "--key", "post", "--state", "confirmed"], 0),
+        (["tail", "-n", "2"], 0), (["status"], 0), (["at", "4"], 0), (["at", "0"], 0),
+        (["diff", "1", "6"], 1), (["diff", "6", "view"], 0), (["diff", "confirmed", "view"], 1),
+        (["why", "--key", "post"], 0), (["why", "--intent", "2"], 0),
+        (["first-break", "--expect", "/post/likes >= 0"], 1),
+        (["first-break", "--expect", "/post/likes < 9", "--assume-monotone"], 0),
+        (["first-break", "--run", "grep -q -v -- -3"], 1),
+        (["what-if", "--drop", "3"], 1), (["what-if", "--acknowledge", "3"], 1),
+        (["minimise", "--expect", "/post/likes >= 0"], 0), (["export"], 0),
+        (["export", "--keep", "/value/likes"], 0), (["verify"], 0),
+    ]
+
+    @Test func `L9: looking leaves every byte, says the same of a live log, and answers in JSON`()
+        throws
+    {
+        try makeLog()
+        let before = try bytes
+        func look(_ command: [String], _ more: [String] = []) throws -> (
+            status: Int32, output: String
+        ) {
+            let result = try run(
+                [foldback, command[0], directory.log.path] + command.dropFirst() + more)
+            return (result.status, result.output)
+        }
+        var closed: [String] = []
+        for (command, status) in Self.looks {
+            let seen = try look(command)
+            #expect(seen.status == status, "\(command): \(seen)")
+            closed.append(seen.output)
+            let json = try look(command, ["--json"])
+            #expect(json.status == status, "\(command): \(json)")
+            for line in json.output.split(separator: "\n") {
+                #expect(throws: Never.self) { try JSON(parsing: String(line)) }
+            }
+        }
+        #expect(try bytes == before)
+        let shell = try ShellProcess(directory.log)
+        shell.send(#"{"do":"status"}"#)
+        #expect(shell.answer()?["ok"] == true)
+        for ((command, _), seen) in zip(Self.looks, closed) where command[0] != "status" {
+            #expect(try look(command).output == seen, "\(command)")
+        }
+        #expect(shell.finish().status == 0)
+    }
+
+    @Test func `wrong use is one line and 2, a log that cannot be used is 3`() throws {
+        try makeLog()
+        let log = directory.log.path
+        let cases: [(command: [String], status: Int32, words: String)] = [
+            (["at", log, "7"], 2, "the last is 6"), (["at", log, "x"], 2, "see foldback --help"),
+            (["why", log], 2, "give one of"), (["why", log, "--intent", "9"], 2, "no intent 9"),
+            (["first-break", log, "--expect", "likes"], 2, "is no comparison"),
+            (["first-break", log, "--check", "all"], 2, "there is no check all"),
+            (["what-if", log], 2, "otherwise"), (["what-if", log, "--drop", "9"], 2, "9"),
+            (["what-if", log, "--edit", "1={}"], 2, "is no event"),
+            (["diff", log, "1", "later"], 2, "is no sequence"),
+            (["log", log, "--since", "yesterday"], 2, "is no moment"),
+            (["rerun", log], 2, "names no versions"),
+            (["export", log, "--as", "test"], 2, "needs -o"),
+            (["at", log + "x", "1"], 3, "there is no log"),
+            (["import", log + "x", log], 3, "cannot be read"),
+        ]
+        for (command, status, words) in cases {
+            let result = try run([foldback] + command)
+            #expect(result.status == status, "\(command): \(result)")
+            #expect(result.errors.contains(words), "\(command): \(result.errors)")
+            #expect(result.errors.split(separator: "\n").count == 1 && result.output.isEmpty)
+        }
+    }
+
+    @Test func `what is exported can be imported, and is the same log`() throws {
+        try makeLog()
+        let other = directory.url.appending(path: "other").path
+        let file = directory.url.appending(path: "log.ndjson").path
+        for form in ["ndjson", "bundle"] {
+            let log = other + form
+            #expect(
+                try run([foldback, "export", directory.log.path, "--as", form, "-o", file]).status
+                    == 0)
+            let dry = try run([foldback, "import", file, log, "--dry-run"])
+            #expect(dry.status == 0 && dry.output.contains("would import 6 entries"), "\(dry)")
+            #expect(try run([foldback, "status", log]).status == 3)
+            #expect(try run([foldback, "import", file, log]).status == 0)
+            #expect(try run([foldback, "import", file, log]).status == 3)
+            for command in [
+                ["at", "6", "--json"], ["log", "--json"], ["why", "--intent", "2", "--json"],
+            ] {
+                func seen(_ log: String) throws -> String {
+                    try run([foldback, command[0], log] + command.dropFirst()).output
+                }
+                #expect(try seen(log) == seen(directory.log.path), "\(command)")
+            }
+            let shell = try ShellProcess(URL(filePath: log))
+            shell.send(#"{"do":"status"}"#, Self.story[0])
+            #expect(shell.answer()?["replica"] != "me")
+            #expect(shell.answer()?["intent"] == 5)
+            #expect(shell.finish().status == 0)
+        }
+    }
+
+    @Test func `a tail follows, and ends when everything is answered`() async throws {
+        let shell = try ShellProcess(directory.log, ["--confirmed-by", "acknowledgement"])
+        shell.send(Self.story[0])
+        #expect(shell.answer()?["intent"] == 1)
+        let log = directory.log.path
+        let foldback = foldback
+        async let tail = Task.detached {
+            try run([foldback, "tail", log, "--until-caught-up", "--json"])
+        }.value
+        shell.send(Self.story[2])
+        shell.send(
+            #"{"do":"acknowledge","intent":1}"#, #"{"do":"reject","intent":2,"message":"no"}"#)
+        let seen = try await tail
+        #expect(seen.status == 0 && seen.output.split(separator: "\n").count == 4, "\(seen)")
+        #expect(shell.finish().status == 0)
+    }
+
+    @Test func `from a bug report to a failing test, as the article has it`() throws {
+        try makeLog()
+        try FileManager.default.moveItem(
+            at: directory.log, to: directory.url.appending(path: "feed.log"))
+        let article = try String(
+            contentsOf: Self.root.appending(
+                path: "Sources/Foldback/Foldback.docc/FromABugReportToAFailingTest.md"),
+            encoding: .utf8)
+        let time = #/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z/#
+        var count = 0
+        for block in article.components(separatedBy: "```console\n").dropFirst() {
+            let lines = (block.components(separatedBy: "\n```").first ?? "")
+                .split(separator: "\n", maxSplits: 1)
+            let command = String(lines[0].dropFirst(2))
+            let path = URL(filePath: foldback).deletingLastPathComponent().path
+            let seen = try run([
+                "sh", "-c",
+                "cd '\(directory.url.path)' && PATH=\"\(path):$PATH\" && \(command) 2>&1",
+            ])
+            let expected = lines.count > 1 ? lines[1] + "\n" : ""
+            #expect(
+                seen.output.replacing(time, with: "TIME") == expected.replacing(time, with: "TIME"),
+                "\(command)")
+            count += 1
+        }
+        #expect(count == 5)
+        let test = try String(
+            contentsOf: directory.url.appending(path: "Tests/ReportSmallLogTests.swift"),
+            encoding: .utf8)
+        let shown = try #require(article.components(separatedBy: "```swift\n").last)
+            .components(separatedBy: "```")[0]
+        #expect(test.contains(shown), "\(test)")
+    }
+
+    /// The file that such a test is, compiled and run here as ``FeedLogTests``.
+    @Test func `a log as a test is the one that is kept here`() throws {
+        let kept = Self.root.appending(path: "Tools/Tests/ShellTests/Recorded")
+        let log = directory.url.appending(path: "feed")
+        let history = kept.appending(path: "feed.ndjson").path
+        #expect(try run([foldback, "import", history, log.path]).status == 0)
+        let tests = directory.url.appending(path: "Tests")
+        #expect(
+            try run([foldback, "export", log.path, "--as", "test", "-o", tests.path]).status == 0)
+        for name in ["FeedLogTests.swift", "feed.expected.json"] {
+            let made = try String(contentsOf: tests.appending(path: name), encoding: .utf8)
+            #expect(
+                try made == String(contentsOf: kept.appending(path: name), encoding: .utf8),
+                "\(name)")
+        }
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+}

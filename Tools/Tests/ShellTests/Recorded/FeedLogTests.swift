@@ -1,0 +1,21 @@
+import Foldback
+import Foundation
+import Testing
+
+/// What a log showed in the end, folded again from its entries.
+@Suite struct FeedLogTests {
+    private static func file(_ name: String) throws -> String {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        return try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+    }
+
+    @Test func `the log gives what it gave`() throws {
+        let history = try RecordedHistory(ndjson: Self.file("feed.ndjson"))
+        let end = history.read(by: Documents.codec).snapshot(of: Documents.self)
+        let expected = try JSON(parsing: Self.file("feed.expected.json"))
+        #expect(JSON(describing: end.view) == expected["view"])
+        #expect(JSON(describing: end.confirmed) == expected["confirmed"])
+        #expect(JSON(describing: end.pending) == expected["pending"])
+        #expect(JSON(describing: end.conflicted) == expected["conflicted"])
+    }
+}
