@@ -96,7 +96,8 @@
                     Example: \(Tool.name) why feed.log --key post
                     """,
                 subcommands: Tool.commands + [
-                    Log.self, Tail.self, Status.self, At<Tool>.self, Diff<Tool>.self,
+                    Log<Tool>.self, Tail<Tool>.self, Status<Tool>.self, At<Tool>.self,
+                    Diff<Tool>.self,
                     Why<Tool>.self, FindBreak<Tool>.self, WhatIf<Tool>.self,
                     RerunCommand<Tool>.self, Minimise<Tool>.self, Export<Tool>.self,
                     ImportCommand<Tool>.self, Step<Tool>.self,

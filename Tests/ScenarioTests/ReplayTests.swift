@@ -187,6 +187,19 @@ import Testing
         #expect(throws: FoldbackError.self) { try history.branch([.edit(77, event)]) }
     }
 
+    @Test func `rows are looked at as tables by key`() async throws {
+        let directory = TemporaryDirectory()
+        let reader = try await Self.log(of: try await Self.history(), in: directory)
+        let place = try #require(JSONPointer("/cells/post"))
+        let rows = try reader.causes(of: place, in: RowsInMemory<RowBoard>.self)
+        let values = try reader.causes(of: place, in: Board.self)
+        #expect(rows.map(\.entry.sequence) == values.map(\.entry.sequence))
+        #expect(rows.map(\.view).elementsEqual(values.map(\.view)) { $0.new == $1.new })
+        let end = try reader.snapshot(of: RowsInMemory<RowBoard>.self, at: 6)
+        #expect(JSON(describing: end.view)[at: place] == 5 && end.conflicted == [])
+        reader.close()
+    }
+
     @Test func `two versions of a projection side by side`() async throws {
         let directory = TemporaryDirectory()
         let reader = try await Self.log(of: try await Self.history(), in: directory)

@@ -86,12 +86,13 @@
         }
     }
 
-    struct Log: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Prints a log's entries, oldest first; changes nothing.",
-            discussion: """
-                Example: foldback log a.log --kind rejected --json
-                """)
+    struct Log<Tool: ReplayTool>: ParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: "log",
+                abstract: "Prints a log's entries, oldest first; changes nothing.",
+                discussion: "Example: \(Tool.name) log feed.log --kind rejected --json")
+        }
 
         @OptionGroup var log: LogArgument
         @OptionGroup var filter: EntryFilter
@@ -105,12 +106,13 @@
         }
     }
 
-    struct Tail: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Prints a log's last entries, and goes on as it grows.",
-            discussion: """
-                Example: foldback tail -f a.log
-                """)
+    struct Tail<Tool: ReplayTool>: ParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: "tail",
+                abstract: "Prints a log's last entries, and goes on as it grows.",
+                discussion: "Example: \(Tool.name) tail -f feed.log")
+        }
 
         @OptionGroup var log: LogArgument
         @OptionGroup var filter: EntryFilter
@@ -176,10 +178,13 @@
         }
     }
 
-    struct Status: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Prints what a log is and holds; changes nothing.",
-            discussion: "Example: foldback status a.log --json")
+    struct Status<Tool: ReplayTool>: ParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: "status",
+                abstract: "Prints what a log is and holds; changes nothing.",
+                discussion: "Example: \(Tool.name) status feed.log --json")
+        }
 
         @OptionGroup var log: LogArgument
 

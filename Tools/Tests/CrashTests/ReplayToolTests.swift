@@ -133,6 +133,23 @@ import Testing
         }
     }
 
+    @Test func `an app's own tool, over the feed of the demo`() throws {
+        let demo = ShellProcess.executable("foldback-demo").path
+        #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
+        let tool = ShellProcess.executable("feed-replay").path
+        let log = directory.url.appending(path: "feed.log").path
+        let why = try run([tool, "why", "--intent", "6", log])
+        #expect(why.status == 0 && why.output.hasSuffix("intent 6 is rejected\n"), "\(why)")
+        #expect(why.output.contains("- /posts/cleo.1.0/comments/0"), "\(why)")
+        let diff = try run([tool, "diff", log, "15", "16"])
+        #expect(
+            diff.status == 1 && diff.output.hasPrefix("- /posts/cleo.1.0/comments/0"), "\(diff)")
+        let found = try run([
+            tool, "first-break", log, "--expect", "/posts/bo.2.0/isDeleted == false",
+        ])
+        #expect(found.status == 1 && found.output.contains("deleted"), "\(found)")
+    }
+
     @Test func `a tail follows, and ends when everything is answered`() async throws {
         let shell = try ShellProcess(directory.log, ["--confirmed-by", "acknowledgement"])
         shell.send(Self.story[0])

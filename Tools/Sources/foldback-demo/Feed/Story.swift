@@ -33,7 +33,7 @@ struct Story: AsyncParsableCommand {
         write(
             """
             The log stays at \(log.path)
-            What became of an intent: swift run --package-path Tools feed-replay why --intent 3 \(log.path)
+            What became of an intent: swift run --package-path Tools feed-replay why --intent 6 \(log.path)
 
             """)
     }
