@@ -5,7 +5,7 @@ import Foundation
 struct Replays: Sendable {
     let bench: Workbench
 
-    private static let small = SettledLogs.Shape(entryCount: 10_000, keyCount: 1_000)
+    private static let small = SettledLogs.Shape(entryCount: 2_000, keyCount: 1_000)
 
     func measurements() async throws -> [Measurement] {
         var figures: [Measurement] = []

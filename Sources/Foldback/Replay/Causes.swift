@@ -37,7 +37,7 @@ extension LogReader {
         var replay = try replay(projection)
         var view = replay.snapshot.view.shown(at: place)
         var confirmed = replay.snapshot.confirmed.shown(at: place)
-        while replay.snapshot.sequence < last ?? end, let entry = try replay.next() {
+        while replay.sequence < last ?? end, let entry = try replay.next() {
             let (newView, newConfirmed) = (
                 replay.snapshot.view.shown(at: place), replay.snapshot.confirmed.shown(at: place)
             )

@@ -77,20 +77,22 @@ extension LogReader {
     ) throws -> FirstBreak<P>? {
         var looked = looked
         var replay = try replay(projection, from: start)
-        var before: Snapshot<P>?
+        // Only its sequence is kept, so that states can be changed where they are.
+        var good: LogSequence?
         var untold: [LogSequence] = []
         var entry: LogEntry<P.Event>?
         while true {
             looked += 1
             switch try verdict(replay.snapshot) {
             case .good:
-                before = replay.snapshot
+                good = replay.sequence
                 untold = []
             case .bad:
+                let before = try good.map { try snapshot(of: projection, at: $0) }
                 return FirstBreak(
                     entry: entry, before: before, after: replay.snapshot, untold: untold,
                     looked: looked, isExact: isExact)
-            case .cannotTell: untold.append(replay.snapshot.sequence)
+            case .cannotTell: untold.append(replay.sequence)
             }
             guard let next = try replay.next() else { return nil }
             entry = next

@@ -14,8 +14,7 @@ public struct LogReplay<P: Projection>: Sendable {
     private let codec: any PayloadCodec
     private var fold: LogFold
     private var records: RecordReader
-    /// What was seen behind the last entry.
-    public private(set) var snapshot: Snapshot<P>
+    private var seen: Snapshot<P>?
 
     init(_ log: any LogStorage, from sequence: LogSequence) throws(FoldbackError) {
         self.log = log
@@ -25,8 +24,23 @@ public struct LogReplay<P: Projection>: Sendable {
             throw .beyondEnd(sequence, last: fold.state.sequence)
         }
         records = RecordReader(log, behind: sequence)
-        snapshot = Snapshot(fold.published(), 0)
     }
+
+    /// What was seen behind the last entry.
+    ///
+    /// - Complexity: O(1). A snapshot that is kept while the replay goes on costs the next entry a copy of what it
+    ///   changes.
+    public var snapshot: Snapshot<P> {
+        mutating get {
+            if let seen { return seen }
+            let now = Snapshot<P>(fold.published(), 0)
+            seen = now
+            return now
+        }
+    }
+
+    /// The entry that it stands behind; 0 is before the first.
+    public var sequence: LogSequence { fold.state.sequence }
 
     /// Takes in the next entry; nil at the end, behind which there may be more later while a store goes on.
     ///
@@ -34,9 +48,9 @@ public struct LogReplay<P: Projection>: Sendable {
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`; the replay stands where it stood.
     public mutating func next() throws(FoldbackError) -> LogEntry<P.Event>? {
         guard let (sequence, bytes) = try records.next() else { return nil }
-        let record = try fold.take(bytes, at: sequence, log, codec).record
-        snapshot = Snapshot(fold.published(), 0)
-        return LogEntry(record)
+        // Nobody shares the states now, unless somebody kept a snapshot: they are changed where they are.
+        seen = nil
+        return LogEntry(try fold.take(bytes, at: sequence, log, codec).record)
     }
 }
 
@@ -55,7 +69,10 @@ extension LogReader {
     /// - Throws: as that.
     public func snapshot<P: Projection>(
         of projection: P.Type, at sequence: LogSequence
-    ) throws(FoldbackError) -> Snapshot<P> { try replay(projection, from: sequence).snapshot }
+    ) throws(FoldbackError) -> Snapshot<P> {
+        var replay = try replay(projection, from: sequence)
+        return replay.snapshot
+    }
 
     /// What has become of intents by now: a function that answers nil for one that was never recorded.
     ///
