@@ -21,8 +21,8 @@
             let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
             guard isThere, !isDirectory.boolValue else { return try LogReader(at: directory) }
             var history = try Self.history(at: path)
-            do throws(FoldbackError) { try Foldback.checkImport(history, into: directory) } catch {
-                if case .doesNotFollow = error { history = try history.closed() }
+            do throws(FoldbackError) { try history.requireWhole() } catch {
+                history = try history.closed()
             }
             let scratch = try Scratch.directory()
             try Foldback.makeLog(of: history, in: scratch)

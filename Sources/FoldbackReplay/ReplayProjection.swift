@@ -82,11 +82,10 @@
 
         /// In the form of the shell's `view`.
         var json: JSON {
-            func numbers(_ numbers: [IntentNumber]) -> JSON { .array(numbers.map { .of($0) }) }
-            return [
+            [
                 "sequence": .of(sequence), "through": .of(through), "view": view,
-                "confirmed": confirmed, "pending": numbers(pending),
-                "accepted": numbers(accepted), "conflicted": numbers(conflicted.map(\.number)),
+                "confirmed": confirmed, "pending": .of(pending),
+                "accepted": .of(accepted), "conflicted": .of(conflicted.map(\.number)),
                 "faults": .integer(Int64(faults.count)),
             ]
         }

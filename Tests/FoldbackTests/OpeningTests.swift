@@ -155,30 +155,25 @@ import Testing
     }
 
     @Test func `L5: rows that are ahead of their log are damage`() async throws {
-        try await fill(.rows)
-        let environment = try Environment.open(directory.log.path)
-        try environment.write { transaction throws(LMDBError) in
-            let entries: Table<UInt64> = try transaction.table("entries")
-            _ = try transaction.delete(5, from: entries)
-        }
-        environment.close()
-        let damaged = await error { () throws(FoldbackError) in try await open(.rows) }
-        guard case .damaged(_, sequence: 5, _) = damaged else {
-            Issue.record("\(String(describing: damaged))")
-            return
-        }
+        try await expectDamage(.rows, at: 5)
     }
 
-    @Test func `L5: records that are missing at the end are damage`() async throws {
-        try await fill(.memory)
+    @Test(arguments: BoardKeeper.allCases)
+    func `L5: records that are missing are damage`(keeper: BoardKeeper) async throws {
+        try await expectDamage(keeper, at: 3)
+    }
+
+    /// Opening a log of five entries names the one that is gone.
+    private func expectDamage(_ keeper: BoardKeeper, at sequence: LogSequence) async throws {
+        try await fill(keeper)
         let environment = try Environment.open(directory.log.path)
         try environment.write { transaction throws(LMDBError) in
             let entries: Table<UInt64> = try transaction.table("entries")
-            _ = try transaction.delete(3, from: entries)
+            _ = try transaction.delete(sequence.value, from: entries)
         }
         environment.close()
-        let damaged = await error { () throws(FoldbackError) in try await open() }
-        guard case .damaged(_, sequence: 3, _) = damaged else {
+        let damaged = await error { () throws(FoldbackError) in try await open(keeper) }
+        guard case .damaged(_, sequence: sequence, _) = damaged else {
             Issue.record("\(String(describing: damaged))")
             return
         }

@@ -63,19 +63,13 @@ extension LogReader {
         guard id != nil else { throw .unknownIntent(number) }
         var state = replay.snapshot.overlay.first { $0.id.number == number }?.state
         if state == nil { state = try verdict(of: number) }
-        return IntentStory(
-            number: number, state: state ?? .pending, chapters: chapters,
-            attempt: try attempts()[number])
-    }
-
-    private func verdict(of number: IntentNumber) throws(FoldbackError) -> IntentState {
-        guard let bytes = try log.verdict(of: number) else { throw .unknownIntent(number) }
-        do throws(FormatError) {
-            return try VerdictRow(decoding: bytes, for: number).verdict?.state ?? .pending
-        } catch {
-            throw FoldbackError(
-                error, at: "\(log.path), table verdicts, intent \(number)", sequence: nil)
+        guard let state else {
+            throw .damaged(
+                path: log.path, sequence: nil,
+                reason: "intent \(number) should be in the overlay and is not")
         }
+        return IntentStory(
+            number: number, state: state, chapters: chapters, attempt: try attempts()[number])
     }
 
     private static func outcomes<P: Projection>(

@@ -1,11 +1,23 @@
 /// What a log has, as JSON: the form of the command line and of files.
 extension JSON {
-    package static func of(_ number: some LogNumber) -> JSON {
+    /// A sequence, position or intent's number.
+    public static func of(_ number: some LogNumber) -> JSON {
         Int64(exactly: number.value).map(JSON.integer) ?? .digits(String(number.value))
     }
 
-    package static func of(_ id: IntentID) -> JSON {
+    public static func of(_ numbers: [some LogNumber]) -> JSON { .array(numbers.map { .of($0) }) }
+
+    public static func of(_ id: IntentID) -> JSON {
         ["replica": .string(id.replica.name), "intent": .of(id.number)]
+    }
+
+    /// The value, where this is a whole number from 0 up to 64 bits.
+    public var unsignedValue: UInt64? {
+        switch self {
+        case .integer(let value): UInt64(exactly: value)
+        case .digits(let digits): UInt64(digits)
+        case .null, .bool, .double, .string, .array, .object: nil
+        }
     }
 
     /// An event as it is in a log; bytes that are no JSON as a list of numbers.
@@ -20,7 +32,7 @@ extension LogEntry {
     /// The entry in the form of the command line's contract.
     public var json: JSON {
         var object: JSON.Object = [
-            "sequence": JSON.of(sequence), "at": .integer(time.millisecondsSince1970),
+            "sequence": .of(sequence), "at": .integer(time.millisecondsSince1970),
         ]
         if !info.isEmpty {
             var items = JSON.Object()
@@ -31,30 +43,30 @@ extension LogEntry {
         case .intent(let number, let event, let isConfirmOnly, let once, let retries):
             object["kind"] = "intent"
             object["replica"] = .string(replica.name)
-            object["intent"] = JSON.of(number)
+            object["intent"] = .of(number)
             object["event"] = JSON(logged: event.bytes)
             if isConfirmOnly { object["confirmOnly"] = true }
             object["once"] = once.map { .string($0) }
-            object["retries"] = retries.map { JSON.of($0) }
+            object["retries"] = retries.map { .of($0) }
         case .acknowledged(let number, let position, let replacement):
             object["kind"] = "acknowledged"
-            object["intent"] = JSON.of(number)
-            object["position"] = position.map { JSON.of($0) }
+            object["intent"] = .of(number)
+            object["position"] = position.map { .of($0) }
             object["event"] = replacement.map { JSON(logged: $0.bytes) }
         case .rejected(let number, let rejection):
             object["kind"] = "rejected"
-            object["intent"] = JSON.of(number)
+            object["intent"] = .of(number)
             object["code"] = rejection.code.map { .string($0) }
             object["message"] = .string(rejection.message)
         case .withdrawn(let number):
             object["kind"] = "withdrawn"
-            object["intent"] = JSON.of(number)
+            object["intent"] = .of(number)
         case .dismissed(let number):
             object["kind"] = "dismissed"
-            object["intent"] = JSON.of(number)
+            object["intent"] = .of(number)
         case .confirmed(let events, let through):
             object["kind"] = "confirmed"
-            object["through"] = JSON.of(through)
+            object["through"] = .of(through)
             object["events"] = .array(events.map { eventJSON($0) })
         }
         return .object(object)
@@ -64,7 +76,7 @@ extension LogEntry {
 /// An event of a batch as it is in a log.
 private func eventJSON<Event>(_ event: ConfirmedEvent<LoggedEvent<Event>>) -> JSON {
     var object: JSON.Object = [
-        "position": JSON.of(event.position), "event": JSON(logged: event.event.bytes),
+        "position": .of(event.position), "event": JSON(logged: event.event.bytes),
     ]
     object["origin"] = event.origin.map { .of($0) }
     return .object(object)
@@ -75,10 +87,10 @@ extension StoreStatus {
     public var json: JSON.Object {
         [
             "replica": .string(replica.name), "kind": .string(kind.rawValue),
-            "sequence": JSON.of(sequence), "through": JSON.of(through),
+            "sequence": .of(sequence), "through": .of(through),
             "pending": .integer(Int64(pendingCount)), "accepted": .integer(Int64(acceptedCount)),
-            "rejected": .integer(Int64(rejectedCount)), "nextIntent": JSON.of(nextIntent),
-            "bytes": .integer(Int64(bytesOnDisk)), "checkpoint": JSON.of(checkpoint),
+            "rejected": .integer(Int64(rejectedCount)), "nextIntent": .of(nextIntent),
+            "bytes": .integer(Int64(bytesOnDisk)), "checkpoint": .of(checkpoint),
         ]
     }
 }

@@ -77,13 +77,25 @@ extension LogReader {
     /// What has become of intents by now: a function that answers nil for one that was never recorded.
     ///
     /// - Complexity: reads the newest checkpoint and what came after it; then one look-up for each.
-    package func states() throws(FoldbackError) -> (IntentNumber) throws -> IntentState? {
+    package func states() throws(FoldbackError) -> (IntentNumber) throws(FoldbackError) ->
+        IntentState?
+    {
         let (fold, _) = try LogFold.folded(log, folds: [], codec: RawCodec())
         let overlay = fold.state.overlay
-        return { [log] number in
-            if let intent = overlay[number] { return intent.state }
-            guard let bytes = try log.verdict(of: number) else { return nil }
+        return { number throws(FoldbackError) in
+            if let standing = overlay[number]?.state { return standing }
+            return try self.verdict(of: number)
+        }
+    }
+
+    /// Of an intent that is not in the overlay; nil where it was never recorded.
+    func verdict(of number: IntentNumber) throws(FoldbackError) -> IntentState? {
+        guard let bytes = try log.verdict(of: number) else { return nil }
+        do throws(FormatError) {
             return try VerdictRow(decoding: bytes, for: number).verdict?.state
+        } catch {
+            throw FoldbackError(
+                error, at: "\(log.path), table verdicts, intent \(number)", sequence: nil)
         }
     }
 

@@ -151,7 +151,7 @@ extension LogEntry {
 extension LogEntry where Event == [UInt8] {
     fileprivate init(fileJSON json: JSON, _ format: EventFormat, _ own: ReplicaID) throws {
         func number<Number: LogNumber>(_ name: ExactString, _ json: JSON) throws -> Number {
-            guard let number = json[name]?.unsigned.map({ Number($0) }) else {
+            guard let number = json[name]?.unsignedValue.map({ Number($0) }) else {
                 throw HistoryFileError.Flaw("\"\(name)\" is no number from 0 up")
             }
             return number
@@ -236,14 +236,6 @@ extension JSON {
                 throw HistoryFileError.Flaw("\"bytes\" has something that is no byte")
             }
             return byte
-        }
-    }
-
-    fileprivate var unsigned: UInt64? {
-        switch self {
-        case .integer(let value): UInt64(exactly: value)
-        case .digits(let digits): UInt64(digits)
-        case .null, .bool, .double, .string, .array, .object: nil
         }
     }
 }

@@ -72,7 +72,7 @@ extension RecordedHistory {
     }
 
     /// Whether a log could have just these entries.
-    func requireWhole() throws(FoldbackError) {
+    package func requireWhole() throws(FoldbackError) {
         var sequence: LogSequence = 0
         var number: IntentNumber = 0
         for record in records {

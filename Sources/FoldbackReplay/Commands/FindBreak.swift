@@ -117,7 +117,7 @@
         fileprivate var json: JSON {
             var object: JSON.Object = [
                 "looked": .integer(Int64(looked)), "exact": .bool(isExact),
-                "untold": .array(untold.map { .of($0) }), "after": after.json,
+                "untold": .of(untold), "after": after.json,
             ]
             object["entry"] = entry?.json ?? .null
             object["before"] = before?.json

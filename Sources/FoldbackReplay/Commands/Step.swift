@@ -32,7 +32,10 @@
             let reader = try log.reader()
             let view = try Tool.projection(named: projection.name).view
             let last = try reader.lastSequence().value
-            var place = min(from, last)
+            guard from <= last else {
+                throw FoldbackError.beyondEnd(LogSequence(from), last: LogSequence(last))
+            }
+            var place = from
             try show(place, reader, view, of: last)
             while let line = readLine() {
                 switch line.trimmingCharacters(in: .newlines) {

@@ -152,7 +152,7 @@
             for divergence in branch.divergences { try Output.line(divergence.json) }
             try Output.line(
                 [
-                    "leftOut": .array(branch.leftOut.map { .of($0) }), "end": branch.end.json,
+                    "leftOut": .of(branch.leftOut), "end": branch.end.json,
                 ] as JSON)
         }
     }
@@ -170,7 +170,7 @@
         var json: JSON {
             [
                 "sequence": .of(sequence), "view": view.json, "confirmed": confirmed.json,
-                "conflicts": .array(conflicts.map { .of($0) }),
+                "conflicts": .of(conflicts),
             ]
         }
     }

@@ -110,7 +110,7 @@ extension History.Step {
         var object = JSON.Object()
         func set(_ kind: String, _ place: IntentNumber?) {
             object["kind"] = .string(kind)
-            object["intent"] = place.map { JSON(number: $0.value) }
+            object["intent"] = place.map { .of($0) }
         }
         switch self {
         case .record(let event, let force, let confirmOnly, let once):
@@ -121,13 +121,13 @@ extension History.Step {
             object["once"] = once.map { .string($0) }
         case .retry(let old, let force):
             set("intent", place)
-            object["retries"] = JSON(number: old.value)
+            object["retries"] = .of(old)
             if force { object["force"] = true }
         case .withdraw(let place): set("withdrawn", place)
         case .dismiss(let place): set("dismissed", place)
         case .acknowledge(let place, let position, let replacement):
             set("acknowledged", place)
-            object["position"] = position.map { JSON(number: $0.value) }
+            object["position"] = position.map { .of($0) }
             object["event"] = try replacement.map { try JSON($0, codec) }
         case .reject(let place, let message):
             set("rejected", place)
@@ -135,7 +135,7 @@ extension History.Step {
         case .confirm(let told, let through):
             set("confirmed", nil)
             object["events"] = .array(try told.map { try $0.json(codec, placesSoFar: place) })
-            object["through"] = through.map { JSON(number: $0.value) }
+            object["through"] = through.map { .of($0) }
         case .checkpoint: set("checkpoint", nil)
         case .reopen: set("reopened", nil)
         case .kill: set("killed", nil)
@@ -188,7 +188,7 @@ extension History.Told {
         _ codec: any EventCodec<Event>, placesSoFar: IntentNumber
     ) throws -> JSON {
         var object: JSON.Object = [
-            "position": JSON(number: position.value), "event": try JSON(event, codec),
+            "position": .of(position), "event": try JSON(event, codec),
         ]
         let id: IntentID? =
             switch origin {
@@ -198,7 +198,7 @@ extension History.Told {
             case .none: nil
             }
         object["origin"] = id.map {
-            ["replica": .string($0.replica.name), "intent": JSON(number: $0.number.value)]
+            .of($0)
         }
         return .object(object)
     }
@@ -226,10 +226,6 @@ private struct HistoryFieldError: Error, CustomStringConvertible {
 }
 
 extension JSON {
-    fileprivate init(number: UInt64) {
-        self = Int64(exactly: number).map(JSON.integer) ?? .digits(String(number))
-    }
-
     /// An event, readable where its codec writes JSON. What would be read as another event, like -0.0
     /// as 0, or as a list of bytes, is a list of bytes.
     fileprivate init<Event>(_ event: Event, _ codec: any EventCodec<Event>) throws {

@@ -32,13 +32,13 @@ struct ShellCommand {
 
     func optionalNumber<N: LogNumber>(_ name: ExactString) throws(ShellError) -> N? {
         guard let field = fields[name] else { return nil }
-        guard let value = field.unsigned else { throw wrong(name, "a whole number from 0 up") }
+        guard let value = field.unsignedValue else { throw wrong(name, "a whole number from 0 up") }
         return N(value)
     }
 
     func intent() throws(ShellError) -> IntentNumber {
         guard let field = fields["intent"] else { throw missing("intent") }
-        if let value = field.unsigned { return IntentNumber(value) }
+        if let value = field.unsignedValue { return IntentNumber(value) }
         guard field.integerValue != nil else { throw wrong("intent", "a whole number") }
         // None below 1 was ever recorded; 0 says so.
         return 0
@@ -46,7 +46,7 @@ struct ShellCommand {
 
     func optionalPosition(_ name: ExactString) throws(ShellError) -> Position? {
         guard let field = fields[name] else { return nil }
-        guard let value = field.unsigned, value >= 1 else {
+        guard let value = field.unsignedValue, value >= 1 else {
             throw wrong(name, "a whole number from 1 up")
         }
         return Position(value)

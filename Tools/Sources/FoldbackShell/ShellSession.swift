@@ -34,14 +34,14 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         case "record": try await record(command)
         case "acknowledge": try await acknowledge(command)
         case "reject": try await reject(command)
-        case "withdraw": ["sequence": .number(try await store.withdraw(command.intent()))]
-        case "dismiss": ["sequence": .number(try await store.dismiss(command.intent()))]
+        case "withdraw": ["sequence": .of(try await store.withdraw(command.intent()))]
+        case "dismiss": ["sequence": .of(try await store.dismiss(command.intent()))]
         case "retry": try await retry(command)
         case "confirm": try await confirm(command)
         case "view": try await view(command)
         case "get": try get(command)
         case "intent": try intent(command)
-        case "rejections": ["intents": .numbers(store.rejections)]
+        case "rejections": ["intents": .of(store.rejections)]
         case "entries": try entries(command)
         case "status": status()
         case let other: throw ShellError(.badRequest, "there is no command \"\(other)\"")
@@ -54,11 +54,11 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         let receipt = try await store.record(
             command.event("event"), force: command.flag("force"),
             confirmOnly: command.flag("confirmOnly"), once: command.optionalString("once"))
-        var answer: JSON.Object = ["intent": .number(receipt.number)]
+        var answer: JSON.Object = ["intent": .of(receipt.number)]
         if receipt.isJoined {
             answer["joined"] = true
         } else {
-            answer["sequence"] = .number(receipt.sequence)
+            answer["sequence"] = .of(receipt.sequence)
         }
         return answer
     }
@@ -66,7 +66,7 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
     private func retry(_ command: ShellCommand) async throws -> JSON.Object {
         let receipt = try await store.retry(command.intent(), force: command.flag("force"))
         var answer: JSON.Object = [
-            "intent": .number(receipt.number), "sequence": .number(receipt.sequence),
+            "intent": .of(receipt.number), "sequence": .of(receipt.sequence),
         ]
         if receipt.isJoined { answer["joined"] = true }
         return answer
@@ -89,7 +89,7 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
 
     private func answer(_ outcome: AnswerOutcome) -> JSON.Object {
         switch outcome {
-        case .recorded(let sequence): ["sequence": .number(sequence)]
+        case .recorded(let sequence): ["sequence": .of(sequence)]
         case .ignored(let state): ["ignored": true, "state": .string(state.rawValue)]
         }
     }
@@ -99,8 +99,8 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
             command.confirmedEvents("events"), through: command.optionalThrough("through"))
         switch outcome {
         case .confirmed(let sequence, let through):
-            return ["sequence": .number(sequence), "through": .number(through)]
-        case .ignored(let through): return ["ignored": true, "through": .number(through)]
+            return ["sequence": .of(sequence), "through": .of(through)]
+        case .ignored(let through): return ["ignored": true, "through": .of(through)]
         }
     }
 
@@ -114,17 +114,17 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
                 try P.state(of: store)
             }
         return [
-            "sequence": .number(state.sequence), "through": .number(state.through),
+            "sequence": .of(state.sequence), "through": .of(state.through),
             "documents": state.documents, "confirmed": state.confirmed,
-            "pending": .numbers(state.pending), "accepted": .numbers(state.accepted),
-            "conflicted": .numbers(state.conflicted),
+            "pending": .of(state.pending), "accepted": .of(state.accepted),
+            "conflicted": .of(state.conflicted),
         ]
     }
 
     private func get(_ command: ShellCommand) throws -> JSON.Object {
         let key = ExactString(try command.string("key"))
         let (value, overlay) = try P.document(key, in: store)
-        var answer: JSON.Object = ["overlay": .numbers(overlay)]
+        var answer: JSON.Object = ["overlay": .of(overlay)]
         if let value { answer["value"] = value } else { answer["absent"] = true }
         return answer
     }
@@ -137,7 +137,7 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
             answer["message"] = .string(rejection.message)
             answer["dismissed"] = .bool(status.isDismissed)
         }
-        answer["retries"] = status.retries.map { .number($0) }
+        answer["retries"] = status.retries.map { .of($0) }
         return answer
     }
 
