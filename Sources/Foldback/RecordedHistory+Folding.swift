@@ -46,6 +46,9 @@ extension RecordedHistory {
 public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Sendable {
     private var records: ArraySlice<Record>
     private var fold: HistoryFold
+    private var places = TouchedPlaces<P>(Overlay())
+    /// Places that the last entry may have changed; nil: any.
+    private(set) var touched: Set<JSONPointer>? = []
 
     init(_ records: [Record], fold: HistoryFold) {
         self.records = records[...]
@@ -54,7 +57,8 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
 
     public mutating func next() -> Snapshot<P>? {
         guard let record = records.popFirst() else { return nil }
-        fold.append(record)
+        let plan = fold.append(record)
+        touched = places.take(plan, fold.overlay)
         return Snapshot(fold.published(), 0)
     }
 

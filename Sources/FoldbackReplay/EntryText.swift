@@ -64,6 +64,9 @@
             switch (old, new) {
             case (nil, let new?): return [Ink.new("+ \(place)  \(new)".visible)]
             case (let old?, nil): return [Ink.old("- \(place)  \(old)".visible)]
+            case let (old, new) where old == new:
+                let value = new.map { "\($0)" } ?? "nothing there"
+                return [Ink.dim("= \(place)  the same again: \(value)".visible)]
             default:
                 return [
                     Ink.old("- \(place)  \(old.map { "\($0)" } ?? "")".visible),

@@ -41,6 +41,13 @@ public struct Documents: Projection, Equatable {
         event.keys
     }
 
+    /// Each document is at its key.
+    public static func places(
+        touchedBy event: DocumentEvent, _ context: EventContext
+    ) -> [JSONPointer]? {
+        event.keys.map { JSONPointer([$0]) }
+    }
+
     /// - Throws: ``DocumentConflict``, with nothing changed.
     public mutating func apply(_ event: DocumentEvent, _ context: EventContext) throws {
         try apply(event)

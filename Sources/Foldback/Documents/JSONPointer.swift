@@ -1,6 +1,6 @@
 /// A place in a JSON value, as RFC 6901 has it: `/post/likes`, `/tags/0`; empty for the whole. In a name `~1`
 /// stands for `/`, `~0` for `~`.
-public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
+public struct JSONPointer: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let names: [ExactString]
 
     public init(_ names: [ExactString]) { self.names = names }
@@ -27,6 +27,9 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
 
     /// The place of that name in this one.
     public func appending(_ name: ExactString) -> JSONPointer { JSONPointer(names + [name]) }
+
+    /// In the order of names, what is around before what is in it.
+    public static func < (a: Self, b: Self) -> Bool { a.names.lexicographicallyPrecedes(b.names) }
 
     private static func unescaped(_ part: Substring) -> String? {
         var name = ""

@@ -11,7 +11,8 @@ package protocol AnyFold: Sendable {
     mutating func perform(_ plan: FoldPlan, at sequence: LogSequence)
     mutating func foldStale(over overlay: Overlay)
     /// Brings everything up to date; the states, to be shared with readers.
-    mutating func published(over overlay: Overlay) -> any AnyFoldedState
+    /// - Parameter isKept: whether readers keep them.
+    mutating func published(over overlay: Overlay, isKept: Bool) -> any AnyFoldedState
 }
 
 /// A ``FoldedState`` whose projection is not named.
@@ -55,8 +56,10 @@ extension Fold: AnyFold {
             confirmed: try codec.decode(section.state.span.bytes), faults: section.faults)
     }
 
-    package mutating func published(over overlay: Overlay) -> any AnyFoldedState {
-        publish(over: overlay)
+    package mutating func published(
+        over overlay: Overlay, isKept: Bool
+    ) -> any AnyFoldedState {
+        isKept ? publish(over: overlay) : foldStale(over: overlay)
         return FoldedState(
             view: view, confirmed: confirmed, conflicted: conflicted, faults: faults,
             counts: counts)

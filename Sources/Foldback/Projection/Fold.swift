@@ -1,19 +1,12 @@
 /// One projection's confirmed state and view, kept up to date by the fold plans of ``LogState``.
 ///
-/// Beside the two states there are *marks*: views as they were after some intent of the overlay, at
-/// distances from its end that double. Folding again from an intent starts at the mark before it, so
+/// Beside the two states there are ``Marks``. Folding again from an intent starts at the mark before it, so
 /// taking back the newest intents costs what they cost, however many are pending. Marks are taken when
 /// a view is published: readers keep that value anyway, so a mark costs no copy.
 package struct Fold<P: Projection>: Sendable {
-    private struct Mark: Sendable {
-        /// The last intent that the view has, or could have had.
-        let number: IntentNumber
-        let view: P
-    }
-
     private var confirmedState = GuardedState(P())
     private var viewState = GuardedState(P())
-    private var marks: [Mark] = []
+    private var marks = Marks<P>()
     /// From which intent on the view has yet to be folded again; nil: it is up to date. It starts stale,
     /// so that taking a long history in folds no view before the end.
     private var staleFrom: IntentNumber? = 0
@@ -62,7 +55,7 @@ package struct Fold<P: Projection>: Sendable {
         case .none:
             // The border moved: a mark before it lacks what is confirmed now.
             guard !plan.confirm.isEmpty, let border = plan.left.last else { break }
-            marks.removeAll { $0.number < border }
+            marks.remove(before: border)
         case .append(let intent): _ = append(intent)
         case .from(let number): staleFrom = min(number, staleFrom ?? number)
         case .all: staleFrom = 0
@@ -74,9 +67,10 @@ package struct Fold<P: Projection>: Sendable {
         guard let start = staleFrom else { return }
         staleFrom = nil
         // A mark is the view of all up to its intent: good as long as none of these has changed.
-        marks.removeAll { $0.number >= start }
-        viewState = GuardedState(marks.last?.view ?? confirmed)
-        let from = marks.last?.number.next ?? 0
+        marks.remove(from: start)
+        let mark = marks.last
+        viewState = GuardedState(mark?.view ?? confirmed)
+        let from = mark?.number.next ?? 0
         conflicted.removeAll(from: from)
         let rest = overlay.from(from)
         var left = rest.reduce(0) { count, _ in count + 1 }
@@ -84,7 +78,7 @@ package struct Fold<P: Projection>: Sendable {
             if intent.isFolded { _ = applyToView(intent) }
             left -= 1
             if left > 0, left.nonzeroBitCount == 1 {
-                marks.append(Mark(number: number, view: view))
+                marks.append(number, view)
                 viewState.keep()
             }
         }
@@ -107,28 +101,15 @@ package struct Fold<P: Projection>: Sendable {
         viewState.keep()
         guard let first = overlay.first?.key, let last = overlay.last?.key else {
             // Nothing is pending: the view is confirmed state, and may as well share its storage.
-            marks.removeAll(keepingCapacity: true)
+            marks.removeAll()
             viewState = GuardedState(confirmed)
             return
         }
         // A newest intent that was not folded may have left without a change: its mark is this one.
-        marks.removeAll { $0.number < first || $0.number >= last }
-        marks.append(Mark(number: last, view: view))
-        thinMarks(before: last)
-    }
-
-    /// Drops each mark whose neighbours are close enough to serve in its place: distances from the
-    /// end at least double over two marks, so there are about 2 log2(n).
-    private mutating func thinMarks(before last: IntentNumber) {
-        guard marks.count > 2 else { return }
-        var kept: [Mark] = [marks[marks.count - 1]]
-        for index in stride(from: marks.count - 2, through: 1, by: -1) {
-            let nearer = last.value - kept[kept.count - 1].number.value
-            let farther = last.value - marks[index - 1].number.value
-            if farther > 2 * nearer { kept.append(marks[index]) }
-        }
-        kept.append(marks[0])
-        marks = kept.reversed()
+        marks.remove(before: first)
+        marks.remove(from: last)
+        marks.append(last, view)
+        marks.thin()
     }
 }
 

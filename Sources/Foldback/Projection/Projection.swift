@@ -40,6 +40,11 @@ public protocol Projection: EventFold {
     /// context; for ``Store/overlay(touching:)``.
     static func keys(touchedBy event: Event, _ context: EventContext) -> [Key]
 
+    /// The places of the state, as ``JSON/init(describing:)`` shows it, outside of which the event changes nothing;
+    /// nil: anywhere. With it tools that compare states behind each entry look at what the entry touched, and not
+    /// at states whole.
+    static func places(touchedBy event: Event, _ context: EventContext) -> [JSONPointer]?
+
     /// How states become bytes in checkpoints. JSON where the projection is `Codable`; else nil, and
     /// opening folds the log from its first entry.
     static var stateCodec: (any StateCodec<Self>)? { get }
@@ -47,4 +52,8 @@ public protocol Projection: EventFold {
 
 extension Projection {
     public static func keys(touchedBy event: Event, _ context: EventContext) -> [Key] { [] }
+
+    public static func places(touchedBy event: Event, _ context: EventContext) -> [JSONPointer]? {
+        nil
+    }
 }

@@ -1,155 +1,180 @@
-/// An entry behind which two states differ.
+/// An entry behind which two states differ otherwise than before it: one line of
+/// ``RecordedHistory/divergences(of:in:)`` and ``LogReader/rerun(_:_:divergencesMax:)``.
 public struct Divergence: Hashable, Sendable {
     /// Behind which entry; 0: before the first.
     public let sequence: LogSequence
-    /// Where the view differs, from what was to what is instead.
+    /// Places of the view that came to differ, from what was to what is instead, or that are the same again: then
+    /// both have one value.
     public let view: [JSONDifference]
     /// The same of confirmed state.
     public let confirmed: [JSONDifference]
-    /// Overlay intents that are conflicted in one of the two only.
+    /// Overlay intents that came to be conflicted in one of the two only.
     public let conflicts: [IntentNumber]
+    /// Those that no longer are.
+    public let conflictsEnded: [IntentNumber]
 
-    var isNone: Bool { view.isEmpty && confirmed.isEmpty && conflicts.isEmpty }
+    /// Whether there is nothing.
+    public var isNone: Bool {
+        view.isEmpty && confirmed.isEmpty && conflicts.isEmpty && conflictsEnded.isEmpty
+    }
+}
 
-    init<P: Projection, Q: Projection>(
-        _ sequence: LogSequence, _ old: Snapshot<P>, _ new: Snapshot<Q>
-    ) {
-        self.sequence = sequence
-        view = JSON(describing: old.view).differences(to: JSON(describing: new.view))
-        confirmed = JSON(describing: old.confirmed)
-            .differences(to: JSON(describing: new.confirmed))
-        conflicts = Set(old.conflicted).symmetricDifference(new.conflicted).sorted()
+/// How two folds of the same events came to differ, and how they ended.
+public struct Divergences: Hashable, Sendable {
+    /// What each entry brought, those left out behind which nothing changed.
+    public let entries: [Divergence]
+    /// All that differs in the end.
+    public let end: Divergence
+}
+
+/// In what two folds differ, kept up to date place by place.
+struct Differing {
+    private var view = DifferingState()
+    private var confirmed = DifferingState()
+    private var conflicts: Set<IntentNumber> = []
+
+    /// Looks again where the two may have changed.
+    ///
+    /// - Parameter places: nil: anywhere.
+    /// - Returns: what differs otherwise now; nil: nothing.
+    mutating func look<P: Projection, Q: Projection>(
+        _ old: Snapshot<P>, _ new: Snapshot<Q>, at places: Set<JSONPointer>?
+    ) -> Divergence? {
+        let conflicts = Set(old.conflicted).symmetricDifference(new.conflicted)
+        let places = places ?? [JSONPointer([])]
+        let divergence = Divergence(
+            sequence: old.sequence, view: view.look(old.view, new.view, at: places),
+            confirmed: confirmed.look(old.confirmed, new.confirmed, at: places),
+            conflicts: conflicts.subtracting(self.conflicts).sorted(),
+            conflictsEnded: self.conflicts.subtracting(conflicts).sorted())
+        self.conflicts = conflicts
+        return divergence.isNone ? nil : divergence
+    }
+
+    func whole(at sequence: LogSequence) -> Divergence {
+        Divergence(
+            sequence: sequence, view: view.whole, confirmed: confirmed.whole,
+            conflicts: conflicts.sorted(), conflictsEnded: [])
+    }
+}
+
+/// The same of one of the two states.
+private struct DifferingState {
+    /// By the place that was looked at, where there are any; each by its own where the whole was.
+    private var found: [JSONPointer: [JSONDifference]] = [:]
+    /// How many names a place in `found` has at most.
+    private var depthMax = 0
+
+    var whole: [JSONDifference] { found.values.joined().sorted { $0.place < $1.place } }
+
+    mutating func look(
+        _ old: some Projection, _ new: some Projection, at places: Set<JSONPointer>
+    ) -> [JSONDifference] {
+        var changes: [JSONDifference] = []
+        for place in places.sorted() {
+            let place = widened(place)
+            var differences: [JSONDifference] = []
+            JSON.compare(old.shown(at: place), new.shown(at: place), at: place, &differences)
+            let before = replace(differences, at: place)
+            changes += differences.filter { !before.contains($0) }
+            for gone in before
+            where !differences.contains(where: { $0.place.overlaps(gone.place) }) {
+                let value = new.shown(at: gone.place)
+                changes.append(JSONDifference(place: gone.place, old: value, new: value))
+            }
+        }
+        return changes
+    }
+
+    /// The place around it that was looked at and differs, if there is one.
+    private func widened(_ place: JSONPointer) -> JSONPointer {
+        guard !found.isEmpty else { return place }
+        for count in 0..<place.names.count {
+            let outer = JSONPointer(Array(place.names.prefix(count)))
+            if found[outer] != nil { return outer }
+        }
+        return place
+    }
+
+    /// - Returns: what was found there, and at places within.
+    private mutating func replace(
+        _ differences: [JSONDifference], at place: JSONPointer
+    ) -> [JSONDifference] {
+        var before = found.removeValue(forKey: place) ?? []
+        if depthMax > place.names.count {
+            for inner in found.keys where inner.names.starts(with: place.names) {
+                before += found.removeValue(forKey: inner) ?? []
+            }
+        }
+        if place.names.isEmpty {
+            for difference in differences { add([difference], at: difference.place) }
+        } else if !differences.isEmpty {
+            add(differences, at: place)
+        }
+        return before
+    }
+
+    private mutating func add(_ differences: [JSONDifference], at place: JSONPointer) {
+        found[place] = differences
+        depthMax = max(depthMax, place.names.count)
+    }
+}
+
+extension JSONPointer {
+    /// Whether one is in the other.
+    fileprivate func overlaps(_ other: JSONPointer) -> Bool {
+        names.starts(with: other.names) || other.names.starts(with: names)
     }
 }
 
 extension RecordedHistory {
     /// Where a branch of this history shows something else, entry by entry: behind each entry of this history,
-    /// what the branch shows once it has had that one. The last is how both end.
+    /// what the branch shows once it has had that one. Behind the last both have come to their ends.
     ///
-    /// - Complexity: folds both; each state is looked at whole.
+    /// - Complexity: folds both; looks at what an entry touched where ``Projection/places(touchedBy:_:)`` says so,
+    ///   otherwise at each state whole.
     public func divergences<P: Projection>(
         of branch: HistoryBranch<Event>, in projection: P.Type
-    ) -> [Divergence] where P.Event == Event {
+    ) -> Divergences where P.Event == Event {
+        var differing = Differing()
         var found: [Divergence] = []
         var others = branch.history.snapshots(of: projection)
-        var other = RecordedHistory(empty: self).snapshot(of: projection)
-        var places: [LogSequence: Int] = [:]
-        for (place, sequence) in branch.history.sequences.enumerated() {
-            if let origin = branch.origins[sequence] { places[origin] = place }
-        }
-        var taken = 0
+        var other = following([]).snapshot(of: projection)
+        var own = snapshots(of: projection)
         var last = other
-        for snapshot in snapshots(of: projection) {
-            // New entries behind this one belong to the next.
-            while let place = places[snapshot.sequence], taken <= place, let next = others.next() {
+        let places = branch.places
+        let end = sequences.last
+        var taken = 0
+        while let snapshot = own.next() {
+            var touched = own.touched
+            // New entries behind this one belong to the next; behind the last there is none.
+            let place = snapshot.sequence == end ? .max : places[snapshot.sequence] ?? -1
+            while taken <= place, let next = others.next() {
                 other = next
+                touched.unite(others.touched)
                 taken += 1
             }
-            let divergence = Divergence(snapshot.sequence, snapshot, other)
-            if !divergence.isNone { found.append(divergence) }
+            if let divergence = differing.look(snapshot, other, at: touched) {
+                found.append(divergence)
+            }
             last = snapshot
         }
-        guard taken < branch.history.count else { return found }
+        // Only where this history has no entry.
         while let next = others.next() { other = next }
-        let end = Divergence(last.sequence, last, other)
-        if found.last?.sequence == end.sequence { found.removeLast() }
-        return end.isNone ? found : found + [end]
-    }
-
-    private init(empty other: RecordedHistory) {
-        self = other.following([])
+        if end == nil, let divergence = differing.look(last, other, at: nil) {
+            found.append(divergence)
+        }
+        return Divergences(entries: found, end: differing.whole(at: last.sequence))
     }
 }
 
-/// What a history gives under two versions of a projection: ``LogReader/rerun(_:_:divergencesMax:)``.
-public struct Rerun: Sendable {
-    public enum Verdict: Hashable, Sendable {
-        /// Every event can be read and applies as before.
-        case fine
-        /// It can be folded, and something does not apply that did: what, and behind which entry first.
-        case risky(String, LogSequence)
-        /// The new version cannot read what the old one could: why, and in which entry first.
-        case impossible(String, LogSequence)
-    }
-
-    public let verdict: Verdict
-    /// Entries behind which the two show something else, the first ones.
-    public let divergences: [Divergence]
-    /// How many there are in all.
-    public let divergenceCount: Int
-    public let entryCount: Int
-}
-
-extension LogReader {
-    /// Folds the log under two versions of a projection side by side: whether the new one can take it, and where
-    /// the results differ.
-    ///
-    /// - Parameters:
-    ///   - old: what there was.
-    ///   - new: what there is to be instead.
-    ///   - divergencesMax: how many are kept.
-    /// - Complexity: folds the log twice, and looks at both states whole behind each entry.
-    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
-    public func rerun<Old: Projection, New: Projection>(
-        _ old: Old.Type, _ new: New.Type, divergencesMax: Int = 100
-    ) throws(FoldbackError) -> Rerun {
-        var (first, second) = (try replay(old), try replay(new))
-        var verdict = Rerun.Verdict.fine
-        var divergences: [Divergence] = []
-        var (divergenceCount, entryCount) = (0, 0)
-        while let left = try first.next(), let right = try second.next() {
-            entryCount += 1
-            if let reason = Self.reason(left, right) {
-                if case .impossible = verdict {
-                } else {
-                    verdict = .impossible(reason, left.sequence)
-                }
-            } else if verdict == .fine, let reason = Self.risk(first.snapshot, second.snapshot) {
-                verdict = .risky(reason, left.sequence)
-            }
-            let divergence = Divergence(left.sequence, first.snapshot, second.snapshot)
-            guard !divergence.isNone else { continue }
-            divergenceCount += 1
-            if divergences.count < divergencesMax { divergences.append(divergence) }
+extension HistoryBranch {
+    /// Of each entry that it has from the history it was made of: how many come before it here.
+    fileprivate var places: [LogSequence: Int] {
+        var places: [LogSequence: Int] = [:]
+        for (place, sequence) in history.sequences.enumerated() {
+            if let origin = origins[sequence] { places[origin] = place }
         }
-        return Rerun(
-            verdict: verdict, divergences: divergences, divergenceCount: divergenceCount,
-            entryCount: entryCount)
-    }
-
-    private static func reason<A, B>(_ left: LogEntry<A>, _ right: LogEntry<B>) -> String? {
-        for (old, new) in zip(left.events, right.events) where old.event != nil {
-            if new.event == nil { return "the event of \(old.format) cannot be read: \(new.text)" }
-        }
-        return nil
-    }
-
-    private static func risk<A, B>(_ old: Snapshot<A>, _ new: Snapshot<B>) -> String? {
-        if new.faults.count > old.faults.count, let fault = new.faults.last {
-            return "a confirmed event no longer applies: \(fault.reason)"
-        }
-        for number in new.conflicted where old.conflict(of: number) == nil {
-            return "intent \(number) no longer applies: \(new.conflict(of: number) ?? "")"
-        }
-        return nil
-    }
-}
-
-extension LogEntry {
-    /// The events that the entry brings.
-    public var events: [LoggedEvent<Event>] {
-        switch content {
-        case .intent(_, let event, _, _, _): [event]
-        case .acknowledged(_, _, let replacement): replacement.map { [$0] } ?? []
-        case .confirmed(let events, _): events.map(\.event)
-        case .rejected, .withdrawn, .dismissed: []
-        }
-    }
-}
-
-extension LoggedEvent {
-    /// The event's bytes as text where they are any.
-    public var text: String {
-        String(validating: bytes, as: UTF8.self) ?? "\(bytes.count) bytes"
+        return places
     }
 }

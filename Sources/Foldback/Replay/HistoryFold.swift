@@ -21,7 +21,8 @@ package struct HistoryFold: Sendable {
     // MARK: Taking entries in
 
     /// Takes in a record that ``decided(_:)`` gave.
-    package mutating func append(_ record: Record) {
+    @discardableResult
+    package mutating func append(_ record: Record) -> FoldPlan {
         var recalled: RecordedIntent?
         if case .intent(let intent) = record.entry { recorded[intent.number] = intent }
         if let number = fold.state.recalled(by: record.entry) { recalled = recorded[number] }
@@ -29,7 +30,10 @@ package struct HistoryFold: Sendable {
             record.entry, at: record.stamp.sequence, recalled: recalled)
         for change in effects.verdicts { verdicts[change.number] = change.verdict }
         fold.perform(effects.fold)
+        return effects.fold
     }
+
+    var overlay: Overlay { fold.state.overlay }
 
     /// The record as a log has it that stands where this does.
     ///

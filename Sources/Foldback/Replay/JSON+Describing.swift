@@ -1,3 +1,5 @@
+import HashTreeCollections
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -81,21 +83,75 @@ extension JSON {
     }
 }
 
-/// What of a state tools look at: the whole, or one place of it.
-extension Projection {
-    /// The value at a place of the state as ``JSON/init(describing:)`` shows it. A document is found by its key.
-    package func shown(at place: JSONPointer) -> JSON? {
-        guard let documents = self as? Documents, let key = place.names.first else {
-            return JSON(describing: self)[at: place]
-        }
-        return documents[key]?[place.names.dropFirst()]
+extension JSON {
+    /// What ``init(describing:)`` has at a place.
+    ///
+    /// - Complexity: of stored properties, and of dictionaries by strings or whole numbers, only what the place
+    ///   names is looked at; any other collection on the way is made JSON as a whole.
+    package static func described(_ value: Any, at place: JSONPointer) -> JSON? {
+        described(value, at: place.names[...], depth: 0)
     }
 
-    /// The places that the event may change; nil where that is not known.
-    package static func places(touchedBy event: Event, _ context: EventContext) -> [JSONPointer]? {
-        guard let keys = keys(touchedBy: event, context) as? [ExactString],
-            Self.self == Documents.self
-        else { return nil }
-        return keys.map { JSONPointer([$0]) }
+    private static func described(
+        _ value: Any, at names: ArraySlice<ExactString>, depth: Int
+    ) -> JSON? {
+        guard let name = names.first else { return described(value, depth: depth) }
+        if let members = value as? any MembersByName, let found = members.member(named: name) {
+            return found.flatMap { described($0, at: names.dropFirst(), depth: depth + 1) }
+        }
+        let mirror = Mirror(reflecting: value)
+        guard depth < describedDepthMax, mirror.displayStyle == .struct, scalar(value) == nil,
+            let child = mirror.children.first(where: { $0.label == name.string })
+        else { return described(value, depth: depth)[names] }
+        return described(child.value, at: names.dropFirst(), depth: depth + 1)
+    }
+}
+
+extension Projection {
+    /// The value at a place of the state as ``JSON/init(describing:)`` shows it.
+    package func shown(at place: JSONPointer) -> JSON? { JSON.described(self, at: place) }
+}
+
+/// A collection of which a member can be had by the name that it is shown by.
+private protocol MembersByName {
+    /// Nil where only a look at all of them tells; nil within: it has none of that name.
+    func member(named name: ExactString) -> Any??
+}
+
+extension Dictionary: MembersByName {
+    fileprivate func member(named name: ExactString) -> Any?? {
+        guard let key = Key.named(name) else { return nil }
+        // A string is found by another one that is equal and has other bytes.
+        guard let place = index(forKey: key) else { return .some(nil) }
+        return Key.isNamed(self[place].key, name) ? .some(self[place].value) : nil
+    }
+}
+
+extension TreeDictionary: MembersByName {
+    fileprivate func member(named name: ExactString) -> Any?? {
+        guard let key = Key.named(name) else { return nil }
+        guard let place = index(forKey: key) else { return .some(nil) }
+        return Key.isNamed(self[place].key, name) ? .some(self[place].value) : nil
+    }
+}
+
+extension Documents: MembersByName {
+    fileprivate func member(named name: ExactString) -> Any?? { .some(self[name]) }
+}
+
+extension Hashable {
+    /// The key that is shown by that name, where it is of a type that has only one.
+    fileprivate static func named(_ name: ExactString) -> Self? {
+        if self == String.self { return name.string as? Self }
+        if self == ExactString.self { return name as? Self }
+        if self == Int.self, let number = Int(name.string), "\(number)" == name.string {
+            return number as? Self
+        }
+        return nil
+    }
+
+    fileprivate static func isNamed(_ key: Self, _ name: ExactString) -> Bool {
+        guard let string = key as? String else { return true }
+        return ExactString(string) == name
     }
 }

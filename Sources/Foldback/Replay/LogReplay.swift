@@ -15,6 +15,9 @@ public struct LogReplay<P: Projection>: Sendable {
     private var fold: LogFold
     private var records: RecordReader
     private var seen: Snapshot<P>?
+    private var places: TouchedPlaces<P>?
+    /// Places that the last entry may have changed, behind ``noteTouched()``; nil: any.
+    private(set) var touched: Set<JSONPointer>?
 
     init(_ log: any LogStorage, from sequence: LogSequence) throws(FoldbackError) {
         self.log = log
@@ -33,7 +36,7 @@ public struct LogReplay<P: Projection>: Sendable {
     public var snapshot: Snapshot<P> {
         mutating get {
             if let seen { return seen }
-            let now = Snapshot<P>(fold.published(), 0)
+            let now = Snapshot<P>(fold.published(isKept: false), 0)
             seen = now
             return now
         }
@@ -50,8 +53,13 @@ public struct LogReplay<P: Projection>: Sendable {
         guard let (sequence, bytes) = try records.next() else { return nil }
         // Nobody shares the states now, unless somebody kept a snapshot: they are changed where they are.
         seen = nil
-        return LogEntry(try fold.take(bytes, at: sequence, log, codec).record)
+        let (record, effects) = try fold.take(bytes, at: sequence, log, codec)
+        touched = places?.take(effects.fold, fold.state.overlay)
+        return LogEntry(record)
     }
+
+    /// From now on ``touched`` says what each entry touches.
+    mutating func noteTouched() { places = TouchedPlaces(fold.state.overlay) }
 }
 
 extension LogReader {

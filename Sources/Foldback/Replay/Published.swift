@@ -28,9 +28,14 @@ package struct Published: Sendable {
 
 extension LogFold {
     /// The states as they are now, to be shared with readers.
-    package mutating func published() -> Published {
+    ///
+    /// - Parameter isKept: whether somebody keeps them. Otherwise they are to be looked at and let go before the
+    ///   next entry, which then changes them where they are.
+    package mutating func published(isKept: Bool = true) -> Published {
         var views: [any AnyFoldedState] = []
-        for index in folds.indices { views.append(folds[index].published(over: state.overlay)) }
+        for index in folds.indices {
+            views.append(folds[index].published(over: state.overlay, isKept: isKept))
+        }
         var stored: [FoldedRows] = []
         for index in rows.indices { stored.append(rows[index].published(over: state.overlay)) }
         return Published(

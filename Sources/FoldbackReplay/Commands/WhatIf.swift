@@ -37,7 +37,7 @@
 
     struct SeenBranch {
         let leftOut: [LogSequence]
-        let divergences: [Divergence]
+        let divergences: Divergences
         let end: SeenState
     }
 
@@ -78,12 +78,12 @@
 
         @OptionGroup var projection: ProjectionOption
 
-        @Option(help: "How many entries with differences are printed.")
-        var last: Int = 20
+        @Option(help: "How many of the last entries with differences are printed.")
+        var last: UInt = 20
 
         @Flag(
             help:
-                "One JSON object for each entry behind which something is seen otherwise, then one for the end."
+                "One JSON object for each entry that brought differences, then one for the end."
         )
         var json = false
 
@@ -129,7 +129,7 @@
                 try view.branched(try log.reader(), try edits())
             }
             try json ? print(json: branch) : print(branch)
-            if !branch.divergences.isEmpty { throw ExitCode(1) }
+            if !branch.divergences.entries.isEmpty { throw ExitCode(1) }
         }
 
         private func print(_ branch: SeenBranch) throws {
@@ -137,22 +137,25 @@
                 let list = branch.leftOut.map { "\($0)" }.joined(separator: " ")
                 try Output.line("no longer possible, and left out: entries \(list)")
             }
-            guard !branch.divergences.isEmpty else {
+            let divergences = branch.divergences.entries
+            guard !divergences.isEmpty else {
                 return try Output.line("nothing would have been seen otherwise")
             }
-            let shown = branch.divergences.suffix(max(0, last))
-            if shown.count < branch.divergences.count {
-                let more = branch.divergences.count - shown.count
+            let shown = divergences.suffix(Int(clamping: last))
+            if shown.count < divergences.count {
+                let more = divergences.count - shown.count
                 try Output.line(Ink.dim("\(more) earlier entries; see --last"))
             }
             for divergence in shown { try divergence.print() }
+            try branch.divergences.end.printAsEnd()
         }
 
         private func print(json branch: SeenBranch) throws {
-            for divergence in branch.divergences { try Output.line(divergence.json) }
+            for divergence in branch.divergences.entries { try Output.line(divergence.json) }
             try Output.line(
                 [
                     "leftOut": .of(branch.leftOut), "end": branch.end.json,
+                    "differences": branch.divergences.end.json,
                 ] as JSON)
         }
     }
@@ -160,95 +163,32 @@
     extension Divergence {
         func print() throws {
             try Output.line(Ink.bold("behind entry \(sequence)"))
+            try printPlaces()
+        }
+
+        private func printPlaces() throws {
             for line in view.lines(indented: "  view      ") { try Output.line(line) }
             for line in confirmed.lines(indented: "  confirmed ") { try Output.line(line) }
             for number in conflicts {
                 try Output.line("  intent \(number) is conflicted in one of the two")
             }
+            for number in conflictsEnded {
+                try Output.line("  intent \(number) is no longer conflicted in one of the two")
+            }
+        }
+
+        /// Of all that differs in the end.
+        func printAsEnd() throws {
+            guard !isNone else { return try Output.line(Ink.bold("in the end nothing differs")) }
+            try Output.line(Ink.bold("what differs in the end"))
+            try printPlaces()
         }
 
         var json: JSON {
             [
                 "sequence": .of(sequence), "view": view.json, "confirmed": confirmed.json,
-                "conflicts": .of(conflicts),
+                "conflicts": .of(conflicts), "conflictsEnded": .of(conflictsEnded),
             ]
-        }
-    }
-
-    struct RerunCommand<Tool: ReplayTool>: ParsableCommand {
-        static var configuration: CommandConfiguration {
-            CommandConfiguration(
-                commandName: "rerun",
-                abstract:
-                    "Folds a log under two versions of a projection, and compares; changes nothing.",
-                discussion: """
-                    The verdict comes first: fine, risky (something no longer applies), or impossible (an event \
-                    cannot be read). Exit code 1 unless it is fine and nothing differs.
-
-                    Example: \(Tool.name) rerun feed.log
-                    """)
-        }
-
-        @OptionGroup var log: LogArgument
-
-        @Option(help: "Which of the tool's comparisons; its first by default.")
-        var comparison: String?
-
-        @Option(help: "How many entries with differences are printed.")
-        var first: Int = 20
-
-        @Flag(help: "One JSON object for the verdict, then one for each entry with differences.")
-        var json = false
-
-        func run() throws {
-            guard let comparison = Tool.reruns.first(where: { $0.name == comparison ?? $0.name })
-            else {
-                let known = Tool.reruns.map(\.name).joined(separator: ", ")
-                throw ValidationError(
-                    known.isEmpty
-                        ? "this tool names no versions to compare"
-                        : "there are the comparisons \(known)")
-            }
-            let rerun = try Progress.run("folding") {
-                try comparison.run(try log.reader(), max(1, first))
-            }
-            try json ? Output.line(rerun.json) : Output.line(rerun.text)
-            for divergence in rerun.divergences {
-                try json ? Output.line(divergence.json) : divergence.print()
-            }
-            guard rerun.verdict == .fine, rerun.divergences.isEmpty else { throw ExitCode(1) }
-        }
-    }
-
-    extension Rerun {
-        fileprivate var text: String {
-            let verdict =
-                switch verdict {
-                case .fine: "fine"
-                case .risky(let what, let sequence): "risky: entry \(sequence): \(what)"
-                case .impossible(let what, let sequence): "impossible: entry \(sequence): \(what)"
-                }
-            return Ink.bold(verdict.visible)
-                + "\n\(entryCount) entries, \(divergenceCount) behind which something else is seen"
-        }
-
-        fileprivate var json: JSON {
-            var object: JSON.Object = [
-                "entries": .integer(Int64(entryCount)),
-                "differences": .integer(Int64(divergenceCount)),
-            ]
-            switch verdict {
-            case .fine: object["verdict"] = "fine"
-            case .risky(let what, let sequence):
-                object["verdict"] = "risky"
-                object["what"] = .string(what)
-                object["entry"] = .of(sequence)
-            case .impossible(let what, let sequence):
-                object["verdict"] = "impossible"
-                object["what"] = .string(what)
-                object["entry"] = .of(sequence)
-            }
-            return .object(object)
         }
     }
 #endif

@@ -1,0 +1,89 @@
+#if ReplayTool
+    import ArgumentParser
+    import Foldback
+
+    struct RerunCommand<Tool: ReplayTool>: ParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: "rerun",
+                abstract:
+                    "Folds a log under two versions of a projection, and compares; changes nothing.",
+                discussion: """
+                    The verdict comes first: fine, risky (something no longer applies), or impossible (an event \
+                    cannot be read). Exit code 1 unless it is fine and nothing differs.
+
+                    Example: \(Tool.name) rerun feed.log
+                    """)
+        }
+
+        @OptionGroup var log: LogArgument
+
+        @Option(help: "Which of the tool's comparisons; its first by default.")
+        var comparison: String?
+
+        @Option(help: "How many of the first entries with differences are printed.")
+        var first: UInt = 20
+
+        @Flag(
+            help:
+                "One JSON object for the verdict, one for each entry that brought differences, one for the end."
+        )
+        var json = false
+
+        func run() throws {
+            guard let comparison = Tool.reruns.first(where: { $0.name == comparison ?? $0.name })
+            else {
+                let known = Tool.reruns.map(\.name).joined(separator: ", ")
+                throw ValidationError(
+                    known.isEmpty
+                        ? "this tool names no versions to compare"
+                        : "there are the comparisons \(known)")
+            }
+            let rerun = try Progress.run("folding") {
+                try comparison.run(try log.reader(), Int(clamping: first))
+            }
+            try json ? Output.line(rerun.json) : Output.line(rerun.text)
+            for divergence in rerun.divergences {
+                try json ? Output.line(divergence.json) : divergence.print()
+            }
+            if json {
+                try Output.line(["differences": rerun.end.json] as JSON)
+            } else if rerun.divergenceCount > 0 {
+                try rerun.end.printAsEnd()
+            }
+            guard rerun.verdict == .fine, rerun.divergenceCount == 0 else { throw ExitCode(1) }
+        }
+    }
+
+    extension Rerun {
+        fileprivate var text: String {
+            let verdict =
+                switch verdict {
+                case .fine: "fine"
+                case .risky(let what, let sequence): "risky: entry \(sequence): \(what)"
+                case .impossible(let what, let sequence): "impossible: entry \(sequence): \(what)"
+                }
+            return Ink.bold(verdict.visible)
+                + "\n\(entryCount) entries, \(divergenceCount) that brought differences"
+        }
+
+        fileprivate var json: JSON {
+            var object: JSON.Object = [
+                "entries": .integer(Int64(entryCount)),
+                "differences": .integer(Int64(divergenceCount)),
+            ]
+            switch verdict {
+            case .fine: object["verdict"] = "fine"
+            case .risky(let what, let sequence):
+                object["verdict"] = "risky"
+                object["what"] = .string(what)
+                object["entry"] = .of(sequence)
+            case .impossible(let what, let sequence):
+                object["verdict"] = "impossible"
+                object["what"] = .string(what)
+                object["entry"] = .of(sequence)
+            }
+            return .object(object)
+        }
+    }
+#endif
