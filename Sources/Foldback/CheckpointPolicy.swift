@@ -23,10 +23,10 @@ public struct CheckpointPolicy: Hashable, Sendable {
     }
 
     public static let automatic = CheckpointPolicy(
-        entriesMax: 4_096, bytesMax: 1 << 20, spacing: 32_768)
+        entriesMax: 4_096, bytesMax: 1 << 20, spacing: 8_192)
     /// Only those that ``Store/checkpoint()`` asks for.
     public static let manual = CheckpointPolicy(
-        entriesMax: .max, bytesMax: .max, spacing: 32_768)
+        entriesMax: .max, bytesMax: .max, spacing: 8_192)
 
     /// - Parameter lastBytes: of the newest checkpoint; 0 with none.
     package func isDue(entries: Int, bytes: Int, lastBytes: Int) -> Bool {

@@ -38,6 +38,37 @@ import Testing
             itemIDs: Self.documentIDs)
     }
 
+    /// Counts by key, and all of them: which the places of an event do not say.
+    private struct Totals: Projection, Codable, Equatable {
+        typealias Event = Move
+        static var codec: any EventCodec<Move> { MoveCodec() }
+        var cells: [String: Int] = [:]
+        var total = 0
+
+        mutating func apply(_ event: Move, _ context: EventContext) {
+            guard case .set(let key, let value) = event else { return }
+            cells[key] = value
+            if value > 5 { total += 1 }
+        }
+
+        static func places(touchedBy event: Move, _ context: EventContext) -> [JSONPointer]? {
+            guard case .set(let key, _) = event else { return [] }
+            return [JSONPointer(["cells", ExactString(key)])]
+        }
+    }
+
+    @Test func `P9: an event changes nothing outside of the places that it is said to touch`()
+        async throws
+    {
+        let said = History<Move>(.downlink, [.record(.set("a", 1)), .record(.set("b", 5))])
+        try await requireLaw(.p9, of: Totals.self, for: said)
+        let unsaid = History<Move>(.downlink, [.record(.set("a", 1)), .record(.set("b", 6))])
+        let error = await #expect(throws: LawsBroken.self) {
+            try await requireLaw(.p9, of: Totals.self, for: unsaid)
+        }
+        #expect("\(error as Any)".contains("changes /total"))
+    }
+
     private struct Numbered: Projection, Codable, Equatable {
         typealias Event = Move
         static var codec: any EventCodec<Move> { MoveCodec() }

@@ -5,25 +5,18 @@ import Foundation
 struct Replays: Sendable {
     let bench: Workbench
 
-    private static let small = SettledLogs.Shape(entryCount: 2_000, keyCount: 1_000)
-
     func measurements() async throws -> [Measurement] {
         var figures: [Measurement] = []
         for shape in bench.longHistories {
-            let reader = try LogReader(at: try await bench.settledLogs.log(of: shape))
+            let documents = try LogReader(at: try await bench.settledLogs.log(of: shape))
             bench.note("looking at \(shape.words)")
-            figures += try looking(shape, reader)
-            bench.note("going through \(shape.words)")
-            figures += try passing(shape, reader)
-            reader.close()
+            figures += try looking(shape, documents)
+            figures += try passing(Documents.self, "\(shape.words), JSON", documents)
+            documents.close()
+            let counters = try LogReader(at: try await bench.settledLogs.counters(of: shape))
+            figures += try passing(Counters.self, "\(shape.words), own codec", counters)
+            counters.close()
         }
-        let reader = try LogReader(at: try await bench.settledLogs.log(of: Self.small))
-        bench.note("two versions over \(Self.small.words)")
-        figures.append(
-            try pace("rerun, \(Self.small.words)", rounds: 3) {
-                try reader.rerun(Documents.self, Documents.self).entryCount
-            })
-        reader.close()
         return figures
     }
 
@@ -54,43 +47,50 @@ struct Replays: Sendable {
     }
 
     /// Whole passes, beside the fold alone.
-    private func passing(
-        _ shape: SettledLogs.Shape, _ reader: LogReader
+    private func passing<P: Projection>(
+        _ projection: P.Type, _ words: String, _ reader: LogReader
     ) throws -> [Measurement] {
-        let place = JSONPointer(["none"])
-        let fold = try pace("folding alone, \(shape.words)", rounds: 3) {
+        bench.note("going through \(words)")
+        let place = JSONPointer(["counts", "none"])
+        let count = try Int(reader.lastSequence().value)
+        let fold = try pace("folding alone, \(words)", count) {
             var fold = LogFold(
-                kind: .acknowledgement, replica: reader.replica, folds: [Fold<Documents>()])
-            try reader.fold(&fold, reading: Documents.codec)
-            return Int(fold.state.sequence.value)
+                kind: .acknowledgement, replica: reader.replica, folds: [Fold<P>()])
+            try reader.fold(&fold, reading: P.codec)
         }
-        let search = try pace("first-break, \(shape.words)", rounds: 3) {
-            let found = try reader.firstBreak(in: Documents.self) { snapshot in
+        let search = try pace("first-break, \(words)", count) {
+            let found = try reader.firstBreak(in: projection) { snapshot in
                 snapshot.view.shown(at: place) == nil ? .good : .bad
             }
             precondition(found == nil, "there is a break")
-            return try Int(reader.lastSequence().value)
         }
-        let causes = try pace("why, \(shape.words)", rounds: 3) {
-            _ = try reader.causes(of: place, in: Documents.self)
-            return try Int(reader.lastSequence().value)
+        let causes = try pace("why, \(words)", count) {
+            _ = try reader.causes(of: place, in: projection)
         }
-        let ratio = Measurement(
-            name: "first-break / folding alone, \(shape.words)", value: search.value / fold.value,
-            unit: "times", n: search.n)
-        return [fold, search, causes, ratio]
+        let rerun = try pace("rerun, \(words)", count) {
+            let rerun = try reader.rerun(projection, projection)
+            precondition(rerun.divergenceCount == 0, "a projection differs from itself")
+        }
+        let ratios = [("first-break", search), ("rerun", rerun)].map { name, pace in
+            Measurement(
+                name: "\(name) / folding alone, \(words)", value: pace.value / fold.value,
+                unit: "times", n: pace.n)
+        }
+        return [fold, search, causes, rerun] + ratios
     }
 
+    private static let rounds = 3
+
     private func pace(
-        _ name: String, rounds: Int, _ body: () throws -> Int
+        _ name: String, _ count: Int, _ body: () throws -> Void
     ) throws -> Measurement {
         let clock = ContinuousClock()
-        var count = 0
-        let rates = try (0..<rounds).map { _ in
+        let rates = try (0..<Self.rounds).map { _ in
             let start = clock.now
-            count = try body()
+            try body()
             return Double(count) / ((clock.now - start) / .seconds(1))
         }
-        return rates.measurement(name, unit: "entries/s", each: "rounds", samples: rounds * count)
+        return rates.measurement(
+            name, unit: "entries/s", each: "rounds", samples: Self.rounds * count)
     }
 }

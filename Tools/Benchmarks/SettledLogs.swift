@@ -40,7 +40,30 @@ actor SettledLogs {
         let store = try await Foldback.open(
             at: url, Documents.self, confirmedBy: .acknowledgement, durability: .relaxed,
             checkpoints: checkpoints)
-        let events = Events.documents(keyCount: shape.keyCount)
+        try await settle(entryCount, Events.documents(keyCount: shape.keyCount), in: store)
+        if checkpoints != .manual { try await store.checkpoint() }
+        // Or the system would write it out under what is timed next.
+        try await store.flush()
+        await store.close()
+    }
+
+    /// The same entries of counters.
+    func counters(of shape: Shape) async throws -> URL {
+        writeError("  writing \(shape.words), of counters")
+        let url = folder.appending(
+            path: "counters-\(shape.entryCount)-\(shape.keyCount)", directoryHint: .isDirectory)
+        let store = try await Foldback.open(
+            at: url, Counters.self, confirmedBy: .acknowledgement, durability: .relaxed)
+        try await Self.settle(
+            shape.entryCount, Counters.events(keyCount: shape.keyCount), in: store)
+        try await store.flush()
+        await store.close()
+        return url
+    }
+
+    private static func settle<P: Projection>(
+        _ entryCount: Int, _ events: [P.Event], in store: Store<P>
+    ) async throws {
         var left = entryCount / 2
         while left > 0 {
             let count = min(left, 512)
@@ -49,15 +72,11 @@ actor SettledLogs {
                 recordings.append(try await store.enqueue(events[left % events.count]))
                 left -= 1
             }
-            var answers: [Acknowledgement<DocumentEvent>] = []
+            var answers: [Acknowledgement<P.Event>] = []
             for recording in recordings {
                 answers.append(Acknowledgement(try await recording.receipt().number))
             }
             try await store.acknowledge(contentsOf: answers)
         }
-        if checkpoints != .manual { try await store.checkpoint() }
-        // Or the system would write it out under what is timed next.
-        try await store.flush()
-        await store.close()
     }
 }

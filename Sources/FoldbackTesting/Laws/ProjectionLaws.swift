@@ -15,8 +15,9 @@ extension Trial {
         return nil
     }
 
-    /// P9: every two neighbours of a fold.
+    /// P9: every two neighbours of a fold, and every event's places.
     func disjointKeysCommute() -> Violation? {
+        if let violation = changeOutsideOfPlaces() { return violation }
         for state in refolded.map(\.state) {
             for (first, second) in zip(state.foldings, state.foldings.dropFirst())
             where Self.areDisjoint(first, second) {
@@ -29,6 +30,24 @@ extension Trial {
                     .p9, "order", "\(a) and \(b) touch no key in common, and their order matters.",
                     expected: ("\(a) first", there), found: ("\(b) first", back))
             }
+        }
+        return nil
+    }
+
+    private func changeOutsideOfPlaces() -> Violation? {
+        for folding in foldings where folding.failure == nil {
+            guard let places = P.places(touchedBy: folding.event, folding.context) else { continue }
+            let changes = JSON(describing: folding.before)
+                .differences(to: JSON(describing: folding.after))
+            let outside = changes.first { change in
+                !places.contains { change.place.names.starts(with: $0.names) }
+            }
+            guard let outside else { continue }
+            let event = StateText.inline(folding.event, lengthMax: 200)
+            return Violation(
+                .p9, "place",
+                "\(event) changes \(outside.place), which places(touchedBy:) does not name.",
+                expected: ("before", folding.before), found: ("behind it", folding.after))
         }
         return nil
     }
