@@ -1,0 +1,139 @@
+import Foldback
+import Foundation
+import TestSupport
+import Testing
+
+/// A history that becomes a log.
+@Suite struct ImportTests {
+    private let directory = TemporaryDirectory()
+
+    private func importing(_ history: RecordedHistory<[UInt8]>) async throws {
+        try Foldback.checkImport(history, into: directory.log)
+        try await Foldback.importHistory(history, into: directory.log)
+    }
+
+    private func data() throws -> Data {
+        try Data(contentsOf: directory.log.appending(path: "data.mdb"))
+    }
+
+    private static func raw<Event>(
+        _ history: RecordedHistory<Event>
+    ) throws -> RecordedHistory<[UInt8]> { try RecordedHistory(ndjson: history.ndjson) }
+
+    @Test func `what was pending counts as sent, and cannot be withdrawn`() async throws {
+        let store = Foldback.inMemory(Board.self, confirmedBy: .acknowledgement)
+        for number in 0..<1_500 { _ = try await store.record(.set("a", number)) }
+        try await store.acknowledge(1)
+        try await importing(try Self.raw(store.history()))
+        let log = try await Foldback.open(
+            at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
+        #expect(log.view == store.view && log.snapshot.pending == store.snapshot.pending)
+        #expect(log.attempts.count == 1_499)
+        let error = await #expect(throws: FoldbackError.self) { try await log.withdraw(2) }
+        guard case .mayHaveLeft(2) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        await log.close()
+    }
+
+    /// A log that was restored goes on as another replica: its file has entries of both.
+    @Test func `a history of several replicas keeps whose each entry is`() async throws {
+        let (me, you) = (try #require(ReplicaID("me")), try #require(ReplicaID("you")))
+        func entry(
+            _ sequence: LogSequence, _ replica: ReplicaID, _ content: LogEntry<Move>.Content
+        ) -> LogEntry<Move> {
+            LogEntry(
+                sequence: sequence, time: Timestamp(millisecondsSince1970: 5), replica: replica,
+                info: [:], content: content)
+        }
+        func intent(_ number: IntentNumber, _ move: Move) throws -> LogEntry<Move>.Content {
+            .intent(
+                number, try LoggedEvent(move, writtenBy: MoveCodec()), isConfirmOnly: false,
+                once: nil, retries: nil)
+        }
+        let history = try RecordedHistory(
+            kind: .downlink, replica: you,
+            entries: [
+                entry(1, me, try intent(1, .set("a", 1))),
+                entry(2, you, try intent(2, .set("b", 2))),
+                entry(
+                    3, you,
+                    .confirmed(
+                        try [1, 2].map { number in
+                            ConfirmedEvent(
+                                position: Position(number),
+                                event: try LoggedEvent(
+                                    Move.set("c", Int(number)), writtenBy: MoveCodec()),
+                                origin: IntentID(replica: me, number: IntentNumber(number)))
+                        }, through: 2)),
+            ], codec: MoveCodec())
+        try await importing(try Self.raw(history))
+        let reader = try LogReader(at: directory.log)
+        #expect(try reader.entries(from: 1, countMax: 9).map(\.replica) == [me, you, you])
+        let snapshot = try reader.snapshot(of: Board.self, at: 3)
+        // The second event is of another device that was "me": it confirms no intent of this log.
+        #expect(snapshot.pending == [2] && snapshot.view.cells == ["c": 2, "b": 2])
+        #expect(try reader.verify(Board.self).findings == [])
+        #expect(try reader.status().replica != you && reader.status().nextIntent == 3)
+        reader.close()
+    }
+
+    @Test func `what an import is refused for, it is refused for beforehand, and nothing changes`()
+        async throws
+    {
+        let store = Foldback.inMemory(Board.self, confirmedBy: .downlink)
+        _ = try await store.record(.set("a", 1))
+        let history = try Self.raw(store.history())
+        func refuse(_ url: URL, _ isRight: (FoldbackError) -> Bool) async {
+            let early = #expect(throws: FoldbackError.self) {
+                try Foldback.checkImport(history, into: url)
+            }
+            let late = await #expect(throws: FoldbackError.self) {
+                try await Foldback.importHistory(history, into: url)
+            }
+            #expect(
+                early.map(isRight) == true && late.map(isRight) == true,
+                "\(String(describing: early)), \(String(describing: late))")
+        }
+        await refuse(directory.log.appending(path: "not/there")) {
+            if case .storage = $0 { true } else { false }
+        }
+        let other = try await Foldback.open(
+            at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
+        await refuse(directory.log) { if case .locked = $0 { true } else { false } }
+        await other.close()
+        let empty = try data()
+        await refuse(directory.log) { if case .kindDiffers = $0 { true } else { false } }
+        #expect(try data() == empty)
+        let again = try await Foldback.open(
+            at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
+        _ = try await again.record(.set("b", 2))
+        await again.close()
+        await refuse(directory.log) { error in
+            if case .kindDiffers = error { true } else { false }
+        }
+    }
+
+    @Test func `a log with entries keeps its table of replicas`() async throws {
+        let log = try await Foldback.open(
+            at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed)
+        _ = try await log.record(.set("b", 2))
+        let replica = log.status.replica
+        await log.close()
+        let store = Foldback.inMemory(
+            Board.self, confirmedBy: .downlink, replica: ReplicaID("other"))
+        _ = try await store.record(.set("a", 1))
+        let history = try Self.raw(store.history())
+        let error = await #expect(throws: FoldbackError.self) {
+            try await Foldback.importHistory(history, into: directory.log)
+        }
+        guard case .notEmpty(_, 1) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        let reader = try LogReader(at: directory.log)
+        #expect(try reader.entries(from: 1, countMax: 9).map(\.replica) == [replica])
+        reader.close()
+    }
+}
