@@ -11,7 +11,10 @@
         )
         var kind: [String] = []
 
-        @Option(help: "Entries of this intent alone: its own, and those that say something of it.")
+        @Option(
+            help:
+                "Entries of this intent of the log's own alone: its own, and those that say something of it."
+        )
         var intent: UInt64?
 
         @Option(help: "Entries with an event that touches this key, of logs of documents.")
@@ -39,11 +42,15 @@
             if let state, IntentState(rawValue: state) == nil {
                 throw ValidationError("there is no state \(state)")
             }
-            _ = try times()
+            let (start, end) = try times()
+            if let start, let end, let since, let until, start >= end {
+                throw ValidationError("--since \(since) is not before --until \(until)")
+            }
         }
 
-        private func times() throws -> (since: Int64, until: Int64) {
-            (try since.map(Self.milliseconds) ?? .min, try until.map(Self.milliseconds) ?? .max)
+        /// In milliseconds since 1970; nil where there is no bound.
+        private func times() throws -> (since: Int64?, until: Int64?) {
+            (try since.map(Self.milliseconds), try until.map(Self.milliseconds))
         }
 
         private static func milliseconds(_ text: String) throws -> Int64 {
@@ -52,7 +59,7 @@
                 throw ValidationError(
                     "\(text) is no moment; write 2026-11-21 or 2026-11-21T15:04:05Z")
             }
-            return Int64(date.timeIntervalSince1970 * 1_000)
+            return Int64((date.timeIntervalSince1970 * 1_000).rounded())
         }
 
         /// What decides on an entry. State is that at the end of the log.
@@ -62,22 +69,62 @@
             let wanted = state.flatMap { IntentState(rawValue: $0) }
             let key = key.map { ExactString($0) }
             let states = wanted == nil ? nil : try reader.states()
+            let isOfIntent = try intent.map { try Self.isOf(IntentNumber($0), in: reader) }
             return { entry in
+                let time = entry.time.millisecondsSince1970
                 guard kinds.isEmpty || kinds.contains(entry.kindName),
-                    since..<until ~= entry.time.millisecondsSince1970
+                    since.map({ $0 <= time }) ?? true, until.map({ time < $0 }) ?? true
                 else { return false }
-                if let intent, !entry.intents.contains(where: { $0.number.value == intent }) {
-                    return false
-                }
+                if let isOfIntent, !isOfIntent(entry) { return false }
                 if let key, !entry.touches(key) { return false }
                 guard let wanted else { return true }
-                guard case .intent(let number, _, _, _, _) = entry.content else { return false }
+                guard let number = entry.ownIntent else { return false }
                 return try states?(number) == wanted
             }
         }
     }
 
+    extension EntryFilter {
+        /// Which entries are of an intent of this log. A batch names intents of others with the same number; whose
+        /// name its own one has, only its entry says: a log may have changed its name since.
+        private static func isOf(
+            _ number: IntentNumber, in reader: LogReader
+        ) throws -> (LogEntry<[UInt8]>) -> Bool {
+            var own = try ownIntent(number, in: reader)
+            return { entry in
+                if entry.ownIntent == number {
+                    own = IntentID(replica: entry.replica, number: number)
+                }
+                guard case .confirmed(let events, _) = entry.content else {
+                    return entry.intents.contains { $0.number == number }
+                }
+                return events.contains { $0.origin != nil && $0.origin == own }
+            }
+        }
+
+        /// Nil where it is not recorded yet.
+        private static func ownIntent(
+            _ number: IntentNumber, in reader: LogReader
+        ) throws -> IntentID? {
+            var start: LogSequence = 1
+            while true {
+                let entries = try reader.entries(from: start, countMax: 512)
+                guard let last = entries.last else { return nil }
+                if let entry = entries.first(where: { $0.ownIntent == number }) {
+                    return IntentID(replica: entry.replica, number: number)
+                }
+                start = LogSequence(last.sequence.value + 1)
+            }
+        }
+    }
+
     extension LogEntry where Event == [UInt8] {
+        /// The number of the intent that the entry records.
+        fileprivate var ownIntent: IntentNumber? {
+            guard case .intent(let number, _, _, _, _) = content else { return nil }
+            return number
+        }
+
         fileprivate func touches(_ key: ExactString) -> Bool {
             events.contains { event in
                 let read = try? JSON(parsing: event.bytes)
@@ -131,17 +178,28 @@
         @Flag(help: "One JSON object a line.")
         var json = false
 
+        func validate() throws {
+            guard filter.state == nil || !(follow || untilCaughtUp) else {
+                throw ValidationError(
+                    "--state is that at the end of the log, and following it has none; leave one of them out"
+                )
+            }
+        }
+
         func run() throws {
             let reader = try log.reader()
             let printer = EntryPrinter(reader, try filter.predicate(in: reader), json)
             let last = try reader.lastSequence().value
             var next = try printer.print(from: LogSequence(last - min(last, count) + 1))
+            // The status is folded from the log, and another one only behind another entry.
+            var asked: LogSequence?
             while follow || untilCaughtUp {
-                if untilCaughtUp {
+                if untilCaughtUp, asked != next {
                     let status = try reader.status()
                     if status.sequence < next, status.pendingCount + status.acceptedCount == 0 {
                         return
                     }
+                    asked = status.sequence < next ? next : nil
                 }
                 Thread.sleep(forTimeInterval: 0.1)
                 next = try printer.print(from: next)

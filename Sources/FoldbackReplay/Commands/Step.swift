@@ -55,7 +55,7 @@
                     guard let number = UInt64(text.trimmingCharacters(in: .whitespaces)),
                         number <= last
                     else {
-                        try Output.line("n, p, g, e, space, q, or a number up to \(last)")
+                        Output.note("n, p, g, e, space, q, or a number up to \(last)")
                         continue
                     }
                     place = number
