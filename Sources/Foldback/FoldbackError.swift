@@ -77,7 +77,7 @@ public enum LockHolder: Hashable, Sendable {
     case thisProcess
     /// Its process id where it is known.
     case process(Int32?)
-    /// A process reads the closed log; it does so for moments only.
+    /// A process is reading the closed log; it does so for moments only, but for verifying.
     case reader
 }
 

@@ -60,7 +60,7 @@ public struct LogEntry<Event: Sendable>: Sendable {
 extension Record {
     /// The record of an entry. What follows from the entries before it, whom an answer or a batch
     /// settles, is yet to be decided.
-    init<Event>(_ entry: LogEntry<Event>) {
+    package init<Event>(_ entry: LogEntry<Event>) {
         let stamp = Stamp(sequence: entry.sequence, time: entry.time)
         let content: Entry =
             switch entry.content {

@@ -39,8 +39,8 @@ extension Environment {
 
     /// Opens an existing environment to look at it; the data file stays byte for byte as it is (L9).
     ///
-    /// One that nobody holds is opened without LMDB's lock file and nothing is created; one that a
-    /// process is writing costs a reader slot there, given back on closing.
+    /// One that nobody holds is read without LMDB's lock file and nothing is created; once a process writes it,
+    /// reading costs a slot there, given back on closing.
     package static func openReadOnly(
         _ directory: String, options: Options = Options()
     ) throws(LMDBError) -> Environment {
@@ -49,13 +49,31 @@ extension Environment {
             guard try Platform.fileSize("\(directory)/data.mdb") ?? 0 > 0 else {
                 throw LMDBError(.openEnvironment, .missing)
             }
-            let share = try WriterLock.shared(in: directory)
-            let lockFlag = share == nil ? 0 : UInt32(MDB_NOLOCK)
-            let handle = try opened(
-                directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY) | lockFlag, options: options)
+            let share = try ReaderShare(in: directory)
+            let isShared = try share.enter()
+            defer { if isShared { share.leave() } }
+            let handle = try openedReadOnly(directory, isShared: isShared, options)
             return try Environment(
                 handle: handle, directory: directory, isReadOnly: true, options: options,
-                claim: claim, lock: share)
+                claim: claim, lock: nil, share: isShared ? share : nil)
+        }
+    }
+
+    /// - Parameter isShared: whether a ``ReaderShare`` keeps writers away while somebody reads.
+    static func openedReadOnly(
+        _ directory: String, isShared: Bool, _ options: Options
+    ) throws(LMDBError) -> OpaquePointer {
+        let lockFlag = isShared ? UInt32(MDB_NOLOCK) : 0
+        return try opened(
+            directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY) | lockFlag, options: options)
+    }
+
+    /// - Throws: where ``open(_:options:)`` could not create the directory, or a log in it. Changes nothing.
+    package static func requireCreatable(_ directory: String) throws(LMDBError) {
+        switch try Platform.kind(of: directory).0 {
+        case .absent: try Platform.requireWritable(Platform.parent(of: directory))
+        case .directory: try Platform.requireWritable(directory)
+        case .other: throw LMDBError(.openEnvironment, .notADirectory)
         }
     }
 

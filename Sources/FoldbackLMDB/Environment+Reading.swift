@@ -9,6 +9,8 @@ extension Environment {
     package func read<R>(
         _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
     ) throws(LMDBError) -> R {
+        let share = try entered()
+        defer { share?.leave() }
         let (transaction, snapshot) = try begunReading()
         defer { gate.leave() }
         do throws(LMDBError) {
@@ -17,6 +19,19 @@ extension Environment {
         } catch {
             throw classified(error)
         }
+    }
+
+    /// A share of a log that nobody writes, to be left behind the read; nil where LMDB's lock file does.
+    private func entered() throws(LMDBError) -> ReaderShare? {
+        while let share {
+            do throws(LMDBError) {
+                if try share.enter() { return share }
+                try followWriter()
+            } catch {
+                throw classified(error)
+            }
+        }
+        return nil
     }
 
     /// Begins a read that its caller ends, and leaves the gate behind.

@@ -9,10 +9,10 @@ import Synchronization
 /// durability; never `MDB_NOSYNC`, `MDB_WRITEMAP` or `MDB_MAPASYNC` (L2).
 ///
 /// `@unchecked Sendable`: `handle` is an LMDB environment, which lmdb.h declares usable from several
-/// threads; moving its map and closing it happen inside `gate.exclusively`, when no transaction of
-/// this process is active. Everything else is immutable or guarded by the gate.
+/// threads; moving its map, opening it anew and closing it happen inside `gate.exclusively`, when no
+/// transaction of this process is active. Everything else is immutable or guarded by the gate.
 package final class Environment: @unchecked Sendable {
-    let handle: OpaquePointer
+    private(set) var handle: OpaquePointer
     package let directory: String
     package let isReadOnly: Bool
     let gate = MapGate()
@@ -35,6 +35,8 @@ package final class Environment: @unchecked Sendable {
     private struct Held {
         var isOpen = true
         var lock: WriterLock?
+        /// Of one that is read while nobody writes it.
+        var share: ReaderShare?
     }
 
     package struct Options: Sendable {
@@ -54,14 +56,14 @@ package final class Environment: @unchecked Sendable {
 
     init(
         handle: OpaquePointer, directory: String, isReadOnly: Bool, options: Options,
-        claim: OpenDirectories.Key, lock: WriterLock?
+        claim: OpenDirectories.Key, lock: WriterLock?, share: ReaderShare? = nil
     ) throws(LMDBError) {
         self.handle = handle
         self.directory = directory
         self.isReadOnly = isReadOnly
         self.options = options
         self.claim = claim
-        self.held = Monitor(Held(lock: lock))
+        self.held = Monitor(Held(lock: lock, share: share))
         do throws(LMDBError) {
             let map = try PageMap("\(directory)/data.mdb", bytesMin: options.mapSizeBytes)
             guard let snapshot = try Snapshot.newest(in: map) else {
@@ -98,7 +100,10 @@ package final class Environment: @unchecked Sendable {
         } catch {
             preconditionFailure("closing \(directory) from inside a read of it: \(error)")
         }
-        held.withLock { held in held.lock = nil }
+        held.withLock { held in
+            held.lock = nil
+            held.share = nil
+        }
         OpenDirectories.release(claim)
     }
 
@@ -163,6 +168,24 @@ package final class Environment: @unchecked Sendable {
 
     /// Bytes of the file that are in use or were, as of the last write; also there when it is closed.
     package var usedBytes: Int { sizes.withLock { $0.used } }
+
+    /// Looked at while another process writes it, or has since it was opened.
+    package var isBeingWritten: Bool { isReadOnly && share == nil }
+
+    var share: ReaderShare? { held.withLock { $0.share } }
+
+    /// From now on with LMDB's lock file, for a process writes now: tables are read by their names, so nothing else
+    /// changes.
+    func followWriter() throws(LMDBError) {
+        try gate.exclusively(secondsMax: nil) { () throws(LMDBError) in
+            guard share != nil else { return }
+            let writers = try Self.openedReadOnly(directory, isShared: false, options)
+            mdb_env_close(handle)
+            handle = writers
+            held.withLock { $0.share = nil }
+            noteSizes()
+        }
+    }
 
     /// How long the oldest read of this process has been going on, in nanoseconds; 0 with none (L8).
     package var oldestReadNanoseconds: UInt64 { gate.oldestReadNanoseconds }

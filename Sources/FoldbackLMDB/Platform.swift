@@ -166,7 +166,13 @@ package enum Platform {
         try syncDirectory(parent(of: path))
     }
 
-    private static func parent(of path: String) -> String {
+    static func requireWritable(_ directory: String) throws(LMDBError) {
+        guard access(directory, W_OK | X_OK) == 0 else {
+            throw LMDBError(.createDirectory, .system(errno: errno))
+        }
+    }
+
+    static func parent(of path: String) -> String {
         var trimmed = Substring(path)
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
         guard let slash = trimmed.lastIndex(of: "/") else { return "." }

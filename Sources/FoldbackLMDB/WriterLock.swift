@@ -11,9 +11,9 @@ import Synchronization
 /// without creating anything.
 ///
 /// LMDB's files are left alone: closing any descriptor of lock.mdb would drop LMDB's own locks
-/// (lmdb.h, caveats). A writer holds the directory exclusively. A process that reads a log which
-/// nobody holds shares it meanwhile, so that no writer overwrites pages under its eyes; a writer
-/// that meets only such readers waits for them a little (L9).
+/// (lmdb.h, caveats). A writer holds the directory exclusively. A process that looks at a log which
+/// nobody holds shares it during each read (``ReaderShare``), so that no writer overwrites pages under
+/// its eyes; a writer that meets only such readers waits for them a little (L9).
 final class WriterLock: Sendable {
     /// The holder's process id, for messages; not locked.
     static let holderFileName = "writer.pid"
@@ -45,7 +45,7 @@ final class WriterLock: Sendable {
             guard try lock.take(LOCK_SH) else {
                 throw LMDBError(.lockDirectory, .openInProcess(pid: lock.holder))
             }
-            flock(lock.descriptor, LOCK_UN)
+            lock.giveBack()
             guard waited < readersWaitMaxMilliseconds else {
                 throw LMDBError(.lockDirectory, .beingRead)
             }
@@ -56,11 +56,15 @@ final class WriterLock: Sendable {
         return lock
     }
 
-    /// A share of the lock; nil if a writer has it.
-    static func shared(in directory: String) throws(LMDBError) -> WriterLock? {
-        let lock = try WriterLock(directory: directory)
-        return try lock.take(LOCK_SH) ? lock : nil
+    /// Nobody's yet, for a ``ReaderShare``.
+    static func unheld(in directory: String) throws(LMDBError) -> WriterLock {
+        try WriterLock(directory: directory)
     }
+
+    /// False if a writer has it.
+    func share() throws(LMDBError) -> Bool { try take(LOCK_SH) }
+
+    func giveBack() { flock(descriptor, LOCK_UN) }
 
     /// False if somebody else has what this excludes.
     private func take(_ mode: Int32) throws(LMDBError) -> Bool {

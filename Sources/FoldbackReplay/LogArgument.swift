@@ -2,7 +2,6 @@
     import ArgumentParser
     import Foldback
     import Foundation
-    import Synchronization
 
     /// Where the log is.
     public struct LogArgument: ParsableArguments {
@@ -15,18 +14,12 @@
 
         public var directory: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
-        /// Of a file, a log that is gone with the process; where entries were taken out, its gaps are closed.
+        /// Of a file, its entries in memory, at the sequences that they have there.
         func reader() throws -> LogReader {
             var isDirectory: ObjCBool = false
             let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
             guard isThere, !isDirectory.boolValue else { return try LogReader(at: directory) }
-            var history = try Self.history(at: path)
-            do throws(FoldbackError) { try history.requireWhole() } catch {
-                history = try history.closed()
-            }
-            let scratch = try Scratch.directory()
-            try Foldback.makeLog(of: history, in: scratch)
-            return try LogReader(at: scratch)
+            return try LogReader(try Self.history(at: path))
         }
 
         /// - Parameter path: of a file of `export`; - for standard input.
@@ -46,27 +39,6 @@
             do { return try RecordedHistory(ndjson: text) } catch let error as HistoryFileError {
                 throw StreamFailure("\(path): \(error)")
             }
-        }
-    }
-
-    /// Directories that are gone with the process.
-    enum Scratch {
-        private static let made = Mutex<[URL]>([])
-
-        static func directory() throws -> URL {
-            let url = FileManager.default.temporaryDirectory
-                .appending(path: "foldback-\(UUID().uuidString)", directoryHint: .isDirectory)
-            let isFirst = made.withLock { made in
-                made.append(url)
-                return made.count == 1
-            }
-            if isFirst { atexit { Scratch.remove() } }
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-            return url
-        }
-
-        private static func remove() {
-            for url in made.withLock({ $0 }) { try? FileManager.default.removeItem(at: url) }
         }
     }
 #endif

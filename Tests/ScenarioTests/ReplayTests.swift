@@ -5,7 +5,7 @@ import Testing
 
 /// Born from the question what happened to this user's data, and why.
 @Suite struct ReplayTests {
-    private static func log(
+    static func log(
         of history: RecordedHistory<Move>, in directory: TemporaryDirectory
     ) async throws -> LogReader {
         let raw = try RecordedHistory<[UInt8]>(ndjson: history.ndjson)
@@ -97,42 +97,40 @@ import Testing
             }
             let next = last.value < UInt64(history.count) ? last.value + 1 : nil
             #expect(halved?.entry?.sequence.value == next, "seed \(seed)")
+            try Self.lookWhereNobodyCanTell(reader, last.value, using: &random)
             reader.close()
         }
     }
 
-    /// Property: a branch without edits is the history; one without an entry is what is left of it.
-    @Test(arguments: LogKind.allCases)
-    func `a branch shows what would have been`(kind: LogKind) async throws {
-        for seed in HistoryTests.seed..<HistoryTests.seed + 20 {
-            var random = SeededGenerator(seed: seed)
-            let store = try await RandomHistory.ofAnything(kind, steps: 40, using: &random).store
-            let history = try store.history()
-            let same = try history.branch([])
-            #expect(same.history.ndjson == history.ndjson && same.leftOut == [])
-            #expect(history.divergences(of: same, in: Board.self).entries == [])
-            guard let gone = history.sequences.randomElement(using: &random) else { continue }
-            let branch = try history.branch([.drop(gone)])
-            let left = history.following(history.records.filter { $0.stamp.sequence != gone })
-            #expect(branch.history.ndjson == left.ndjson, "seed \(seed), \(gone)")
-            #expect(
-                Set(branch.origins.values).union(branch.leftOut).union([gone])
-                    == Set(history.sequences))
-            let real = Array(history.snapshots(of: Board.self))
-            let found = history.divergences(of: branch, in: Board.self)
-            // Behind the last entry both have come to their ends.
-            let end = branch.history.snapshot(of: Board.self)
-            let isSame =
-                end.view == store.view && end.confirmed == store.confirmed
-                && end.conflicted == store.snapshot.conflicted
-            #expect(found.end.isNone == isSame && found.end.sequence == real.last?.sequence ?? 0)
+    /// Property: of the states up to `last` all are good, of those behind it all bad, and of some of either nobody
+    /// can tell: what is found is the first bad one that somebody can tell of, and what nobody could right before it.
+    private static func lookWhereNobodyCanTell(
+        _ reader: LogReader, _ last: UInt64, using random: inout SeededGenerator
+    ) throws {
+        let end = try reader.lastSequence().value
+        let untold = Set((0...end).filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
+        let told = (0...end).filter { !untold.contains($0) }
+        let bad = told.first { $0 > last }
+        let good = told.last { $0 <= last }
+        for isMonotone in [false, true] {
+            let found = try reader.firstBreak(in: Board.self, assumingMonotone: isMonotone) {
+                untold.contains($0.sequence.value)
+                    ? .cannotTell : $0.sequence.value <= last ? .good : .bad
+            }
+            #expect(found?.after.sequence.value == bad)
+            guard let found, let bad else { continue }
+            #expect(found.entry?.sequence.value == (bad == 0 ? nil : bad))
+            #expect(found.before?.sequence.value == good)
+            let between = untold.filter { $0 < bad && $0 > good ?? 0 || good == nil && $0 < bad }
+            let places = found.untold.map(\.value)
+            #expect(isMonotone ? Set(places).isSubset(of: between) : places == between.sorted())
         }
     }
 
     // MARK: Examples
 
     /// Likes of a post, one of which the server refuses while another stands on it.
-    private static func history() async throws -> RecordedHistory<Move> {
+    static func history() async throws -> RecordedHistory<Move> {
         let store = Foldback.inMemory(
             Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
             sources: .counting())
@@ -167,24 +165,6 @@ import Testing
         }
         #expect(throws: FoldbackError.self) { try reader.story(of: 9, in: Board.self) }
         reader.close()
-    }
-
-    @Test func `edits of every kind`() async throws {
-        let history = try await Self.history()
-        func cells(_ edits: HistoryEdit<Move>...) throws -> [String: Int] {
-            try history.branch(edits).history.snapshot(of: Board.self).view.cells
-        }
-        let event = try LoggedEvent(Move.set("post", 40), writtenBy: MoveCodec())
-        let draft = try #require(history.snapshot(of: Board.self).view.cells["draft"])
-        #expect(try cells() == ["post": 5, "draft": draft])
-        #expect(try cells(.edit(1, event))["post"] == 45)
-        #expect(try cells(.record(event, behind: 5))["post"] == 40)
-        #expect(try cells(.record(event, behind: 0))["post"] == 45)
-        #expect(try cells(.reject(1, Rejection(message: "no")))["post"] == nil)
-        #expect(try cells(.acknowledge(2))["draft"] != draft)
-        #expect(try cells(.swap(3, 4)).keys.sorted() == ["draft", "post"])
-        #expect(throws: FoldbackError.self) { try history.branch([.drop(77)]) }
-        #expect(throws: FoldbackError.self) { try history.branch([.edit(77, event)]) }
     }
 
     @Test func `rows are looked at as tables by key`() async throws {
@@ -232,9 +212,18 @@ import Testing
     {
         let history = try await Self.history()
         var lines = history.ndjson.split(separator: "\n").map(String.init)
+        let wide = String(repeating: "w", count: 2_000)
         for (line, text, place) in [
             (0, "{}", 1), (0, #"{"foldback":2,"kind":"downlink","replica":"me"}"#, 1),
             (2, "{", 3), (3, #"{"kind":"what"}"#, 4), (2, lines[1], 3),
+            (1, lines[1].replacing("\"kind\"", with: "\"once\":5,\"kind\""), 2),
+            (1, lines[1].replacing("\"kind\"", with: "\"confirmOnly\":\"yes\",\"kind\""), 2),
+            (1, lines[1].replacing("\"kind\"", with: "\"info\":[1],\"kind\""), 2),
+            (1, lines[1].replacing("\"kind\"", with: "\"info\":{\"a\":\"\(wide)\"},\"kind\""), 2),
+            (1, lines[1].replacing("\"kind\"", with: "\"once\":\"\(wide)\",\"kind\""), 2),
+            (6, lines[6].replacing("\"forbidden\"", with: "5"), 7),
+            (6, lines[6].replacing("\"no drafts\"", with: "null"), 7),
+            (3, "\n\n{", 6),
         ] {
             var broken = lines
             broken[line] = text
@@ -271,5 +260,31 @@ import Testing
         #expect(
             json.differences(to: other).map(\.place.description)
                 == ["/", "/a~1b/1/~0", "/a~1b/2"])
+    }
+
+    @Test func `what JSON does not have is described as text, and a place finds it`() throws {
+        struct Odd: CustomReflectable {
+            var customMirror: Mirror {
+                Mirror(self, children: [(label: "one", value: 1 as Any)], displayStyle: .dictionary)
+            }
+        }
+        struct State {
+            var odd = Odd()
+            var numbers = [1: Double.infinity, 2: Double.nan]
+            var names = ["e\u{301}": 1, "a": 2]
+            var big = Position(UInt64.max)
+            var inner: [String: [String: Int]]? = ["a": ["b": 3]]
+        }
+        let json = JSON(describing: State())
+        #expect(json["numbers"] == ["1": "inf", "2": "nan"] && json["odd"] == ["one": 1])
+        #expect(json["big"]?.description == "18446744073709551615")
+        for text in [
+            "/names/a", "/names/e\u{301}", "/names/\u{e9}", "/inner/a/b", "/inner/a/c",
+            "/numbers/1",
+            "/numbers/01", "/odd/one", "/inner", "", "/nothing",
+        ] {
+            let place = try #require(JSONPointer(text))
+            #expect(JSON.described(State(), at: place) == json[at: place], "\(text)")
+        }
     }
 }

@@ -10,7 +10,7 @@ extension LMDBLog {
     ///   - kind: what an existing log must be; nil takes any.
     ///   - newKind: of a log that is created.
     ///   - replica: of a log that is created; nil makes one.
-    ///   - earlier: replicas that a log without entries has had before, in order, for entries to be imported.
+    ///   - earlier: replicas that the log has had before, in order, for entries to be imported: it has none yet.
     ///   - freshReplica: makes a replica id that no other log has.
     package static func open(
         _ path: String, kind: LogKind?, newKind: LogKind, replica: ReplicaID?,
@@ -39,6 +39,8 @@ extension LMDBLog {
             header.replicas = ReplicaTable(header.replicas.names + [freshReplica()])
         }
         if !earlier.isEmpty {
+            // Before the table of replicas is another one: records name them by their places in it.
+            try requireNoEntries(in: environment)
             let own = header.replicas.names.filter { !earlier.contains($0) }
             header.replicas = ReplicaTable(earlier + (own.isEmpty ? [freshReplica()] : own))
         }
@@ -62,6 +64,41 @@ extension LMDBLog {
             return LMDBLog(
                 environment: environment, header: header, tables: tables, beside: beside)
         }
+    }
+
+    /// Whether ``open(_:kind:newKind:replica:earlier:options:freshReplica:)`` for entries to be imported would
+    /// succeed; changes nothing.
+    ///
+    /// - Throws: what that would, as far as can be known now.
+    static func checkImport(into path: String, of kind: LogKind) throws(FoldbackError) {
+        let log: LMDBLog
+        do throws(FoldbackError) { log = try openReadOnly(path) } catch {
+            guard case .missing = error else { throw error }
+            return try translating(path) { () throws(LMDBError) in
+                try Environment.requireCreatable(path)
+            }
+        }
+        defer { log.close() }
+        guard log.header.kind == kind else {
+            throw .kindDiffers(path: path, existing: log.header.kind, asked: kind)
+        }
+        try requireNoEntries(in: log.environment)
+        guard !log.environment.isBeingWritten else {
+            throw .locked(path: path, holder: .process(nil))
+        }
+    }
+
+    private static func requireNoEntries(in environment: Environment) throws(FoldbackError) {
+        let path = environment.directory
+        let count = try translating(path) { () throws(LMDBError) in
+            try environment.read { transaction throws(LMDBError) in
+                guard let entries: Table<UInt64> = try transaction.table(Name.entries) else {
+                    return 0
+                }
+                return try transaction.count(of: entries)
+            }
+        }
+        guard count == 0 else { throw .notEmpty(path: path, entryCount: count) }
     }
 
     /// Opens an existing log to look at it; nothing is created or changed (L9).

@@ -26,7 +26,12 @@ package protocol LogStorage: AnyObject, Sendable {
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [(LogSequence, [UInt8])]
 
-    /// How many records there are, as the storage counts them without reading them.
+    /// Whether entries may have been taken out, as from a minimised history: sequences and numbers then rise with
+    /// gaps. A log of a store never has any.
+    var hasGaps: Bool { get }
+
+    /// How many records there are, as the storage counts them without reading them; with gaps, the sequence of the
+    /// last.
     func recordCount() throws(FoldbackError) -> Int
     func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]?
     func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]?
@@ -70,6 +75,10 @@ package protocol LogStorage: AnyObject, Sendable {
     func close()
 }
 
+extension LogStorage {
+    package var hasGaps: Bool { false }
+}
+
 /// What one transaction writes: pure data, so that it can be tried again in a larger map.
 package struct WriteBatch: Sendable {
     package var records: [(sequence: LogSequence, bytes: [UInt8])] = []
@@ -93,9 +102,19 @@ package struct WriteBatch: Sendable {
 
     /// The record of an entry that is not committed yet.
     package func record(at sequence: LogSequence) -> [UInt8]? {
-        guard let first = records.first?.sequence, sequence >= first else { return nil }
-        let place = sequence.value - first.value
-        return place < UInt64(records.count) ? records[Int(place)].bytes : nil
+        let place = place(of: sequence)
+        guard place < records.count, records[place].sequence == sequence else { return nil }
+        return records[place].bytes
+    }
+
+    /// Of the first record at `sequence` or behind it.
+    package func place(of sequence: LogSequence) -> Int {
+        var (low, high) = (0, records.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if records[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     package mutating func append(_ bytes: [UInt8], at sequence: LogSequence) {

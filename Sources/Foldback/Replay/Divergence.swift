@@ -8,7 +8,7 @@ public struct Divergence: Hashable, Sendable {
     public let view: [JSONDifference]
     /// The same of confirmed state.
     public let confirmed: [JSONDifference]
-    /// Overlay intents that came to be conflicted in one of the two only.
+    /// Overlay intents that came to be conflicted in one of the two only; of a branch, none that are new in it.
     public let conflicts: [IntentNumber]
     /// Those that no longer are.
     public let conflictsEnded: [IntentNumber]
@@ -35,12 +35,16 @@ struct Differing {
 
     /// Looks again where the two may have changed.
     ///
-    /// - Parameter places: nil: anywhere.
+    /// - Parameters:
+    ///   - places: nil: anywhere.
+    ///   - number: the first one's number of an intent of the second; nil: it has no such intent.
     /// - Returns: what differs otherwise now; nil: nothing.
     mutating func look<P: Projection, Q: Projection>(
-        _ old: Snapshot<P>, _ new: Snapshot<Q>, at places: Set<JSONPointer>?
+        _ old: Snapshot<P>, _ new: Snapshot<Q>, at places: Set<JSONPointer>?,
+        _ number: (IntentNumber) -> IntentNumber? = { $0 }
     ) -> Divergence? {
-        let conflicts = Set(old.conflicted).symmetricDifference(new.conflicted)
+        let conflicts = Set(old.conflicted).symmetricDifference(
+            new.conflicted.compactMap(number))
         let places = places ?? [JSONPointer([])]
         let divergence = Divergence(
             sequence: old.sequence, view: view.look(old.view, new.view, at: places),
@@ -71,6 +75,7 @@ private struct DifferingState {
         _ old: some Projection, _ new: some Projection, at places: Set<JSONPointer>
     ) -> [JSONDifference] {
         var changes: [JSONDifference] = []
+        // What is around comes before what is in it.
         for place in places.sorted() {
             let place = widened(place)
             var differences: [JSONDifference] = []
@@ -83,7 +88,7 @@ private struct DifferingState {
                 changes.append(JSONDifference(place: gone.place, old: value, new: value))
             }
         }
-        return changes
+        return changes.sorted { $0.place < $1.place }
     }
 
     /// The place around it that was looked at and differs, if there is one.
@@ -154,14 +159,16 @@ extension RecordedHistory {
                 touched.unite(others.touched)
                 taken += 1
             }
-            if let divergence = differing.look(snapshot, other, at: touched) {
+            if let divergence = differing.look(snapshot, other, at: touched, { branch.intents[$0] })
+            {
                 found.append(divergence)
             }
             last = snapshot
         }
         // Only where this history has no entry.
         while let next = others.next() { other = next }
-        if end == nil, let divergence = differing.look(last, other, at: nil) {
+        if end == nil, let divergence = differing.look(last, other, at: nil, { branch.intents[$0] })
+        {
             found.append(divergence)
         }
         return Divergences(entries: found, end: differing.whole(at: last.sequence))

@@ -23,60 +23,29 @@ public struct FirstBreak<P: Projection>: Sendable {
 }
 
 extension LogReader {
-    /// The first entry behind which the state is bad; nil where none is.
+    /// The first entry behind which the state is bad; nil where none was found bad, also of those of which nobody
+    /// could tell.
     ///
     /// - Parameters:
     ///   - projection: whose states are looked at.
     ///   - isMonotone: looks at few states, halving what is left, and finds the first only if states that are bad
     ///     once stay bad. Otherwise one pass looks at every state.
-    ///   - verdict: of the state behind an entry, and first of that before the first.
+    ///   - verdict: of the state behind an entry; of that before the first as well.
     /// - Complexity: folds the log up to the break, asking once for each entry; with `isMonotone`, log2(n) states
-    ///   from their nearest checkpoints.
+    ///   from their nearest checkpoints, and one more for each of which nobody can tell.
     /// - Throws: what `verdict` throws; `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func firstBreak<P: Projection>(
         in projection: P.Type, assumingMonotone isMonotone: Bool = false,
         where verdict: (Snapshot<P>) throws -> BreakVerdict
     ) throws -> FirstBreak<P>? {
-        var start: LogSequence = 0
-        var looked = 0
-        if isMonotone {
-            var good: LogSequence?
-            var bad: LogSequence?
-            var last = try lastSequence()
-            var first: LogSequence = 0
-            while first <= last {
-                let middle = LogSequence(first.value + (last.value - first.value) / 2)
-                looked += 1
-                switch try verdict(try snapshot(of: projection, at: middle)) {
-                case .bad:
-                    bad = middle
-                    guard middle > 0 else {
-                        last = 0
-                        first = 1
-                        continue
-                    }
-                    last = LogSequence(middle.value - 1)
-                case .good, .cannotTell:
-                    // Who cannot tell is asked again by the pass below.
-                    good = middle
-                    first = middle.next
-                }
-            }
-            guard bad != nil else { return nil }
-            start = good.map { LogSequence($0.value - min($0.value, Self.untoldMax)) } ?? 0
-        }
-        return try passed(from: start, looked, isExact: !isMonotone, projection, verdict)
+        try isMonotone ? halved(projection, verdict) : passed(projection, verdict)
     }
 
-    /// How far behind a break found by halving it is looked for states of which nobody could tell.
-    private static let untoldMax: UInt64 = 16
-
     private func passed<P: Projection>(
-        from start: LogSequence, _ looked: Int, isExact: Bool, _ projection: P.Type,
-        _ verdict: (Snapshot<P>) throws -> BreakVerdict
+        _ projection: P.Type, _ verdict: (Snapshot<P>) throws -> BreakVerdict
     ) throws -> FirstBreak<P>? {
-        var looked = looked
-        var replay = try replay(projection, from: start)
+        var looked = 0
+        var replay = try replay(projection)
         // Only its sequence is kept, so that states can be changed where they are.
         var good: LogSequence?
         var untold: [LogSequence] = []
@@ -88,14 +57,83 @@ extension LogReader {
                 good = replay.sequence
                 untold = []
             case .bad:
-                let before = try good.map { try snapshot(of: projection, at: $0) }
                 return FirstBreak(
-                    entry: entry, before: before, after: replay.snapshot, untold: untold,
-                    looked: looked, isExact: isExact)
+                    entry: entry, before: try good.map { try snapshot(of: projection, at: $0) },
+                    after: replay.snapshot, untold: untold, looked: looked, isExact: true)
             case .cannotTell: untold.append(replay.sequence)
             }
             guard let next = try replay.next() else { return nil }
             entry = next
+        }
+    }
+
+    private func halved<P: Projection>(
+        _ projection: P.Type, _ verdict: (Snapshot<P>) throws -> BreakVerdict
+    ) throws -> FirstBreak<P>? {
+        var search = Halving(last: try lastSequence().value)
+        while let place = search.next {
+            search.note(
+                try verdict(try snapshot(of: projection, at: LogSequence(place))), at: place)
+        }
+        guard let bad = search.bad else { return nil }
+        var entry: LogEntry<P.Event>?
+        if bad > 0 {
+            var replay = try replay(projection, from: LogSequence(bad - 1))
+            entry = try replay.next()
+        }
+        let before = try search.good.map { try snapshot(of: projection, at: LogSequence($0)) }
+        return FirstBreak(
+            entry: entry, before: before,
+            after: try snapshot(of: projection, at: LogSequence(bad)),
+            untold: search.untold.map { LogSequence($0) }, looked: search.looked, isExact: false)
+    }
+}
+
+/// Where to look next for the first bad place, as git bisect does: in the middle of what is left, or as near to it
+/// as somebody can tell.
+struct Halving {
+    /// The highest that is known to be good.
+    private(set) var good: UInt64?
+    /// The lowest that is known to be bad.
+    private(set) var bad: UInt64?
+    private(set) var looked = 0
+    private var skipped: Set<UInt64> = []
+    private let last: UInt64
+
+    init(last: UInt64) { self.last = last }
+
+    /// What is left: behind the last good one, before the first bad one.
+    private var left: Range<UInt64> {
+        let start = good.map { $0 + 1 } ?? 0
+        return start..<max(start, bad ?? last + 1)
+    }
+
+    /// Nil once it is found, or nobody can tell more.
+    var next: UInt64? {
+        let left = left
+        let middle = left.lowerBound + (left.upperBound - left.lowerBound) / 2
+        for distance in 0...(left.upperBound - left.lowerBound) {
+            if middle + distance < left.upperBound, !skipped.contains(middle + distance) {
+                return middle + distance
+            }
+            if middle >= left.lowerBound + distance, middle - distance < left.upperBound,
+                !skipped.contains(middle - distance)
+            {
+                return middle - distance
+            }
+        }
+        return nil
+    }
+
+    /// Those before the bad one of which nobody could tell.
+    var untold: [UInt64] { skipped.filter { left.contains($0) }.sorted() }
+
+    mutating func note(_ verdict: BreakVerdict, at place: UInt64) {
+        looked += 1
+        switch verdict {
+        case .good: good = max(place, good ?? 0)
+        case .bad: bad = min(place, bad ?? place)
+        case .cannotTell: skipped.insert(place)
         }
     }
 }

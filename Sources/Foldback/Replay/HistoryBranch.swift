@@ -1,6 +1,6 @@
 /// One thing that is to have gone otherwise: see ``RecordedHistory/branch(_:)``.
 public enum HistoryEdit<Event: Sendable>: Sendable {
-    /// The entry was never there; with an intent go the answers to it.
+    /// The entry was never there; with an intent go the answers to it, and its events from batches.
     case drop(LogSequence)
     /// The intent was recorded with another event. What the server confirmed in its own words stays.
     case edit(IntentNumber, LoggedEvent<Event>)
@@ -8,9 +8,11 @@ public enum HistoryEdit<Event: Sendable>: Sendable {
     case record(LoggedEvent<Event>, behind: LogSequence)
     /// The two entries came in the other order.
     case swap(LogSequence, LogSequence)
-    /// The server refused the intent, at the place of its answer; behind the last entry where it had none.
+    /// The server refused the intent, at the place of its answer; behind the last entry where it had none. Its
+    /// events in batches never came.
     case reject(IntentNumber, Rejection)
-    /// The server acknowledged the intent, at the same place.
+    /// The server acknowledged the intent instead of refusing it or it was withdrawn, at the same place. Batches
+    /// stay as they are: in a downlink log the intent is accepted until one of them confirms it.
     case acknowledge(IntentNumber)
 }
 
@@ -19,6 +21,10 @@ public struct HistoryBranch<Event: Sendable>: Sendable {
     public let history: RecordedHistory<Event>
     /// Of each of its entries, the one that it was; nil for those that are new.
     public let origins: [LogSequence: LogSequence]
+    /// Of each of its intents, the number that it had; none for those that are new.
+    public let intents: [IntentNumber: IntentNumber]
+    /// Numbers of the new ones, in order.
+    public let inserted: [IntentNumber]
     /// Entries that no longer follow from those before them, and are not in it.
     public let leftOut: [LogSequence]
 }
@@ -27,7 +33,8 @@ extension RecordedHistory {
     /// What would have been: this history with `edits`, one after the other. The log knows nothing of it.
     ///
     /// Entries keep their sequences and intents their numbers where they can; behind one that is new or moved,
-    /// both may be higher, and so may ids that projections make of a context (F12).
+    /// both may be higher, and so may ids that projections make of a context (F12): what an event says of such an id
+    /// then is of another. ``HistoryBranch/intents`` has the numbers.
     ///
     /// - Throws: `.beyondEnd` for a sequence, `.unknownIntent` for an intent, that the history does not have.
     /// - Complexity: O(n log n) in entries.
@@ -36,14 +43,23 @@ extension RecordedHistory {
     ) throws(FoldbackError) -> HistoryBranch<Event> {
         var draft = BranchDraft(entries, replica)
         for edit in edits { try draft.make(edit) }
-        let (entries, origins) = draft.numbered()
-        let history = following(entries.map { Record($0) })
+        let numbered = draft.numbered()
+        let history = following(numbered.entries.map { Record($0) })
         let kept = Set(history.sequences)
+        let there = Set(numbered.origins.filter { kept.contains($0.key) }.values)
         return HistoryBranch(
-            history: history, origins: origins.filter { kept.contains($0.key) },
-            leftOut: entries.map(\.sequence).filter { !kept.contains($0) }
-                .compactMap { origins[$0] })
+            history: history, origins: numbered.origins.filter { kept.contains($0.key) },
+            intents: numbered.intents, inserted: numbered.inserted,
+            leftOut: sequences.filter { !there.contains($0) && !draft.dropped.contains($0) })
     }
+}
+
+/// A branch's entries, numbered.
+private struct NumberedDraft<Event: Sendable> {
+    var entries: [LogEntry<Event>] = []
+    var origins: [LogSequence: LogSequence] = [:]
+    var intents: [IntentNumber: IntentNumber] = [:]
+    var inserted: [IntentNumber] = []
 }
 
 /// The entries of a branch while it is made.
@@ -52,21 +68,28 @@ private struct BranchDraft<Event: Sendable> {
         /// Nil for one that is new.
         let origin: LogSequence?
         var entry: LogEntry<Event>
+
+        var isInsertedIntent: Bool {
+            if case .intent = entry.content { origin == nil } else { false }
+        }
     }
 
     private var drafts: [Draft]
+    private(set) var dropped: Set<LogSequence> = []
     private let replica: ReplicaID
-    private let replicas: Set<ReplicaID>
 
     init(_ entries: [LogEntry<Event>], _ replica: ReplicaID) {
         drafts = entries.map { Draft(origin: $0.sequence, entry: $0) }
         self.replica = replica
-        replicas = Set(entries.map(\.replica) + [replica])
     }
 
     mutating func make(_ edit: HistoryEdit<Event>) throws(FoldbackError) {
         switch edit {
-        case .drop(let sequence): drafts.remove(at: try place(of: sequence))
+        case .drop(let sequence):
+            let entry = drafts.remove(at: try place(of: sequence)).entry
+            dropped.insert(sequence)
+            guard case .intent(let number, _, _, _, _) = entry.content else { return }
+            _ = takeAnswers(to: IntentID(replica: entry.replica, number: number), withEvents: true)
         case .swap(let a, let b): drafts.swapAt(try place(of: a), try place(of: b))
         case .edit(let number, let event):
             let place = try place(ofIntent: number)
@@ -83,9 +106,11 @@ private struct BranchDraft<Event: Sendable> {
             insert(
                 .intent(0, event, isConfirmOnly: false, once: nil, retries: nil), at: place)
         case .reject(let number, let rejection):
-            try answer(number, with: .rejected(number, rejection))
+            try answer(number, with: .rejected(number, rejection), withEvents: true)
         case .acknowledge(let number):
-            try answer(number, with: .acknowledged(number, position: nil, replacement: nil))
+            try answer(
+                number, with: .acknowledged(number, position: nil, replacement: nil),
+                withEvents: false)
         }
     }
 
@@ -101,20 +126,29 @@ private struct BranchDraft<Event: Sendable> {
 
     /// Takes out what the log says of the intent, and says this instead.
     private mutating func answer(
-        _ number: IntentNumber, with content: LogEntry<Event>.Content
+        _ number: IntentNumber, with content: LogEntry<Event>.Content, withEvents: Bool
     ) throws(FoldbackError) {
-        let own = try place(ofIntent: number)
-        let id = IntentID(replica: drafts[own].entry.replica, number: number)
+        let own = drafts[try place(ofIntent: number)].entry
+        let id = IntentID(replica: own.replica, number: number)
+        let answers = takeAnswers(to: id, withEvents: withEvents)
+        insert(content, at: answers.first ?? drafts.count, answers.origin)
+    }
+
+    /// - Parameter withEvents: whether its events go from batches as well; the batches stay.
+    /// - Returns: the place of the first; and which entry that was, where it is gone.
+    private mutating func takeAnswers(
+        to id: IntentID, withEvents: Bool
+    ) -> (first: Int?, origin: LogSequence?) {
         var first: Int?
-        // What is said instead stands for the first answer; a batch stays, without the intent's event.
         var origin: LogSequence?
-        for place in drafts.indices.dropFirst(own + 1).reversed() {
+        for place in drafts.indices.reversed() {
             switch drafts[place].entry.content {
-            case .acknowledged(number, _, _), .rejected(number, _), .withdrawn(number),
-                .dismissed(number):
+            case .acknowledged(id.number, _, _), .rejected(id.number, _), .withdrawn(id.number),
+                .dismissed(id.number):
                 origin = drafts.remove(at: place).origin
                 first = place
-            case .confirmed(let events, let through) where events.contains { $0.origin == id }:
+            case .confirmed(let events, let through)
+            where withEvents && events.contains { $0.origin == id }:
                 drafts[place].entry = drafts[place].entry.replacing(
                     .confirmed(events.filter { $0.origin != id }, through: through))
                 origin = nil
@@ -122,29 +156,33 @@ private struct BranchDraft<Event: Sendable> {
             default: break
             }
         }
-        insert(content, at: first ?? drafts.count, origin)
+        return (first, origin)
     }
 
     /// Sequences and numbers that rise again.
-    func numbered() -> (entries: [LogEntry<Event>], origins: [LogSequence: LogSequence]) {
-        var numbers: [IntentNumber: IntentNumber] = [:]
-        var fresh: [Int: IntentNumber] = [:]
+    func numbered() -> NumberedDraft<Event> {
+        var renumbering = Renumbering()
+        var numbered = NumberedDraft<Event>()
         var last: IntentNumber = 0
-        for (place, draft) in drafts.enumerated() {
+        for draft in drafts {
             guard case .intent(let number, _, _, _, _) = draft.entry.content else { continue }
             last = max(number, last.next)
-            if draft.origin == nil { fresh[place] = last } else { numbers[number] = last }
+            if draft.origin == nil {
+                numbered.inserted.append(last)
+            } else {
+                renumbering.number(draft.entry, last)
+                numbered.intents[last] = number
+            }
         }
-        var entries: [LogEntry<Event>] = []
-        var origins: [LogSequence: LogSequence] = [:]
+        var inserted = numbered.inserted[...]
         var sequence: LogSequence = 0
-        for (place, draft) in drafts.enumerated() {
+        for draft in drafts {
             sequence = max(draft.origin ?? 0, sequence.next)
-            origins[sequence] = draft.origin
-            entries.append(
-                draft.entry.numbered(sequence, numbers, fresh[place], replicas: replicas))
+            numbered.origins[sequence] = draft.origin
+            let own = draft.isInsertedIntent ? inserted.popFirst() : nil
+            numbered.entries.append(renumbering.made(of: draft.entry, at: sequence, own))
         }
-        return (entries, origins)
+        return numbered
     }
 
     private func place(of sequence: LogSequence) throws(FoldbackError) -> Int {
@@ -156,7 +194,8 @@ private struct BranchDraft<Event: Sendable> {
 
     private func place(ofIntent number: IntentNumber) throws(FoldbackError) -> Int {
         let place = drafts.firstIndex { draft in
-            if case .intent(number, _, _, _, _) = draft.entry.content { true } else { false }
+            guard case .intent(number, _, _, _, _) = draft.entry.content else { return false }
+            return draft.origin != nil
         }
         guard let place else { throw .unknownIntent(number) }
         return place
@@ -166,39 +205,6 @@ private struct BranchDraft<Event: Sendable> {
 extension LogEntry {
     fileprivate func replacing(_ content: Content) -> LogEntry {
         LogEntry(
-            sequence: sequence, time: time, replica: replica, info: info, content: content)
-    }
-
-    /// - Parameter own: the number of the entry's own intent, where it is new.
-    func numbered(
-        _ sequence: LogSequence, _ numbers: [IntentNumber: IntentNumber], _ own: IntentNumber?,
-        replicas: Set<ReplicaID>
-    ) -> LogEntry {
-        func new(_ number: IntentNumber) -> IntentNumber { numbers[number] ?? number }
-        let content: Content =
-            switch content {
-            case .intent(let number, let event, let isConfirmOnly, let once, let retries):
-                .intent(
-                    own ?? new(number), event, isConfirmOnly: isConfirmOnly, once: once,
-                    retries: retries.map(new))
-            case .acknowledged(let number, let position, let replacement):
-                .acknowledged(new(number), position: position, replacement: replacement)
-            case .rejected(let number, let rejection): .rejected(new(number), rejection)
-            case .withdrawn(let number): .withdrawn(new(number))
-            case .dismissed(let number): .dismissed(new(number))
-            case .confirmed(let events, let through):
-                .confirmed(
-                    events.map { event in
-                        ConfirmedEvent(
-                            position: event.position, event: event.event,
-                            origin: event.origin.map { origin in
-                                replicas.contains(origin.replica)
-                                    ? IntentID(replica: origin.replica, number: new(origin.number))
-                                    : origin
-                            })
-                    }, through: through)
-            }
-        return LogEntry(
             sequence: sequence, time: time, replica: replica, info: info, content: content)
     }
 }

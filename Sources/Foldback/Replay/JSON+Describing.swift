@@ -27,8 +27,12 @@ extension JSON {
             return .array(mirror.children.map { inner($0.value) }.sorted { "\($0)" < "\($1)" })
         case .dictionary:
             return object(
-                mirror.children.map { child in
+                mirror.children.enumerated().map { place, child in
                     let pair = Array(Mirror(reflecting: child.value).children)
+                    // A mirror of one's own may have anything here.
+                    guard pair.count == 2 else {
+                        return (child.label ?? "\(place)", inner(child.value))
+                    }
                     return (name(of: pair[0].value), inner(pair[1].value))
                 })
         case .enum:
@@ -61,6 +65,11 @@ extension JSON {
         }
     }
 
+    /// JSON has no infinity, and two that are no number would differ from each other.
+    private static func described(_ number: Double) -> JSON {
+        number.isFinite ? .double(number) : .string("\(number)")
+    }
+
     private static func scalar(_ value: Any) -> JSON? {
         switch value {
         case let json as JSON: json
@@ -72,8 +81,8 @@ extension JSON {
         case let bool as Bool: .bool(bool)
         case let number as any BinaryInteger:
             Int64(exactly: number).map { .integer($0) } ?? .digits("\(number)")
-        case let number as any BinaryFloatingPoint: .double(Double(number))
-        case let number as any LogNumber: .integer(Int64(clamping: number.value))
+        case let number as any BinaryFloatingPoint: described(Double(number))
+        case let number as any LogNumber: .of(number)
         case let date as Date: .string(date.formatted(.iso8601))
         case let data as Data: .string(data.base64EncodedString())
         case let id as UUID: .string(id.uuidString)

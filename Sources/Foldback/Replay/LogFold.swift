@@ -49,11 +49,12 @@ package struct LogFold: Sendable {
 
     /// Appends an entry of which this is the record.
     package mutating func append(
-        _ entry: Entry, checksum: UInt64, bytes: Int, recalled: RecordedIntent?
+        _ entry: Entry, at sequence: LogSequence, checksum: UInt64, bytes: Int,
+        recalled: RecordedIntent?
     ) -> Effects {
         chain = checksum
         recordBytes += bytes
-        return state.apply(entry, at: state.sequence.next, recalled: recalled)
+        return state.apply(entry, at: sequence, recalled: recalled)
     }
 
     package mutating func perform(_ plan: FoldPlan) {
@@ -96,7 +97,8 @@ package struct LogFold: Sendable {
         } catch {
             throw FoldbackError(error, at: storage.path, sequence: sequence)
         }
-        if let reason = state.contradiction(in: record.entry) {
+        // What was taken out of a history with gaps was never recorded, and the rest was decided on so.
+        if !storage.hasGaps, let reason = state.contradiction(in: record.entry) {
             throw .damaged(path: storage.path, sequence: sequence, reason: reason)
         }
         var recalled: RecordedIntent?
@@ -104,7 +106,7 @@ package struct LogFold: Sendable {
             recalled = try storage.recall(number, codec: codec).recorded
         }
         let effects = append(
-            record.entry, checksum: checksum, bytes: bytes.count, recalled: recalled)
+            record.entry, at: sequence, checksum: checksum, bytes: bytes.count, recalled: recalled)
         perform(effects.fold)
         if let failure { throw failure }
         return (record, effects)
@@ -134,7 +136,7 @@ package struct RecordReader: Sendable {
     package mutating func next() throws(FoldbackError) -> (LogSequence, [UInt8])? {
         if piece.isEmpty { try readOn() }
         guard let record = piece.popFirst() else { return nil }
-        guard record.0 == sequence.next else {
+        guard record.0 == sequence.next || storage.hasGaps else {
             throw .damaged(
                 path: storage.path, sequence: sequence.next,
                 reason: "the record is missing, and \(record.0) comes next")
@@ -149,7 +151,9 @@ package struct RecordReader: Sendable {
         // Counted before the end is reached: a live log may have grown since.
         let count = try storage.recordCount()
         piece = try storage.records(from: sequence.next, countMax: left)[...]
-        guard piece.isEmpty, sequence.value < UInt64(count) else { return }
+        // Where there are gaps, so many records can go beyond the last.
+        if storage.hasGaps, let last { piece = piece.prefix { $0.0 <= last } }
+        guard piece.isEmpty, sequence.value < UInt64(count), !storage.hasGaps else { return }
         throw .damaged(
             path: storage.path, sequence: sequence.next,
             reason: "the log has \(count) records, and the rest cannot be found")

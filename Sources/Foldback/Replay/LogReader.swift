@@ -7,16 +7,19 @@
 /// Looks at a log without its app's types and without touching it, also while a store has it open in
 /// another process (L9).
 ///
-/// The data file stays byte for byte as it is. A log that nobody holds is opened without a lock file,
-/// and a store that opens meanwhile waits up to two seconds for the reader to be gone.
+/// The data file stays byte for byte as it is. A log that nobody holds is read without a lock file, and between two
+/// reads a store may open it; one that opens while something is read waits up to two seconds for that to end.
 public final class LogReader: Sendable {
-    let log: LMDBLog
+    let log: any LogStorage
     private let codec = RawCodec()
+
+    /// - Parameter log: nobody else uses.
+    init(_ log: any LogStorage) { self.log = log }
 
     /// - Throws: `.missing`, `.notALog`, `.locked` with `.thisProcess`, `.newerFormat`, `.damaged`,
     ///   `.storage`.
-    public init(at directory: URL) throws(FoldbackError) {
-        log = try LMDBLog.openReadOnly(directory.path)
+    public convenience init(at directory: URL) throws(FoldbackError) {
+        self.init(try LMDBLog.openReadOnly(directory.path))
     }
 
     /// Gives the log back; reading afterwards throws `.closed`.
@@ -26,8 +29,10 @@ public final class LogReader: Sendable {
     public func entries(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [LogEntry<[UInt8]>] {
+        // Counted first: a log that somebody writes has more when it is read.
+        let count = try log.recordCount()
         let records = try log.decodedRecords(from: start, countMax: countMax, codec: codec)
-        if records.isEmpty, countMax > 0, try start.value <= log.recordCount() {
+        if records.isEmpty, countMax > 0, max(start, 1).value <= UInt64(count) {
             throw log.missing(max(start, 1))
         }
         return records.map(LogEntry.init)
@@ -39,17 +44,17 @@ public final class LogReader: Sendable {
     /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` where the entries, though undamaged,
     ///   do not make a log.
     public func history() throws(FoldbackError) -> RecordedHistory<[UInt8]> {
+        let count = try log.recordCount()
         var records: [Record] = []
         while true {
-            let next = LogSequence(UInt64(records.count)).next
+            let next = (records.last?.stamp.sequence ?? 0).next
             let piece = try log.decodedRecords(
                 from: next, countMax: Limits.readCountMax, codec: codec)
             guard !piece.isEmpty else { break }
             records += piece
         }
-        guard try records.count >= log.recordCount() else {
-            throw log.missing(LogSequence(UInt64(records.count)).next)
-        }
+        let last = records.last?.stamp.sequence ?? 0
+        guard last.value >= UInt64(count) else { throw log.missing(last.next) }
         return try RecordedHistory(
             kind: log.header.kind, replica: log.header.replicas.current, records: records,
             codec: codec)

@@ -23,8 +23,9 @@ public struct LogReplay<P: Projection>: Sendable {
         self.log = log
         codec = AppCodec(codec: P.codec)
         (fold, _) = try LogFold.folded(log, folds: [Fold<P>()], codec: codec, upTo: sequence)
-        guard fold.state.sequence == sequence else {
-            throw .beyondEnd(sequence, last: fold.state.sequence)
+        if fold.state.sequence < sequence {
+            let last = LogSequence(UInt64(try log.recordCount()))
+            guard log.hasGaps, sequence <= last else { throw .beyondEnd(sequence, last: last) }
         }
         records = RecordReader(log, behind: sequence)
     }

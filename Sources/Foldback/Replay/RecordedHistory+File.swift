@@ -38,13 +38,14 @@ extension RecordedHistory {
 }
 
 extension RecordedHistory where Event == [UInt8] {
-    /// The history of a file.
+    /// The history of a file. Empty lines mean nothing.
     ///
     /// - Throws: ``HistoryFileError`` with the line.
     /// - Complexity: O(n log n) in entries.
     public init(ndjson text: String) throws {
-        var lines = text.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }).enumerated()
-            .makeIterator()
+        var lines = text.split(
+            omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }
+        ).enumerated().filter { !$0.element.isEmpty }.makeIterator()
         guard let first = lines.next() else {
             throw HistoryFileError(line: 1, reason: "the file is empty")
         }
@@ -53,7 +54,7 @@ extension RecordedHistory where Event == [UInt8] {
                 throw HistoryFileError(line: line + 1, reason: "\(error)")
             }
         }
-        let (kind, replica, format) = try read(0) {
+        let (kind, replica, format) = try read(first.offset) {
             try Self.head(JSON(parsing: String(first.element)))
         }
         var entries: [LogEntry<[UInt8]>] = []
@@ -62,6 +63,7 @@ extension RecordedHistory where Event == [UInt8] {
             try read(index) {
                 let json = try JSON(parsing: String(line))
                 let entry = try LogEntry<[UInt8]>(fileJSON: json, format, replica)
+                if let excess = Record(entry).excess { throw excess }
                 lineOf[entry.sequence] = index
                 entries.append(entry)
             }
@@ -105,7 +107,7 @@ public struct HistoryFileError: Error, Hashable, Sendable, CustomStringConvertib
 
 extension EventFormat {
     /// Nil where the object does not say.
-    fileprivate init?(_ json: JSON) throws {
+    init?(_ json: JSON) throws {
         guard let codec = json["codec"] else { return nil }
         guard let codec = codec.integerValue.flatMap({ UInt8(exactly: $0) }),
             let version = json["version"]?.integerValue.flatMap({ UInt16(exactly: $0) })
@@ -148,75 +150,6 @@ extension LogEntry {
     }
 }
 
-extension LogEntry where Event == [UInt8] {
-    fileprivate init(fileJSON json: JSON, _ format: EventFormat, _ own: ReplicaID) throws {
-        func number<Number: LogNumber>(_ name: ExactString, _ json: JSON) throws -> Number {
-            guard let number = json[name]?.unsignedValue.map({ Number($0) }) else {
-                throw HistoryFileError.Flaw("\"\(name)\" is no number from 0 up")
-            }
-            return number
-        }
-        func event(_ json: JSON) throws -> LoggedEvent<[UInt8]> {
-            guard let event = json["event"] else {
-                throw HistoryFileError.Flaw("\"event\" is missing")
-            }
-            return LoggedEvent(
-                bytes: try event.exactBytes(), format: try EventFormat(json) ?? format)
-        }
-        var info: [String: String] = [:]
-        for (name, value) in json["info"]?.objectValue?.members ?? [] {
-            guard let text = value.stringValue else {
-                throw HistoryFileError.Flaw("\"info\" has something that is no text")
-            }
-            info[name.string] = text
-        }
-        let replica = try json["replica"].map { name in
-            guard let replica = name.stringValue.flatMap({ ReplicaID($0) }) else {
-                throw HistoryFileError.Flaw("\"replica\" is no replica's name")
-            }
-            return replica
-        }
-        guard let time = json["at"]?.integerValue else {
-            throw HistoryFileError.Flaw("\"at\" is no time in milliseconds")
-        }
-        let content: Content
-        switch json["kind"]?.stringValue {
-        case "intent":
-            content = .intent(
-                try number("intent", json), try event(json),
-                isConfirmOnly: json["confirmOnly"] == true, once: json["once"]?.stringValue,
-                retries: json["retries"] == nil ? nil : try number("retries", json))
-        case "acknowledged":
-            content = .acknowledged(
-                try number("intent", json),
-                position: json["position"] == nil ? nil : try number("position", json),
-                replacement: json["event"] == nil ? nil : try event(json))
-        case "rejected":
-            content = .rejected(
-                try number("intent", json),
-                Rejection(
-                    code: json["code"]?.stringValue, message: json["message"]?.stringValue ?? ""))
-        case "withdrawn": content = .withdrawn(try number("intent", json))
-        case "dismissed": content = .dismissed(try number("intent", json))
-        case "confirmed":
-            let events = try (json["events"]?.arrayValue ?? []).map { json in
-                ConfirmedEvent(
-                    position: try number("position", json), event: try event(json),
-                    origin: try json["origin"].map { origin in
-                        guard let name = origin["replica"]?.stringValue.flatMap({ ReplicaID($0) })
-                        else { throw HistoryFileError.Flaw("an origin has no replica") }
-                        return IntentID(replica: name, number: try number("intent", origin))
-                    })
-            }
-            content = .confirmed(events, through: try number("through", json))
-        default: throw HistoryFileError.Flaw("there is no such kind of entry")
-        }
-        self.init(
-            sequence: try number("sequence", json), time: Timestamp(millisecondsSince1970: time),
-            replica: replica ?? own, info: info, content: content)
-    }
-}
-
 extension JSON {
     /// Bytes that `exactBytes` gives back: as the JSON that they are, where it would be written so.
     fileprivate init(exactly bytes: [UInt8]) {
@@ -227,7 +160,7 @@ extension JSON {
         }
     }
 
-    fileprivate func exactBytes() throws -> [UInt8] {
+    func exactBytes() throws -> [UInt8] {
         guard let bytes = self["bytes"], let list = bytes.arrayValue,
             objectValue?.members.count == 1
         else { return encoded }

@@ -10,11 +10,15 @@ extension Foldback {
     /// Makes a log of a history: the same views, overlay, states of intents and numbers that are used. New intents
     /// are another replica's, so that no id is ever given twice.
     ///
+    /// A history does not say which pending intents were sent, so the log takes all of them for sent: the outbox
+    /// sends them again under their own ids, and withdrawing one throws `.mayHaveLeft`.
+    ///
     /// - Parameters:
     ///   - history: without gaps; see ``RecordedHistory/closed()``.
     ///   - directory: of a log that is not there yet, or has no entries.
     /// - Throws: `.notEmpty`, `.doesNotFollow` at the first gap, `.kindDiffers` where there is a log of the
-    ///   other kind, `.locked`, `.storage`. Where writing fails, the log has the first entries.
+    ///   other kind, `.locked`, `.storage`; nothing was imported.
+    /// - Complexity: one transaction, so that a process that dies leaves no log that looks whole. O(n) memory.
     public static func importHistory(
         _ history: RecordedHistory<[UInt8]>, into directory: URL
     ) async throws(FoldbackError) {
@@ -27,37 +31,24 @@ extension Foldback {
     package static func makeLog(
         of history: RecordedHistory<[UInt8]>, in directory: URL
     ) throws(FoldbackError) {
-        let path = directory.path
-        try checkImport(history, into: directory)
+        try history.requireWhole()
         let log = try LMDBLog.open(
-            path, kind: nil, newKind: history.kind, replica: nil, earlier: history.replicas,
-            options: Durability.durable.options, freshReplica: LogSources.system.freshReplica)
+            directory.path, kind: history.kind, newKind: history.kind, replica: nil,
+            earlier: history.replicas, options: Durability.durable.options,
+            freshReplica: LogSources.system.freshReplica)
         defer { log.close() }
-        guard log.header.kind == history.kind else {
-            throw .kindDiffers(path: path, existing: log.header.kind, asked: history.kind)
-        }
-        var importer = Importer(log, history.codec)
-        for record in history.records { try importer.take(record) }
-        try importer.write()
+        let batch = try history.batch(in: log.header.replicas, isSent: true)
+        do throws(StorageFailure) { try log.write(batch) } catch { throw .storage(error) }
     }
 
-    /// Whether ``importHistory(_:into:)`` would begin; it throws what that would.
+    /// Whether ``importHistory(_:into:)`` would begin. Changes nothing.
+    ///
+    /// - Throws: what that would.
     public static func checkImport(
         _ history: RecordedHistory<[UInt8]>, into directory: URL
     ) throws(FoldbackError) {
         try history.requireWhole()
-        try requireEmpty(directory.path)
-    }
-
-    private static func requireEmpty(_ path: String) throws(FoldbackError) {
-        let log: LMDBLog
-        do throws(FoldbackError) { log = try LMDBLog.openReadOnly(path) } catch {
-            guard case .missing = error else { throw error }
-            return
-        }
-        defer { log.close() }
-        let count = try log.recordCount()
-        guard count == 0 else { throw .notEmpty(path: path, entryCount: count) }
+        try LMDBLog.checkImport(into: directory.path, of: history.kind)
     }
 }
 
@@ -92,51 +83,46 @@ extension RecordedHistory {
     }
 
     /// The same without gaps: sequences and numbers from 1 up. Ids that projections make of a context differ
-    /// from those before (F12).
+    /// from those before (F12); an event whose intent was taken out is nobody's.
     public func closed() throws(FoldbackError) -> RecordedHistory {
-        var numbers: [IntentNumber: IntentNumber] = [:]
-        var closed: [LogEntry<Event>] = []
+        let entries = entries
+        var renumbering = Renumbering()
         for entry in entries {
-            if case .intent(let number, _, _, _, _) = entry.content {
-                numbers[number] = IntentNumber(UInt64(numbers.count + 1))
-            }
-            closed.append(
-                entry.numbered(
-                    LogSequence(UInt64(closed.count + 1)), numbers, nil, replicas: Set(replicas)))
+            renumbering.number(entry, IntentNumber(UInt64(renumbering.numbers.count + 1)))
         }
-        return try RecordedHistory(
-            kind: kind, replica: replica, records: closed.map { Record($0) }, codec: codec)
-    }
-}
-
-/// Writes entries as a store would have, in bounded transactions.
-private struct Importer {
-    private let log: LMDBLog
-    private let codec: any PayloadCodec
-    private var working: WorkingLog
-
-    init(_ log: LMDBLog, _ codec: any PayloadCodec) {
-        self.log = log
-        self.codec = codec
-        working = WorkingLog(
-            LogFold(of: log, folds: []), attempts: Attempts(), replicas: log.header.replicas)
-    }
-
-    mutating func take(_ record: Record) throws(FoldbackError) {
-        let subjects = try working.settled(
-            record.entry.named(in: log.header.replicas), in: log, codec)
-        working.append(
-            record.entry, time: record.stamp.time, subjects: subjects, replica: record.replica)
-        if working.batch.records.count >= Limits.commitCountMax
-            || working.batch.bytes >= Limits.commitBytesMax
-        {
-            try write()
+        let closed = entries.enumerated().map { place, entry in
+            Record(renumbering.made(of: entry, at: LogSequence(UInt64(place + 1))))
         }
+        return try RecordedHistory(kind: kind, replica: replica, records: closed, codec: codec)
     }
 
-    mutating func write() throws(FoldbackError) {
-        do throws(StorageFailure) { try log.write(working.batch) } catch { throw .storage(error) }
-        working.begin(isWatched: false)
+    /// What a log without entries gets to have these, as if a store had recorded and taken them.
+    ///
+    /// - Parameters:
+    ///   - replicas: with those of the history.
+    ///   - isSent: whether pending intents count as sent.
+    func batch(
+        in replicas: ReplicaTable, isSent: Bool = false
+    ) throws(FoldbackError) -> WriteBatch {
+        let nothing = MemoryLog(kind: kind, replica: replica)
+        var working = WorkingLog(
+            LogFold(kind: kind, replica: replica, folds: []), attempts: Attempts(),
+            replicas: replicas)
+        var recorded: Set<IntentNumber> = []
+        for record in records {
+            let named = record.entry.named(in: replicas).filter(recorded.contains)
+            if case .intent(let intent) = record.entry { recorded.insert(intent.number) }
+            working.append(
+                record.entry, time: record.stamp.time,
+                subjects: try working.settled(named, in: nothing, codec),
+                at: record.stamp.sequence, replica: record.replica)
+        }
+        guard isSent else { return working.batch }
+        for (number, intent) in working.fold.state.overlay where intent.state == .pending {
+            let attempt = Attempt(count: 1, startedAt: intent.recorded.time)
+            _ = working.note([number: attempt])
+        }
+        return working.batch
     }
 }
 

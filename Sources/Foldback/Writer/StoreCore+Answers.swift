@@ -91,7 +91,7 @@ extension LogStorage {
         var decoded: [Record] = []
         var expected = max(start, 1)
         for (sequence, bytes) in try records(from: start, countMax: countMax) {
-            guard sequence == expected else { throw missing(expected) }
+            guard sequence == expected || hasGaps else { throw missing(expected) }
             expected = sequence.next
             do throws(FormatError) {
                 decoded.append(

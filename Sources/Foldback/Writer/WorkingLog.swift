@@ -56,13 +56,14 @@ package struct WorkingLog: Sendable {
 
     /// Appends an entry that was decided on.
     /// - Parameters:
-    ///   - replica: that wrote it; nil: the log's present one.
     ///   - subjects: the settled intents that its command names.
+    ///   - sequence: nil: the next one.
+    ///   - replica: that wrote it; nil: the log's present one.
     mutating func append(
         _ entry: Entry, time: Timestamp, subjects: [IntentNumber: SettledSubject],
-        replica: ReplicaID? = nil
+        at sequence: LogSequence? = nil, replica: ReplicaID? = nil
     ) {
-        let sequence = fold.state.sequence.next
+        let sequence = sequence ?? fold.state.sequence.next
         var info: [String: String] = [:]
         if case .intent(let recorded) = entry { info = recorded.info }
         let record = Record(
@@ -73,7 +74,7 @@ package struct WorkingLog: Sendable {
         batch.append(bytes, at: sequence)
         let recalled = fold.state.recalled(by: entry).flatMap { subjects[$0]?.intent.recorded }
         let effects = fold.append(
-            entry, checksum: checksum, bytes: bytes.count, recalled: recalled)
+            entry, at: sequence, checksum: checksum, bytes: bytes.count, recalled: recalled)
         note(effects, subjects)
         perform(effects.fold)
     }

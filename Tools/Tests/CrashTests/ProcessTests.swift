@@ -48,6 +48,30 @@ import Testing
         #expect(shell.finish().status == 0)
     }
 
+    @Test func `a log that somebody looks at for long is opened, written and closed meanwhile`()
+        throws
+    {
+        let first = try ShellProcess(directory.log)
+        first.send(record)
+        #expect(first.finish().status == 0)
+        let reader = try LogReader(at: directory.log)
+        var replay = try reader.replay(Documents.self)
+        #expect(try replay.next() != nil)
+        for number in 2...4 {
+            // Once before, once while, and once after it is read as a log that is being written.
+            let shell = try ShellProcess(directory.log)
+            shell.send(record)
+            #expect(shell.answer()?["intent"] == .integer(Int64(number)))
+            if number != 2 {
+                #expect(try replay.next()?.sequence == LogSequence(UInt64(number - 1)))
+            }
+            #expect(shell.finish().status == 0)
+        }
+        #expect(try replay.next()?.sequence == 4)
+        #expect(try replay.next() == nil && reader.status().sequence == 4)
+        reader.close()
+    }
+
     @Test func `looking at a closed log shows its entries and leaves its bytes`() throws {
         let shell = try ShellProcess(directory.log)
         shell.send(record)

@@ -1,0 +1,232 @@
+import Foldback
+import Foundation
+import TestSupport
+import Testing
+
+/// What would have been.
+@Suite struct BranchTests {
+    /// A history without an entry; with an intent go the answers to it, and its events from batches.
+    private static func without(
+        _ gone: LogSequence, _ history: RecordedHistory<Move>
+    ) -> RecordedHistory<Move> {
+        var own: IntentID?
+        if let entry = history.entries.first(where: { $0.sequence == gone }),
+            case .intent = entry.content
+        {
+            own = entry.intents.first
+        }
+        let left = history.entries.compactMap { entry -> LogEntry<Move>? in
+            guard entry.sequence != gone else { return nil }
+            switch entry.content {
+            case .intent: return entry
+            case .confirmed(let events, let through):
+                return LogEntry(
+                    sequence: entry.sequence, time: entry.time, replica: entry.replica, info: [:],
+                    content: .confirmed(
+                        events.filter { own == nil || $0.origin != own }, through: through))
+            case .acknowledged, .rejected, .withdrawn, .dismissed:
+                return entry.intents.first?.number == own?.number ? nil : entry
+            }
+        }
+        return history.following(left.map { Record($0) })
+    }
+
+    /// Property: a branch without edits is the history; one without an entry is what is left of it.
+    @Test(arguments: LogKind.allCases)
+    func `a branch shows what would have been`(kind: LogKind) async throws {
+        for seed in HistoryTests.seed..<HistoryTests.seed + 20 {
+            var random = SeededGenerator(seed: seed)
+            let store = try await RandomHistory.ofAnything(kind, steps: 40, using: &random).store
+            let history = try store.history()
+            let same = try history.branch([])
+            #expect(same.history.ndjson == history.ndjson && same.leftOut == [])
+            #expect(history.divergences(of: same, in: Board.self).entries == [])
+            guard let gone = history.sequences.randomElement(using: &random) else { continue }
+            let branch = try history.branch([.drop(gone)])
+            let left = Self.without(gone, history)
+            #expect(branch.history.ndjson == left.ndjson, "seed \(seed), \(gone)")
+            #expect(
+                Set(branch.origins.values).union(branch.leftOut).union([gone])
+                    == Set(history.sequences))
+            let real = Array(history.snapshots(of: Board.self))
+            let found = history.divergences(of: branch, in: Board.self)
+            // Behind the last entry both have come to their ends.
+            let end = branch.history.snapshot(of: Board.self)
+            let isSame =
+                end.view == store.view && end.confirmed == store.confirmed
+                && end.conflicted == store.snapshot.conflicted
+            #expect(found.end.isNone == isSame && found.end.sequence == real.last?.sequence ?? 0)
+        }
+    }
+
+    /// Property: what differs, taken in entry by entry, is in the end what a look at both whole states says; with
+    /// documents, of which only what was touched is looked at, as where all is.
+    @Test(arguments: LogKind.allCases)
+    func `what differs adds up to the whole difference`(kind: LogKind) async throws {
+        for seed in HistoryTests.seed..<HistoryTests.seed + 10 {
+            var random = SeededGenerator(seed: seed)
+            let history = try await Self.documents(kind, using: &random)
+            guard let gone = history.sequences.randomElement(using: &random) else { continue }
+            let branch = try history.branch([.drop(gone)])
+            let found = history.divergences(of: branch, in: Documents.self)
+            #expect(
+                found == history.divergences(of: branch, in: WholeDocuments.self), "seed \(seed)")
+            var differing: [JSONPointer: JSONDifference] = [:]
+            for difference in found.entries.flatMap(\.view) {
+                differing[difference.place] = difference.old == difference.new ? nil : difference
+            }
+            let end = history.snapshot(of: Documents.self).view.json
+                .differences(to: branch.history.snapshot(of: Documents.self).view.json)
+            #expect(end == found.end.view, "seed \(seed)")
+            // Where a document came or went, what differed within it is no place any more.
+            for difference in end { #expect(differing[difference.place] == difference) }
+        }
+    }
+
+    /// ``Documents`` that does not say what an event touches.
+    struct WholeDocuments: Projection, CustomReflectable {
+        var documents = Documents()
+        static var codec: any EventCodec<DocumentEvent> { Documents.codec }
+
+        mutating func apply(_ event: DocumentEvent, _ context: EventContext) throws {
+            try documents.apply(event, context)
+        }
+
+        var customMirror: Mirror {
+            let pairs = documents.byKey.map { ($0.key.string, $0.value) }
+            return Mirror(reflecting: Dictionary(uniqueKeysWithValues: pairs))
+        }
+    }
+
+    /// Changes of a few documents, answered in many ways.
+    private static func documents(
+        _ kind: LogKind, using random: inout SeededGenerator
+    ) async throws -> RecordedHistory<DocumentEvent> {
+        let store = Foldback.inMemory(
+            Documents.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
+        for _ in 0..<40 {
+            let key = ExactString(["a", "b", "c"].randomElement(using: &random)!)
+            let event: DocumentEvent =
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: .set(key, ["n": .integer(Int64.random(in: 0...9, using: &random))])
+                case 1: .increment(key, field: "n", by: .integer(1))
+                case 2: .delete(key)
+                default: .all([.merge(key, ["m": true]), .set("d", [1, "x"])])
+                }
+            _ = try await store.record(event, force: true)
+            guard let number = store.snapshot.pending.randomElement(using: &random) else {
+                continue
+            }
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: try await store.reject(number, message: "no")
+            case 1: _ = try await store.acknowledge(number)
+            case 2 where kind == .downlink:
+                let origin = IntentID(replica: store.status.replica, number: number)
+                try await store.confirm([
+                    ConfirmedEvent(
+                        position: store.snapshot.through.next, event: event, origin: origin)
+                ])
+            default: break
+            }
+        }
+        return try store.history()
+    }
+
+    // MARK: Examples
+
+    @Test func `edits of every kind`() async throws {
+        let history = try await ReplayTests.history()
+        func cells(_ edits: HistoryEdit<Move>...) throws -> [String: Int] {
+            try history.branch(edits).history.snapshot(of: Board.self).view.cells
+        }
+        let event = try LoggedEvent(Move.set("post", 40), writtenBy: MoveCodec())
+        let draft = try #require(history.snapshot(of: Board.self).view.cells["draft"])
+        #expect(try cells() == ["post": 5, "draft": draft])
+        #expect(try cells(.edit(1, event))["post"] == 45)
+        #expect(try cells(.record(event, behind: 5))["post"] == 40)
+        #expect(try cells(.record(event, behind: 0))["post"] == 45)
+        #expect(try cells(.reject(1, Rejection(message: "no")))["post"] == nil)
+        #expect(try cells(.acknowledge(2))["draft"] != draft)
+        // The one that claims first gets it.
+        let swapped = try history.branch([.swap(3, 4)]).history
+        #expect(try history.snapshot(of: Board.self, at: 3).view.cells["draft"] != draft)
+        #expect(try swapped.snapshot(of: Board.self, at: 4).view.cells["draft"] == draft)
+        #expect(throws: FoldbackError.self) { try history.branch([.drop(77)]) }
+        // A new intent cannot be named.
+        #expect(throws: FoldbackError.self) {
+            try history.branch([.record(event, behind: 0), .reject(0, Rejection(message: ""))])
+        }
+        #expect(throws: FoldbackError.self) { try history.branch([.edit(77, event)]) }
+    }
+
+    /// Two intents of this replica, of which a batch confirms the first, with another replica's.
+    private static func downlink() async throws -> RecordedHistory<Move> {
+        let me = try #require(ReplicaID("me"))
+        let store = Foldback.inMemory(
+            Board.self, confirmedBy: .downlink, replica: me, sources: .counting())
+        _ = try await store.record(.set("a", 1))
+        _ = try await store.record(.set("b", 2))
+        let other = try #require(ReplicaID("other"))
+        try await store.confirm([
+            ConfirmedEvent(
+                position: 1, event: .set("a", 1), origin: IntentID(replica: me, number: 1)),
+            ConfirmedEvent(
+                position: 2, event: .set("c", 3), origin: IntentID(replica: other, number: 1)),
+        ])
+        return try store.history()
+    }
+
+    @Test func `what a batch brought goes with its intent, and stays when that is acknowledged`()
+        async throws
+    {
+        let history = try await Self.downlink()
+        func end(_ edit: HistoryEdit<Move>) throws -> Snapshot<Board> {
+            try history.branch([edit]).history.snapshot(of: Board.self)
+        }
+        #expect(try end(.drop(1)).view.cells == ["b": 2, "c": 3])
+        #expect(try end(.reject(1, Rejection(message: "no"))).confirmed.cells == ["c": 3])
+        let same = try end(.acknowledge(1))
+        #expect(same.confirmed.cells == ["a": 1, "c": 3] && same.pending == [2])
+        let accepted = try end(.acknowledge(2))
+        #expect(accepted.accepted == [2] && accepted.view.cells == ["a": 1, "b": 2, "c": 3])
+    }
+
+    /// A number that was taken out, and which a batch still names, is nobody's: not the next intent's.
+    @Test func `gaps are looked at as they are, and closing them gives no intent another's events`()
+        async throws
+    {
+        let history = try await Self.downlink()
+        let holed = history.following(history.records.filter { $0.stamp.sequence != 1 })
+        #expect(holed.sequences == [2, 3])
+        let reader = try LogReader(RecordedHistory<[UInt8]>(ndjson: holed.ndjson))
+        let end = try reader.snapshot(of: Board.self, at: 3)
+        #expect(end.confirmed.cells == ["a": 1, "c": 3] && end.pending == [2])
+        #expect(try reader.snapshot(of: Board.self, at: 1).sequence == 0)
+        #expect(try reader.entries(from: 1, countMax: 9).map(\.sequence) == [2, 3])
+        #expect(try reader.states()(2) == .pending && reader.states()(1) == nil)
+        #expect(throws: FoldbackError.self) { try reader.snapshot(of: Board.self, at: 4) }
+        #expect(try reader.history().ndjson == holed.ndjson)
+        let closed = try holed.closed()
+        #expect(closed.sequences == [1, 2])
+        let same = closed.snapshot(of: Board.self)
+        #expect(same.confirmed.cells == end.confirmed.cells && same.pending == [1])
+    }
+
+    @Test
+    func `an intent that is new moves the numbers behind it, and no conflict is made of that`()
+        async throws
+    {
+        let store = Foldback.inMemory(
+            Board.self, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .counting())
+        _ = try await store.record(.set("a", 1))
+        _ = try await store.record(.claim("a"), force: true)
+        let history = try store.history()
+        #expect(store.snapshot.conflicted == [2])
+        let event = try LoggedEvent(Move.set("z", 9), writtenBy: MoveCodec())
+        let branch = try history.branch([.record(event, behind: 1)])
+        #expect(branch.inserted == [2] && branch.intents == [1: 1, 3: 2])
+        let found = history.divergences(of: branch, in: Board.self)
+        #expect(found.entries.flatMap(\.view).map(\.place.description) == ["/cells/z"])
+        #expect(found.entries.allSatisfy { $0.conflicts.isEmpty && $0.conflictsEnded.isEmpty })
+    }
+}
