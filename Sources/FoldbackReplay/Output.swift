@@ -35,6 +35,7 @@
                 return try writing(through: file.path, body)
             }
             let part = try VanishingFile(beside: path)
+            defer { part.remove() }
             try writing(through: part.path, body)
             guard rename(part.path, path) == 0 else {
                 throw StreamFailure("\(path) cannot be written: \(systemError)")

@@ -45,6 +45,7 @@
         private static func input(_ bytes: [UInt8]) throws -> FileHandle {
             guard !bytes.isEmpty else { return .nullDevice }
             let file = try VanishingFile()
+            defer { file.remove() }
             try Data(bytes).write(to: URL(filePath: file.path))
             guard let handle = FileHandle(forReadingAtPath: file.path) else {
                 throw StreamFailure("\(file.path) cannot be read: \(systemError)")

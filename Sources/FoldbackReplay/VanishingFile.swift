@@ -2,9 +2,9 @@
     import Foldback
     import Foundation
 
-    /// A file that only its owner may read, and that is gone with this value; also where the process is interrupted,
-    /// terminated, or loses who reads its output.
-    final class VanishingFile {
+    /// A file that only its owner may read, and that is gone where the process is interrupted, terminated, or loses
+    /// who reads its output. Who makes it removes it: `defer { file.remove() }`.
+    struct VanishingFile {
         let path: String
         private let slot: Int
 
@@ -23,7 +23,8 @@
             Foundation.close(descriptor)
         }
 
-        deinit {
+        /// Also where it has become another file.
+        func remove() {
             unlink(path)
             Vanishing.remove(slot)
         }
@@ -33,7 +34,8 @@
     var systemError: String { String(cString: strerror(errno)) }
 
     /// Paths that a signal's handler can read: it may be called between any two instructions, so there is nothing
-    /// but memory that stays where it is. Few files vanish at a time; a path has its place before the file is made.
+    /// but memory that stays where it is. Few files vanish at a time, and all are made by the one command that runs; a
+    /// path has its place before the file is made.
     private enum Vanishing {
         private static let slotCount = 8
         nonisolated(unsafe) private static let paths = {

@@ -32,7 +32,7 @@ public struct StateExpectation: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: where the text is none.
     public init(_ text: String) throws(StateExpectationError) {
         let operators = Comparison.allCases.compactMap { comparison in
-            text.firstPlace(of: " \(comparison.rawValue) ").map { (comparison, $0) }
+            text.firstRange(of: " \(comparison.rawValue) ").map { (comparison, $0) }
         }
         guard let (comparison, range) = operators.min(by: { $0.1.lowerBound < $1.1.lowerBound })
         else { throw StateExpectationError("\(text) is no comparison; write '/post/likes >= 0'") }
@@ -71,13 +71,6 @@ public struct StateExpectation: Hashable, Sendable, CustomStringConvertible {
 public struct StateExpectationError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
     init(_ description: String) { self.description = description }
-}
-
-extension String {
-    fileprivate func firstPlace(of text: String) -> Range<Index>? {
-        indices.lazy.filter { self[$0...].hasPrefix(text) }.first
-            .map { $0..<index($0, offsetBy: text.count) }
-    }
 }
 
 extension JSON {

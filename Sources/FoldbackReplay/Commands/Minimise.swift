@@ -80,6 +80,7 @@
             let command = command ?? ""
             let reader = try log.reader()
             let file = try VanishingFile()
+            defer { file.remove() }
             let progress = Progress("trying histories", of: UInt64(tries))
             defer { progress.end() }
             return try await view.minimised(reader, tries: tries, expectation, progress) {

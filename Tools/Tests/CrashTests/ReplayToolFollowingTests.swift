@@ -129,6 +129,20 @@ import Testing
         ])
         #expect(plain.output.contains("+ /post/likes  1\npending 2  accepted none"), "\(plain)")
     }
+
+    @Test func `stepping through what is left of a history keeps to what is there`() throws {
+        let file = directory.url.appending(path: "log.ndjson")
+        try ReplayStory.write(
+            [2, 5].map { number in
+                #"{"at":1,"event":{"key":"a","op":"set","value":1},"intent":\#(number),"kind":"intent","replica":"me","sequence":\#(number)}"#
+            }, to: file)
+        let seen = try run([
+            "sh", "-c", "printf 'n\\nn\\nn\\np\\n4\\n' | \(foldback) step \(file.path) --json",
+        ])
+        let entries = try seen.output.split(separator: "\n")
+            .map { try JSON(parsing: String($0))["entry"]?["sequence"] }
+        #expect(entries == [nil, 2, 5, 5, 2, nil], "\(seen)")
+    }
 }
 
 /// A command whose output is read while it runs.

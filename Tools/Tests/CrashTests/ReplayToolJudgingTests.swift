@@ -30,8 +30,10 @@ import Testing
     @Test func `every command starts with the same signals`() throws {
         try ReplayStory.makeLog(directory.log)
         let signals = directory.url.appending(path: "signals").path
-        let seen = try tool(
-            "first-break", "--run", "grep SigIgn /proc/self/status >> '\(signals)'")
+        let command = "grep SigIgn /proc/self/status >> '\(signals)'"
+        let seen = try run(
+            ["env", "--default-signal=PIPE", foldback, "first-break", directory.log.path]
+                + ["--run", command])
         #expect(seen.status == 0, "\(seen)")
         let lines = try String(contentsOfFile: signals, encoding: .utf8).split(separator: "\n")
         #expect(lines.count == 7 && Set(lines).count == 1, "\(lines)")

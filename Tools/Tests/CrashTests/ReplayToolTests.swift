@@ -85,6 +85,16 @@ import Testing
         }
     }
 
+    @Test func `help says where a file can stand for a log`() throws {
+        for (command, takesFile) in [
+            ("at", true), ("export", true), ("verify", false), ("shell", false), ("import", false),
+        ] {
+            let help = try run([foldback, command, "--help"]).output
+                .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(help.contains("also a file of `export`") == takesFile, "\(help)")
+        }
+    }
+
     @Test func `what is exported can be imported, and is the same log`() throws {
         try makeLog()
         let other = directory.url.appending(path: "other").path
