@@ -32,11 +32,11 @@
             to file: URL, _ body: (([UInt8]) throws -> Void) throws -> Void
         ) throws {
             guard let path = try replaceable(file.path) else {
-                return try writing(through: file.path, body)
+                return try writing(through: file.path, O_CREAT, body)
             }
             let part = try VanishingFile(beside: path)
             defer { part.remove() }
-            try writing(through: part.path, body)
+            try part.write(body)
             guard rename(part.path, path) == 0 else {
                 throw StreamFailure("\(path) cannot be written: \(systemError)")
             }
@@ -57,10 +57,11 @@
             return String(cString: target)
         }
 
-        private static func writing(
-            through path: String, _ body: (([UInt8]) throws -> Void) throws -> Void
+        /// - Parameter flags: of `open`.
+        static func writing(
+            through path: String, _ flags: Int32, _ body: (([UInt8]) throws -> Void) throws -> Void
         ) throws {
-            let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
+            let descriptor = open(path, O_WRONLY | flags, 0o600)
             guard descriptor >= 0 else {
                 throw StreamFailure("\(path) cannot be written: \(systemError)")
             }

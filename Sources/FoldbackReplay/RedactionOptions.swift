@@ -53,7 +53,7 @@
             }
             let redactor = Redactor(
                 rules: try rules(), isOverDocuments: projection.view.isOverDocuments)
-            let redacted = try redactor.redacted(history)
+            let redacted = try Progress.run("redacting") { try redactor.redacted(history) }
             for (rule, count) in redacted.counts where count == 0 {
                 if case .keep = rule { continue }
                 throw ValidationError(
@@ -61,8 +61,10 @@
             }
             for (rule, count) in redacted.counts { Output.note("\(rule): \(count)".visible) }
             for projection in all {
-                guard let change = projection.view.deviation(of: redacted.history, from: history)
-                else { continue }
+                let change = Progress.run("comparing") {
+                    projection.view.deviation(of: redacted.history, from: history)
+                }
+                guard let change else { continue }
                 Output.note(
                     "the redacted log does not behave as the log does: \(projection.name): \(change)"
                         .visible)

@@ -46,7 +46,7 @@
             guard !bytes.isEmpty else { return .nullDevice }
             let file = try VanishingFile()
             defer { file.remove() }
-            try Data(bytes).write(to: URL(filePath: file.path))
+            try file.write(bytes)
             guard let handle = FileHandle(forReadingAtPath: file.path) else {
                 throw StreamFailure("\(file.path) cannot be read: \(systemError)")
             }

@@ -1,6 +1,7 @@
 #if ReplayTool
     import Foldback
     import Foundation
+    import Synchronization
 
     /// A file that only its owner may read, and that is gone where the process is interrupted, terminated, or loses
     /// who reads its output. Who makes it removes it: `defer { file.remove() }`.
@@ -21,7 +22,16 @@
                 throw StreamFailure("\(file ?? path) cannot be written: \(systemError)")
             }
             Foundation.close(descriptor)
+            // A signal came before the file did.
+            if Vanishing.isEnding { unlink(path) }
         }
+
+        /// Whatever was in it. It is not made again where a signal has just removed it.
+        func write(_ body: (([UInt8]) throws -> Void) throws -> Void) throws {
+            try Output.writing(through: path, O_TRUNC, body)
+        }
+
+        func write(_ bytes: [UInt8]) throws { try write { try $0(bytes) } }
 
         /// Also where it has become another file.
         func remove() {
@@ -38,12 +48,19 @@
     /// path has its place before the file is made.
     private enum Vanishing {
         private static let slotCount = 8
+        private static let hasSignal = Atomic(false)
+
+        static var isEnding: Bool { hasSignal.load(ordering: .sequentiallyConsistent) }
+
         nonisolated(unsafe) private static let paths = {
             let paths = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(
                 capacity: slotCount)
             paths.initialize(repeating: nil, count: slotCount)
-            for number in [SIGINT, SIGTERM, SIGPIPE] { handle(number) }
             return paths
+        }()
+        /// Once there are paths: a handler must not be the first who asks for them.
+        private static let handled: Void = {
+            for number in [SIGINT, SIGTERM, SIGPIPE] { handle(number) }
         }()
 
         static func add(_ path: String) -> Int {
@@ -51,6 +68,7 @@
                 preconditionFailure("more than \(slotCount) vanishing files")
             }
             paths[slot] = strdup(path)
+            handled
             return slot
         }
 
@@ -63,6 +81,7 @@
         /// Ends as if there were no handler. What was ignored stays so, as for a command in the background.
         private static func handle(_ number: Int32) {
             let before = signal(number) { number in
+                Vanishing.hasSignal.store(true, ordering: .sequentiallyConsistent)
                 for slot in 0..<Vanishing.slotCount {
                     if let path = Vanishing.paths[slot] { unlink(path) }
                 }

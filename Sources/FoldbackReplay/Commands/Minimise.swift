@@ -85,7 +85,7 @@
             defer { progress.end() }
             return try await view.minimised(reader, tries: tries, expectation, progress) {
                 history in
-                try Data(history.utf8).write(to: URL(filePath: file.path))
+                try file.write(Array(history.utf8))
                 let environment = ["HISTORY": file.path]
                 return try Subprocess.verdict(command, environment: environment) == .bad
             }
