@@ -8,7 +8,8 @@
             do {
                 try FileHandle.standardOutput.write(contentsOf: Data(bytes))
             } catch {
-                throw StreamFailure("standard output cannot be written to: \(error)")
+                throw StreamFailure(
+                    "standard output cannot be written to: \(error.localizedDescription)")
             }
         }
 
@@ -17,26 +18,61 @@
         static func line(_ text: String) throws { try write(text + "\n") }
         static func line(_ json: JSON) throws { try write(json.encoded + [UInt8(ascii: "\n")]) }
 
-        /// All of it or, where something fails, nothing.
+        /// A line for people: on standard error, so that standard output has the answer alone.
+        static func note(_ text: String) { notePart(text + "\n") }
+
+        /// Where nobody can be told that nobody can be told anything.
+        static func notePart(_ text: String) {
+            _ = try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        }
+
+        /// All of it or, where something fails, nothing: a file that is there is replaced in one step, also behind a
+        /// link. Only its owner may read it, as with logs (L10). Pipes and devices are written to.
         static func writing(
             to file: URL, _ body: (([UInt8]) throws -> Void) throws -> Void
         ) throws {
-            let part = file.deletingLastPathComponent()
-                .appending(path: ".\(file.lastPathComponent).part")
-            guard FileManager.default.createFile(atPath: part.path, contents: nil),
-                let handle = try? FileHandle(forWritingTo: part)
-            else { throw StreamFailure("\(part.path) cannot be written") }
-            defer { try? FileManager.default.removeItem(at: part) }
-            try body { bytes in
+            guard let path = try replaceable(file.path) else {
+                return try writing(through: file.path, O_CREAT, body)
+            }
+            let part = try VanishingFile(beside: path)
+            defer { part.remove() }
+            try part.write(body)
+            guard rename(part.path, path) == 0 else {
+                throw StreamFailure("\(path) cannot be written: \(systemError)")
+            }
+        }
+
+        /// Nil where the path is no file to be replaced.
+        private static func replaceable(_ path: String) throws -> String? {
+            var found = stat()
+            guard stat(path, &found) == 0 else {
+                // A link to nothing yet is written through.
+                return lstat(path, &found) == 0 ? nil : path
+            }
+            guard found.st_mode & S_IFMT == S_IFREG else { return nil }
+            guard let target = realpath(path, nil) else {
+                throw StreamFailure("\(path) cannot be written: \(systemError)")
+            }
+            defer { free(target) }
+            return String(cString: target)
+        }
+
+        /// - Parameter flags: of `open`.
+        static func writing(
+            through path: String, _ flags: Int32, _ body: (([UInt8]) throws -> Void) throws -> Void
+        ) throws {
+            let descriptor = open(path, O_WRONLY | flags, 0o600)
+            guard descriptor >= 0 else {
+                throw StreamFailure("\(path) cannot be written: \(systemError)")
+            }
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            func write(_ bytes: [UInt8]) throws {
                 do { try handle.write(contentsOf: Data(bytes)) } catch {
-                    throw StreamFailure("\(part.path) cannot be written: \(error)")
+                    throw StreamFailure("\(path) cannot be written: \(error.localizedDescription)")
                 }
             }
+            try body(write)
             try handle.close()
-            guard rename(part.path, file.path) == 0 else {
-                throw StreamFailure(
-                    "\(file.path) cannot be written: \(String(cString: strerror(errno)))")
-            }
         }
 
         /// Whether colours are seen: on a terminal, unless `NO_COLOR` says not to (no-color.org).
@@ -79,26 +115,6 @@
 
     extension Unicode.Scalar {
         fileprivate var isControl: Bool { value < 0x20 || 0x7F...0x9F ~= value }
-    }
-
-    /// Says on a terminal, after a second, that something goes on.
-    enum Progress {
-        static func run<R>(_ what: String, _ body: () throws -> R) throws -> R {
-            guard isatty(STDERR_FILENO) == 1 else { return try body() }
-            let ticking = Task.detached {
-                let start = ContinuousClock.now
-                while true {
-                    try await Task.sleep(for: .seconds(1))
-                    let seconds = Int((ContinuousClock.now - start) / .seconds(1))
-                    FileHandle.standardError.write(Data("\r\(what), \(seconds) s".utf8))
-                }
-            }
-            defer {
-                ticking.cancel()
-                FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
-            }
-            return try body()
-        }
     }
 
     extension Timestamp {

@@ -1,119 +1,232 @@
 #if ReplayTool
-    import ArgumentParser
     import Foldback
 
-    /// What must not leave the machine, written over: texts as as many x, numbers as 0, truth as false.
-    struct Redactor: ParsableArguments {
-        @Option(help: "A place in events that is written over, as /value/title; again for more.")
-        var redact: [String] = []
+    /// What must not leave the machine, and what may: rules that a whole history is written over by.
+    ///
+    /// Written over, a text is its pseudonym, a number 1, 0 or -1 by its sign, truth false; null and names of
+    /// members stay. Of nested places the inner decides.
+    ///
+    /// | | `--redact`, `--redact-key` | `--keep` |
+    /// |---|---|---|
+    /// | events | what is named is written over | what is not named is written over |
+    /// | rejection messages, values of info, once keys | written over | written over |
+    /// | replicas, rejection codes, names of info | stay | written over |
+    /// | document keys, `field` | stay | written over, as any text of an event |
+    /// | names of members in documents | stay | written over but for those in a `--keep` |
+    ///
+    /// Of an event of documents `op`, `require` and the shape stay, unless they are named. An app's event keeps its
+    /// members' names in any case: without them it could not be read.
+    struct Redactor {
+        enum Rule: Hashable, CustomStringConvertible {
+            /// A place in events.
+            case redact(JSONPointer)
+            /// A document's key.
+            case redactKey(ExactString)
+            /// A place in events.
+            case keep(JSONPointer)
 
-        @Option(help: "A document's key whose values are written over in all events.")
-        var redactKey: [String] = []
-
-        @Option(
-            help:
-                "A place in events that is kept; everything else is written over, and so are info and messages."
-        )
-        var keep: [String] = []
-
-        var isNeeded: Bool { !(redact.isEmpty && redactKey.isEmpty && keep.isEmpty) }
-
-        func validate() throws { for text in redact + keep { _ = try JSONPointer(argument: text) } }
-
-        /// What makes an event of documents one.
-        private static let structure: Set<ExactString> = [
-            "op", "key", "require", "field", "events",
-        ]
-
-        /// - Parameter entry: as a history's file has it.
-        /// - Throws: where an event is no JSON, so that nobody knows what is in it.
-        func redacted(_ entry: JSON) throws -> JSON {
-            guard isNeeded, case .object(var object) = entry else { return entry }
-            object["event"] = try object["event"].map { try event($0, entry) }
-            if let events = object["events"]?.arrayValue {
-                object["events"] = .array(
-                    try events.map { confirmed in
-                        guard case .object(var inner) = confirmed else { return confirmed }
-                        inner["event"] = try inner["event"].map { try event($0, entry) }
-                        return .object(inner)
-                    })
+            var description: String {
+                switch self {
+                case .redact(let place): "--redact \(place)"
+                case .redactKey(let key): "--redact-key \(key)"
+                case .keep(let place): "--keep \(place)"
+                }
             }
-            if !keep.isEmpty {
-                object["info"] = object["info"]?.written(over: [])
-                object["message"] = object["message"]?.written(over: [])
+        }
+
+        let rules: [Rule]
+        /// Whether events of documents are what the log is about.
+        let isOverDocuments: Bool
+
+        /// - Throws: where an event is no JSON, so that nobody knows what is in it.
+        func redacted(_ history: RecordedHistory<[UInt8]>) throws -> Redacted {
+            let entries = history.entries
+            var pass = RedactionPass(
+                rules: Set(rules), isOverDocuments: isOverDocuments, replicas: entries.replicas)
+            let redacted = try entries.map { try pass.entry($0) }
+            let history = try RecordedHistory(
+                kind: history.kind, replica: pass.pseudonyms.pseudonym(of: history.replica),
+                entries: redacted)
+            return Redacted(
+                history: history, counts: rules.map { ($0, pass.counts[$0, default: 0]) })
+        }
+    }
+
+    struct Redacted {
+        let history: RecordedHistory<[UInt8]>
+        /// At how many places of all events each rule was followed.
+        let counts: [(rule: Redactor.Rule, count: Int)]
+    }
+
+    extension [LogEntry<[UInt8]>] {
+        fileprivate var replicas: Set<ReplicaID> {
+            Set(map(\.replica)).union(flatMap(\.intents).map(\.replica))
+        }
+    }
+
+    /// One way through a history, oldest entry first: pseudonyms are numbered by it.
+    private struct RedactionPass {
+        let rules: Set<Redactor.Rule>
+        let isOverDocuments: Bool
+        /// Whether what is not named is written over.
+        let isKeeping: Bool
+        /// That `--keep` mentions, and that stay therefore wherever members have names.
+        let keptNames: Set<ExactString>
+        var pseudonyms: Pseudonyms
+        var counts: [Redactor.Rule: Int] = [:]
+
+        init(rules: Set<Redactor.Rule>, isOverDocuments: Bool, replicas: Set<ReplicaID>) {
+            let kept = rules.compactMap { rule in
+                if case .keep(let place) = rule { place } else { nil }
+            }
+            self.rules = rules
+            self.isOverDocuments = isOverDocuments
+            isKeeping = !kept.isEmpty
+            keptNames = Set(kept.flatMap(\.names))
+            pseudonyms = Pseudonyms(replicas, areReplicasOver: isKeeping)
+        }
+
+        mutating func entry(_ entry: LogEntry<[UInt8]>) throws -> LogEntry<[UInt8]> {
+            let replica = pseudonyms.pseudonym(of: entry.replica)
+            var info: [String: String] = [:]
+            for (name, value) in entry.info.sorted(by: { $0.key < $1.key }) {
+                info[naming(name)] = pseudonyms.pseudonym(of: value)
+            }
+            return LogEntry(
+                sequence: entry.sequence, time: entry.time,
+                replica: replica, info: info,
+                content: try content(of: entry))
+        }
+
+        /// What is a name for programs.
+        private mutating func naming(_ name: String) -> String {
+            isKeeping ? pseudonyms.pseudonym(of: name) : name
+        }
+
+        private mutating func content(
+            of entry: LogEntry<[UInt8]>
+        ) throws -> LogEntry<[UInt8]>.Content {
+            switch entry.content {
+            case .intent(let number, let own, let isConfirmOnly, let once, let retries):
+                .intent(
+                    number, try event(own, entry.sequence), isConfirmOnly: isConfirmOnly,
+                    once: once.map { pseudonyms.pseudonym(of: $0) }, retries: retries)
+            case .acknowledged(let number, let position, let replacement):
+                .acknowledged(
+                    number, position: position,
+                    replacement: try replacement.map { try event($0, entry.sequence) })
+            case .rejected(let number, let rejection):
+                .rejected(
+                    number,
+                    Rejection(
+                        code: rejection.code.map { naming($0) },
+                        message: pseudonyms.pseudonym(of: rejection.message)))
+            case .withdrawn, .dismissed: entry.content
+            case .confirmed(let events, let through):
+                .confirmed(
+                    try events.map { confirmed in
+                        ConfirmedEvent(
+                            position: confirmed.position,
+                            event: try event(confirmed.event, entry.sequence),
+                            origin: confirmed.origin.map {
+                                IntentID(
+                                    replica: pseudonyms.pseudonym(of: $0.replica), number: $0.number
+                                )
+                            })
+                    }, through: through)
+            }
+        }
+
+        // MARK: Events
+
+        /// Whose bytes are read by what the log says of them, not by what they look like.
+        private mutating func event(
+            _ event: LoggedEvent<[UInt8]>, _ sequence: LogSequence
+        ) throws -> LoggedEvent<[UInt8]> {
+            guard event.format.codec == EventFormat.json.codec,
+                let json = try? JSON(parsing: event.bytes)
+            else {
+                throw StreamFailure(
+                    "the event of entry \(sequence), of \(event.format), is no JSON: nobody knows what to "
+                        + "write over in it; export without redacting, or take the entry out")
+            }
+            let isDocuments = isOverDocuments && (try? DocumentEvent(json: json)) != nil
+            let new =
+                isDocuments
+                ? documents(json)
+                : written(json, at: JSONPointer([]), isOver: isKeeping, areNamesOver: false)
+            // Bytes that nothing was written over in stay, however their writer ordered members.
+            return new == json ? event : LoggedEvent(bytes: new.encoded, format: event.format)
+        }
+
+        /// One event of documents; those of `all` are events like any other.
+        private mutating func documents(_ event: JSON) -> JSON {
+            guard case .object(var object) = event else { return event }
+            var isOver = isKeeping
+            if case .string(let key) = event["key"], rules.contains(.redactKey(key)) {
+                counts[.redactKey(key), default: 0] += 1
+                isOver = true
+            }
+            for (name, value) in object.members {
+                let place = JSONPointer([name])
+                switch name {
+                case "events": object[name] = .array((value.arrayValue ?? []).map { documents($0) })
+                case "value", "by":
+                    object[name] = written(
+                        value, at: place, isOver: isOver, areNamesOver: isKeeping)
+                case "key":
+                    object[name] = written(
+                        value, at: place, isOver: isKeeping, areNamesOver: false)
+                case "field":
+                    let isKept =
+                        value.stringValue.map { keptNames.contains(ExactString($0)) } ?? false
+                    object[name] = written(
+                        value, at: place, isOver: isKeeping && !isKept, areNamesOver: false)
+                default:
+                    object[name] = written(value, at: place, isOver: false, areNamesOver: false)
+                }
             }
             return .object(object)
         }
 
-        private func event(_ event: JSON, _ entry: JSON) throws -> JSON {
-            guard event["bytes"] == nil else {
-                throw StreamFailure(
-                    "the event of entry \(entry["sequence"] ?? 0) is no JSON, so nothing in it can be redacted"
-                )
-            }
-            if let all = event["events"]?.arrayValue, event["op"] == "all" {
-                return event.replacing(
-                    ["events"], .array(try all.map { try self.event($0, entry) }))
-            }
-            var event = event
-            if !keep.isEmpty {
-                let kept = keep.compactMap { JSONPointer($0)?.names }
-                event = event.written(over: kept + Self.structure.map { [$0] })
-            }
-            for text in redact {
-                guard let place = JSONPointer(text), let old = event[at: place] else { continue }
-                event = event.replacing(place.names[...], old.written(over: []))
-            }
-            if case .string(let key) = event["key"], redactKey.contains(key.string) {
-                for name: ExactString in ["value", "by"] {
-                    guard let old = event[name] else { continue }
-                    event = event.replacing([name], old.written(over: []))
-                }
-            }
-            return event
-        }
-    }
-
-    extension JSON {
-        /// Everything but what lies at the kept places.
-        fileprivate func written(over kept: [[ExactString]]) -> JSON {
-            if kept.contains([]) { return self }
-            func below(_ name: ExactString) -> [[ExactString]] {
-                kept.filter { $0.first == name }.map { Array($0.dropFirst()) }
-            }
-            switch self {
-            case .null: return .null
-            case .bool: return .bool(false)
-            case .integer, .double, .digits: return .integer(0)
-            case .string(let text): return .string(String(repeating: "x", count: text.string.count))
+        private mutating func written(
+            _ value: JSON, at place: JSONPointer, isOver: Bool, areNamesOver: Bool
+        ) -> JSON {
+            let isOver = follow(.redact(place)) || (!follow(.keep(place)) && isOver)
+            switch value {
+            case .null: return value
+            case .bool: return isOver ? false : value
+            case .integer(let number): return isOver ? .integer(number.signum()) : value
+            case .double(let number):
+                return isOver ? .double(number == 0 ? 0 : number < 0 ? -1 : 1) : value
+            case .digits(let digits): return isOver ? (digits.hasPrefix("-") ? -1 : 1) : value
+            case .string(let text):
+                return isOver ? .string(pseudonyms.pseudonym(of: text.string)) : value
             case .array(let elements):
                 return .array(
                     elements.enumerated().map { index, element in
-                        element.written(over: below(ExactString(String(index))))
+                        let place = place.appending(ExactString(String(index)))
+                        return written(
+                            element, at: place, isOver: isOver, areNamesOver: areNamesOver)
                     })
             case .object(let object):
-                var result = Object()
+                var result = JSON.Object()
                 for (name, value) in object.members {
-                    result[name] = value.written(over: below(name))
+                    let isNameOver = isOver && areNamesOver && !keptNames.contains(name)
+                    let new = isNameOver ? ExactString(pseudonyms.pseudonym(of: name.string)) : name
+                    result[new] = written(
+                        value, at: place.appending(name), isOver: isOver, areNamesOver: areNamesOver
+                    )
                 }
                 return .object(result)
             }
         }
 
-        fileprivate func replacing(_ names: ArraySlice<ExactString>, _ value: JSON) -> JSON {
-            guard let name = names.first else { return value }
-            switch self {
-            case .object(var object):
-                object[name] = object[name]?.replacing(names.dropFirst(), value)
-                return .object(object)
-            case .array(var elements):
-                guard let index = Int(name.string), elements.indices.contains(index) else {
-                    return self
-                }
-                elements[index] = elements[index].replacing(names.dropFirst(), value)
-                return .array(elements)
-            case .null, .bool, .integer, .double, .digits, .string: return self
-            }
+        /// - Returns: whether there is such a rule.
+        private mutating func follow(_ rule: Redactor.Rule) -> Bool {
+            guard rules.contains(rule) else { return false }
+            counts[rule, default: 0] += 1
+            return true
         }
     }
 #endif

@@ -11,7 +11,7 @@
             _ projection: P.Type, checks: [String: @Sendable (Snapshot<P>) -> Bool] = [:]
         ) {
             name = P.name
-            view = TypedView<P>(checks: checks)
+            view = TypedView<P>(source: SourceName(P.self), checks: checks)
         }
 
         /// Rows are folded in memory: a state is its tables, each row under its key.
@@ -20,7 +20,10 @@
             checks: [String: @Sendable (Snapshot<RowsInMemory<P>>) -> Bool] = [:]
         ) {
             name = P.name
-            view = TypedView<RowsInMemory<P>>(checks: checks)
+            let rows = SourceName(P.self)
+            view = TypedView<RowsInMemory<P>>(
+                source: SourceName(module: rows.module, type: "RowsInMemory<\(rows.type)>"),
+                checks: checks)
         }
     }
 
@@ -43,19 +46,41 @@
         func causes(_ log: LogReader, of place: JSONPointer) throws -> [SeenCause]
         func story(_ log: LogReader, of number: IntentNumber) throws -> SeenStory
         func firstBreak(
-            _ log: LogReader, assumingMonotone: Bool, _ condition: BreakCondition
+            _ log: LogReader, assumingMonotone: Bool, _ condition: BreakCondition,
+            _ progress: Progress
         ) throws -> SeenBreak?
         var checkNames: [String] { get }
-        /// As source code names them.
-        var typeName: String { get }
-        var moduleName: String { get }
+        var source: SourceName { get }
+        /// Whether events are those of ``Documents``.
+        var isOverDocuments: Bool { get }
         func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState
         func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch
         /// Nil where the whole does not fail.
         func minimised(
-            _ log: LogReader, tries: Int, _ expectation: Expectation?,
+            _ log: LogReader, tries: Int, _ expectation: StateExpectation?, _ progress: Progress,
             _ fails: @escaping (String) throws -> Bool
         ) async throws -> SmallHistory?
+        /// Where the second means something else than the first; nil: nowhere.
+        func deviation(
+            of new: RecordedHistory<[UInt8]>, from old: RecordedHistory<[UInt8]>
+        ) -> String?
+    }
+
+    /// A type as source code names it.
+    struct SourceName {
+        let module: String
+        let type: String
+
+        init(module: String, type: String) {
+            self.module = module
+            self.type = type
+        }
+
+        init(_ type: Any.Type) {
+            let names = String(reflecting: type).split(separator: ".")
+            module = names.first.map(String.init) ?? ""
+            self.type = names.dropFirst().joined(separator: ".")
+        }
     }
 
     /// A state as JSON.
@@ -158,7 +183,7 @@
     /// What has to hold of states.
     enum BreakCondition {
         case check(String)
-        case state(Expectation)
+        case state(StateExpectation)
         case command((SeenState) throws -> BreakVerdict)
     }
 
@@ -172,7 +197,10 @@
     }
 
     struct TypedView<P: Projection>: ReplayedView {
+        let source: SourceName
         let checks: [String: @Sendable (Snapshot<P>) -> Bool]
+
+        var isOverDocuments: Bool { P.Event.self == DocumentEvent.self }
 
         func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState {
             SeenState(try log.snapshot(of: P.self, at: sequence))
@@ -188,10 +216,6 @@
 
         var checkNames: [String] { checks.keys.sorted() }
 
-        private var names: [Substring] { String(reflecting: P.self).split(separator: ".") }
-        var moduleName: String { names.first.map(String.init) ?? "" }
-        var typeName: String { names.dropFirst().joined(separator: ".") }
-
         func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState {
             SeenState(history.read(by: P.codec).snapshot(of: P.self))
         }
@@ -205,15 +229,16 @@
         }
 
         func minimised(
-            _ log: LogReader, tries: Int, _ expectation: Expectation?,
+            _ log: LogReader, tries: Int, _ expectation: StateExpectation?, _ progress: Progress,
             _ fails: @escaping (String) throws -> Bool
         ) async throws -> SmallHistory? {
             let history = try log.history().read(by: P.codec)
             let found = try await history.minimised(candidatesMax: tries) { candidate in
+                progress.advance()
                 guard let expectation else { return try fails(candidate.ndjson) }
-                return candidate.snapshots(of: P.self).contains { snapshot in
-                    !expectation.holds(snapshot.view.shown(at: expectation.place))
-                }
+                let before = try candidate.snapshot(of: P.self, at: 0)
+                return !expectation.holds(of: before.view)
+                    || candidate.snapshots(of: P.self).contains { !expectation.holds(of: $0.view) }
             }
             guard found.end != .neverFailed else { return nil }
             return SmallHistory(
@@ -223,20 +248,18 @@
         }
 
         func firstBreak(
-            _ log: LogReader, assumingMonotone isMonotone: Bool, _ condition: BreakCondition
+            _ log: LogReader, assumingMonotone isMonotone: Bool, _ condition: BreakCondition,
+            _ progress: Progress
         ) throws -> SeenBreak? {
-            let verdict: (Snapshot<P>) throws -> BreakVerdict =
+            let found = try log.firstBreak(in: P.self, assumingMonotone: isMonotone) { snapshot in
+                progress.advance()
                 switch condition {
-                case .check(let name):
-                    { snapshot in checks[name]?(snapshot) ?? true ? .good : .bad }
+                case .check(let name): return checks[name]?(snapshot) ?? true ? .good : .bad
                 case .state(let expectation):
-                    { snapshot in
-                        expectation.holds(snapshot.view.shown(at: expectation.place)) ? .good : .bad
-                    }
-                case .command(let verdict): { try verdict(SeenState($0)) }
+                    return expectation.holds(of: snapshot.view) ? .good : .bad
+                case .command(let verdict): return try verdict(SeenState(snapshot))
                 }
-            let found = try log.firstBreak(
-                in: P.self, assumingMonotone: isMonotone, where: verdict)
+            }
             return found.map { found in
                 SeenBreak(
                     entry: found.entry.map { ($0.line, $0.json) },

@@ -12,10 +12,10 @@
         let history: String
         let view: any ReplayedView
         /// What should have held of every state, and does not.
-        var expectation: Expectation?
+        var expectation: StateExpectation?
 
-        private var type: String { view.typeName }
-        private var module: String { view.moduleName }
+        private var type: String { view.source.type }
+        private var module: String { view.source.module }
 
         /// A source file, the history, and what it gives.
         func write(into directory: URL) throws {
@@ -40,11 +40,15 @@
             }
         }
 
+        /// Only of what every compiler takes in a name.
         static func identifier(_ name: String) -> String {
-            let words = name.split { !$0.isLetter && !$0.isNumber }
+            let words = name.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
             let joined = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
             return joined.first?.isLetter == true ? joined : "Recorded" + joined
         }
+
+        /// The text as source code has it, whatever is in it.
+        private func literal(_ text: String) -> String { String(reflecting: text) }
 
         private var text: String {
             """
@@ -60,9 +64,9 @@
                 }
 
                 @Test func `the log gives what it gave`() throws {
-                    let history = try RecordedHistory(ndjson: Self.file("\(name).ndjson"))
+                    let history = try RecordedHistory(ndjson: Self.file(\(literal("\(name).ndjson"))))
                     let end = history.read(by: \(type).codec).snapshot(of: \(type).self)
-                    let expected = try JSON(parsing: Self.file("\(name).expected.json"))
+                    let expected = try JSON(parsing: Self.file(\(literal("\(name).expected.json"))))
                     #expect(JSON(describing: end.view) == expected["view"])
                     #expect(JSON(describing: end.confirmed) == expected["confirmed"])
                     #expect(JSON(describing: end.pending) == expected["pending"])
@@ -73,28 +77,21 @@
         }
 
         /// A test that fails for as long as a state is not as expected.
-        private func broken(_ expectation: Expectation) -> String {
-            let (name, literal) = (expectation.comparison.rawValue, "\(expectation.literal)")
-            func quoted(_ text: String) -> String { "#\"\(text)\"#" }
-            let holds =
-                switch expectation.comparison {
-                case .equal, .unequal:
-                    "try (found ?? .null) \(name) JSON(parsing: \(quoted(literal)))"
-                case .less, .more, .atMost, .atLeast:
-                    "found.flatMap { Double(\"\\($0)\") }.map { $0 \(name) \(literal) } ?? true"
-                }
-            return """
+        private func broken(_ expectation: StateExpectation) -> String {
+            """
 
-                    @Test func `\(expectation.description.replacing("`", with: "'"))`() throws {
-                        let history = try RecordedHistory(ndjson: Self.file("\(self.name).ndjson"))
-                        for snapshot in history.read(by: \(type).codec).snapshots(of: \(type).self) {
-                            let place = try #require(JSONPointer(\(quoted("\(expectation.place)"))))
-                            let found = JSON(describing: snapshot.view)[at: place]
-                            #expect(\(holds), "behind entry \\(snapshot.sequence)")
-                        }
+                @Test func `every state is as expected`() throws {
+                    let history = try RecordedHistory(ndjson: Self.file(\(literal("\(name).ndjson"))))
+                        .read(by: \(type).codec)
+                    let expectation = try StateExpectation(\(literal(expectation.description)))
+                    let before = try history.snapshot(of: \(type).self, at: 0)
+                    #expect(expectation.holds(of: before.view), "before the first entry")
+                    for snapshot in history.snapshots(of: \(type).self) {
+                        #expect(expectation.holds(of: snapshot.view), "behind entry \\(snapshot.sequence)")
                     }
+                }
 
-                """
+            """
         }
     }
 #endif

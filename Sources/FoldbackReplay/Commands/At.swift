@@ -20,7 +20,10 @@
         @Option(help: "Only this place of the state, as /post/likes.")
         var place: String = ""
 
-        @Flag(help: "One JSON object: view, confirmed, and the overlay's intents.")
+        @Flag(
+            help:
+                "One JSON object: view, confirmed (both at --place, left out where nothing is), and the overlay's intents."
+        )
         var json = false
 
         func run() throws {
@@ -29,7 +32,7 @@
             let state = try Progress.run("folding") {
                 try view.state(try log.reader(), at: LogSequence(sequence))
             }
-            guard !json else { return try Output.line(state.json) }
+            guard !json else { return try Output.line(state.json(at: place)) }
             let shown = state.view[at: place]
             try Output.line((shown.map { $0.pretty } ?? "nothing is there").visibleLines)
             func numbers(_ what: String, _ numbers: [IntentNumber]) throws {
@@ -102,6 +105,15 @@
                 let state = try view.state(reader, at: LogSequence(sequence))
                 return confirmed ? state.confirmed : state.view
             }
+        }
+    }
+
+    extension SeenState {
+        fileprivate func json(at place: JSONPointer) -> JSON {
+            guard case .object(var object) = json else { return json }
+            object["view"] = view[at: place]
+            object["confirmed"] = confirmed[at: place]
+            return .object(object)
         }
     }
 

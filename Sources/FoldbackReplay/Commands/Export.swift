@@ -20,6 +20,8 @@
                     fixture, into the directory -o. bundle: one file for a bug report, which `import` takes as \
                     well.
 
+                    \(RedactionOptions.discussion)
+
                     Example: \(Tool.name) export feed.log --as test -o Tests/FeedTests
                     """)
         }
@@ -32,7 +34,7 @@
         @Option(name: .shortAndLong, help: "Where it goes: a file, for a test a directory.")
         var output: String?
 
-        @OptionGroup var redactor: Redactor
+        @OptionGroup var redaction: RedactionOptions
         @OptionGroup var projection: ProjectionOption
 
         @Flag(help: "The same: an export is JSON lines.")
@@ -45,59 +47,86 @@
         }
 
         func run() throws {
+            let projection = try Tool.projection(named: projection.name)
             let reader = try log.reader()
+            let redacted =
+                redaction.isNeeded
+                ? try redaction.redacted(reader.history(), projection, Tool.projections) : nil
             switch form {
             case .ndjson, .bundle:
-                let head = form == .bundle ? try bundleHead(reader) : [:]
+                let head = form == .bundle ? try bundleHead(reader, redacted, projection) : [:]
                 guard let output else {
-                    return try lines(of: reader, head) { try Output.write($0) }
+                    return try write(reader, redacted, head) { try Output.write($0) }
                 }
                 try Output.writing(to: URL(filePath: output)) { write in
-                    try lines(of: reader, head, write)
+                    try self.write(reader, redacted, head, write)
                 }
             case .test:
                 var text: [UInt8] = []
-                try lines(of: reader, [:]) { text += $0 }
+                try write(reader, redacted, [:]) { text += $0 }
                 try TestCase(
                     name: log.directory.deletingPathExtension().lastPathComponent,
-                    history: String(decoding: text, as: UTF8.self),
-                    view: try Tool.projection(named: projection.name).view
+                    history: String(decoding: text, as: UTF8.self), view: projection.view
                 ).write(into: URL(filePath: output ?? "."))
             }
         }
 
-        /// In bounded memory.
+        /// A log in bounded memory; what is redacted is in memory already, to be numbered and compared.
+        private func write(
+            _ reader: LogReader, _ redacted: RecordedHistory<[UInt8]>?, _ head: JSON.Object,
+            _ write: ([UInt8]) throws -> Void
+        ) throws {
+            guard let redacted else {
+                return try Progress.run("writing entries", of: reader.lastSequence().value) {
+                    try lines(of: reader, head, $0, write)
+                }
+            }
+            var isFirst = true
+            try redacted.writeLines { line in
+                try write((isFirst ? line.with(head) : line).encoded + [UInt8(ascii: "\n")])
+                isFirst = false
+            }
+        }
+
         private func lines(
-            of reader: LogReader, _ more: JSON.Object, _ write: ([UInt8]) throws -> Void
+            of reader: LogReader, _ head: JSON.Object, _ progress: Progress,
+            _ write: ([UInt8]) throws -> Void
         ) throws {
             let format = try reader.firstFormat()
-            guard case .object(var head) = reader.fileHead(format) else { return }
-            for (name, value) in more.members { head[name] = value }
-            try write(JSON.object(head).encoded + [UInt8(ascii: "\n")])
+            try write(reader.fileHead(format).with(head).encoded + [UInt8(ascii: "\n")])
             var start: LogSequence = 1
             while true {
                 let entries = try reader.entries(from: start, countMax: 512)
                 guard let last = entries.last else { return }
                 var piece: [UInt8] = []
                 for entry in entries {
-                    piece += try redactor.redacted(entry.fileJSON(format)).encoded
+                    piece += entry.fileJSON(format).encoded
                     piece.append(UInt8(ascii: "\n"))
                 }
                 try write(piece)
+                progress.advance(by: UInt64(entries.count))
                 start = LogSequence(last.sequence.value + 1)
             }
         }
 
-        /// What who gets a bundle asks first.
-        private func bundleHead(_ reader: LogReader) throws -> JSON.Object {
-            let view = try Tool.projection(named: projection.name).view
-            let state = try view.state(reader, at: try reader.lastSequence())
+        /// What who gets a bundle asks first; of a redacted one, what it shows itself.
+        private func bundleHead(
+            _ reader: LogReader, _ redacted: RecordedHistory<[UInt8]>?,
+            _ projection: ReplayProjection
+        ) throws -> JSON.Object {
+            let state =
+                if let redacted {
+                    try projection.view.end(of: redacted)
+                } else {
+                    try projection.view.state(reader, at: try reader.lastSequence())
+                }
+            var status = try reader.status().json
+            if let redacted { status["replica"] = .string(redacted.replica.name) }
             let now = ISO8601DateFormatter().string(from: Date())
-            var bundle: JSON.Object = [
+            let bundle: JSON = [
                 "at": .string(now), "tool": .string(Tool.name),
                 "system": .string(ProcessInfo.processInfo.operatingSystemVersionString),
-                "projection": .string(projection.name ?? Tool.projections.first?.name ?? ""),
-                "status": .object(try reader.status().json),
+                "projection": .string(projection.name), "status": .object(status),
                 "conflicted": .array(
                     state.conflicted.map {
                         ["intent": .of($0.number), "reason": .string($0.reason)]
@@ -107,11 +136,16 @@
                         ["entry": .of($0.sequence), "reason": .string($0.reason)]
                     }),
             ]
-            if redactor.isNeeded {
-                bundle["conflicted"] = nil
-                bundle["faults"] = nil
-            }
-            return ["bundle": .object(bundle)]
+            return ["bundle": bundle]
+        }
+    }
+
+    extension JSON {
+        /// The object with these members as well.
+        fileprivate func with(_ more: Object) -> JSON {
+            guard case .object(var object) = self else { return self }
+            for (name, value) in more.members { object[name] = value }
+            return .object(object)
         }
     }
 
@@ -147,7 +181,7 @@
         @Argument(help: "A file of `export --as ndjson` or `bundle`; - for standard input.")
         var file: String
 
-        @OptionGroup var log: LogArgument
+        @OptionGroup var log: DirectoryArgument
 
         @Flag(help: "Says what it would do, and does nothing.")
         var dryRun = false

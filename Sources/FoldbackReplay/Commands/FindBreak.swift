@@ -11,9 +11,10 @@
                 discussion: """
                     What has to hold is one of: a comparison of a place with a JSON literal; a command that \
                     gets the state as JSON on standard input and exits with 0 for good, 125 for "cannot tell" \
-                    and 1 to 127 for bad, as for git bisect; a check by name of this tool. Every state is looked \
-                    at, unless --assume-monotone says that what is bad once stays bad. Exit code 1 where \
-                    there is a break.
+                    and 1 to 124 for bad, as for git bisect (126 and 127, by which sh says that it cannot run a \
+                    command, are errors); a check by name of this tool. Every state is looked at, from that \
+                    before the first entry on, unless --assume-monotone says that what is bad once stays bad. \
+                    Exit code 1 where there is a break.
 
                     Examples:
                       \(Tool.name) first-break feed.log --expect '/post/likes >= 0'
@@ -25,7 +26,7 @@
 
         @Option(
             help:
-                "PLACE OP LITERAL, with OP one of == != < <= > >=; an absent value breaks == alone."
+                "PLACE OP LITERAL, with OP one of == != < <= > >=; absent is null for == and !=, and breaks no other."
         )
         var expect: String?
 
@@ -47,14 +48,17 @@
             guard [expect, command, check].count(where: { $0 != nil }) == 1 else {
                 throw ValidationError("give one of --expect, --run and --check")
             }
+            _ = try expect.map { try StateExpectation(argument: $0) }
         }
 
         func run() throws {
             let view = try Tool.projection(named: projection.name).view
             let condition = try condition(view)
             let reader = try log.reader()
-            let found = try Progress.run("folding") {
-                try view.firstBreak(reader, assumingMonotone: assumeMonotone, condition)
+            let count = try reader.lastSequence().value + 1
+            let total = assumeMonotone ? nil : count
+            let found = try Progress.run("looking at states", of: total) { progress in
+                try view.firstBreak(reader, assumingMonotone: assumeMonotone, condition, progress)
             }
             guard let found else {
                 return try json
@@ -66,7 +70,7 @@
 
         private func condition(_ view: any ReplayedView) throws -> BreakCondition {
             if let expect {
-                return .state(try Expectation(expect))
+                return .state(try StateExpectation(argument: expect))
             }
             if let check {
                 guard view.checkNames.contains(check) else {
@@ -77,18 +81,7 @@
                 return .check(check)
             }
             return .command { [command] state in
-                try Self.verdict(of: command ?? "", on: state.json)
-            }
-        }
-
-        private static func verdict(of command: String, on state: JSON) throws -> BreakVerdict {
-            let status = try Subprocess.run(command, input: state.encoded)
-            switch status {
-            case 0: return .good
-            case 125: return .cannotTell
-            case 1...127: return .bad
-            default:
-                throw StreamFailure("the command ended with status \(status): \(command)")
+                try Subprocess.verdict(command ?? "", input: state.json.encoded)
             }
         }
 
@@ -110,6 +103,14 @@
                         ? "every state up to it was looked at: \(found.looked)"
                         : "\(found.looked) states were looked at: the first, if what is bad stays bad"
                 ))
+        }
+    }
+
+    extension StateExpectation {
+        init(argument text: String) throws {
+            do throws(StateExpectationError) { try self.init(text) } catch {
+                throw ValidationError(error.description)
+            }
         }
     }
 

@@ -3,89 +3,6 @@
     import Foldback
     import Foundation
 
-    /// Which entries are printed; all that is given has to hold.
-    struct EntryFilter: ParsableArguments {
-        @Option(
-            help:
-                "intent, acknowledged, rejected, withdrawn, dismissed or confirmed; again for more."
-        )
-        var kind: [String] = []
-
-        @Option(help: "Entries of this intent alone: its own, and those that say something of it.")
-        var intent: UInt64?
-
-        @Option(help: "Entries with an event that touches this key, of logs of documents.")
-        var key: String?
-
-        @Option(
-            help:
-                "Own entries of intents that are pending, accepted, confirmed, rejected or withdrawn."
-        )
-        var state: String?
-
-        @Option(help: "Not older than this moment, as 2026-11-21 or 2026-11-21T15:04:05Z.")
-        var since: String?
-
-        @Option(help: "Older than this moment.")
-        var until: String?
-
-        func validate() throws {
-            let kinds = [
-                "intent", "acknowledged", "rejected", "withdrawn", "dismissed", "confirmed",
-            ]
-            for kind in kind where !kinds.contains(kind) {
-                throw ValidationError("there is no kind of entry \(kind)")
-            }
-            if let state, IntentState(rawValue: state) == nil {
-                throw ValidationError("there is no state \(state)")
-            }
-            _ = try times()
-        }
-
-        private func times() throws -> (since: Int64, until: Int64) {
-            (try since.map(Self.milliseconds) ?? .min, try until.map(Self.milliseconds) ?? .max)
-        }
-
-        private static func milliseconds(_ text: String) throws -> Int64 {
-            let day = try? Date(text + "T00:00:00Z", strategy: .iso8601)
-            guard let date = day ?? (try? Date(text, strategy: .iso8601)) else {
-                throw ValidationError(
-                    "\(text) is no moment; write 2026-11-21 or 2026-11-21T15:04:05Z")
-            }
-            return Int64(date.timeIntervalSince1970 * 1_000)
-        }
-
-        /// What decides on an entry. State is that at the end of the log.
-        func predicate(in reader: LogReader) throws -> (LogEntry<[UInt8]>) throws -> Bool {
-            let (since, until) = try times()
-            let kinds = Set(kind)
-            let wanted = state.flatMap { IntentState(rawValue: $0) }
-            let key = key.map { ExactString($0) }
-            let states = wanted == nil ? nil : try reader.states()
-            return { entry in
-                guard kinds.isEmpty || kinds.contains(entry.kindName),
-                    since..<until ~= entry.time.millisecondsSince1970
-                else { return false }
-                if let intent, !entry.intents.contains(where: { $0.number.value == intent }) {
-                    return false
-                }
-                if let key, !entry.touches(key) { return false }
-                guard let wanted else { return true }
-                guard case .intent(let number, _, _, _, _) = entry.content else { return false }
-                return try states?(number) == wanted
-            }
-        }
-    }
-
-    extension LogEntry where Event == [UInt8] {
-        fileprivate func touches(_ key: ExactString) -> Bool {
-            events.contains { event in
-                let read = try? JSON(parsing: event.bytes)
-                return read.flatMap { try? DocumentEvent(json: $0) }?.touches(key) ?? false
-            }
-        }
-    }
-
     struct Log<Tool: ReplayTool>: ParsableCommand {
         static var configuration: CommandConfiguration {
             CommandConfiguration(
@@ -131,17 +48,28 @@
         @Flag(help: "One JSON object a line.")
         var json = false
 
+        func validate() throws {
+            guard filter.state == nil || !(follow || untilCaughtUp) else {
+                throw ValidationError(
+                    "--state is that at the end of the log, and following it has none; leave one of them out"
+                )
+            }
+        }
+
         func run() throws {
             let reader = try log.reader()
             let printer = EntryPrinter(reader, try filter.predicate(in: reader), json)
             let last = try reader.lastSequence().value
             var next = try printer.print(from: LogSequence(last - min(last, count) + 1))
+            // The status is folded from the log, and another one only behind another entry.
+            var asked: LogSequence?
             while follow || untilCaughtUp {
-                if untilCaughtUp {
+                if untilCaughtUp, asked != next {
                     let status = try reader.status()
                     if status.sequence < next, status.pendingCount + status.acceptedCount == 0 {
                         return
                     }
+                    asked = status.sequence < next ? next : nil
                 }
                 Thread.sleep(forTimeInterval: 0.1)
                 next = try printer.print(from: next)

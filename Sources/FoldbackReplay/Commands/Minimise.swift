@@ -3,6 +3,11 @@
     import Foldback
     import Foundation
 
+    enum MinimiseForm: String, ExpressibleByArgument, CaseIterable {
+        case ndjson
+        case test
+    }
+
     struct Minimise<Tool: ReplayTool>: AsyncParsableCommand {
         static var configuration: CommandConfiguration {
             CommandConfiguration(
@@ -11,7 +16,7 @@
                 discussion: """
                     What fails is a history with a state that is not as expected, or one for which a command fails. The \
                     command gets a history as `export --as ndjson` prints it, in a file whose path is in \
-                    $HISTORY, and exits with 0 where all is well, 125 where it cannot tell, and 1 to 127 where it \
+                    $HISTORY, and exits with 0 where all is well, 125 where it cannot tell, and 1 to 124 where it \
                     fails. What is printed is the smallest history for which it fails, or with --as test a Swift \
                     Testing case of it. Exit code 1 where the whole log does not fail.
 
@@ -33,10 +38,14 @@
         var tries: Int = 5_000
 
         @Option(name: .customLong("as"), help: "ndjson or test.")
-        var form = ExportForm.ndjson
+        var form = MinimiseForm.ndjson
 
-        @Option(name: .shortAndLong, help: "The directory of the test.")
-        var output: String = "."
+        @Option(
+            name: .shortAndLong,
+            help:
+                "Where it goes: a file, by default standard output; for a test a directory, by default this."
+        )
+        var output: String?
 
         @OptionGroup var projection: ProjectionOption
 
@@ -47,45 +56,55 @@
             guard (expect == nil) != (command == nil) else {
                 throw ValidationError("give one of --expect and --run")
             }
+            guard tries >= 1 else { throw ValidationError("--tries is at least 1, not \(tries)") }
+            _ = try expect.map { try StateExpectation(argument: $0) }
         }
 
         func run() async throws {
-            let expectation = try expect.map { try Expectation($0) }
-            let file = FileManager.default.temporaryDirectory
-                .appending(path: "foldback-\(UUID().uuidString).ndjson")
-            defer { try? FileManager.default.removeItem(at: file) }
-            let command = command ?? ""
+            let expectation = try expect.map { try StateExpectation(argument: $0) }
             let view = try Tool.projection(named: projection.name).view
-            let found = try await view.minimised(
-                try log.reader(), tries: max(1, tries), expectation
-            ) { history in
-                try Data(history.utf8).write(to: file)
-                let status = try Subprocess.run(
-                    command, input: [], environment: ["HISTORY": file.path])
-                guard 0...127 ~= status else {
-                    throw StreamFailure("the command ended with status \(status): \(command)")
-                }
-                return status != 0 && status != 125
-            }
-            guard let found else {
-                try? FileHandle.standardError.write(
-                    contentsOf: Data("the whole log does not fail\n".utf8))
+            guard let found = try await found(view, expectation) else {
+                Output.note("the whole log does not fail")
                 throw ExitCode(1)
             }
-            switch form {
-            case .ndjson, .bundle: try Output.write(found.history)
-            case .test:
+            try write(found, view, expectation)
+            let end = found.isWhole ? "" : "; more tries may find a smaller one"
+            Output.note(
+                "\(found.entryCount) of \(found.entryCountBefore) entries, \(found.tried) tries\(end)"
+            )
+        }
+
+        private func found(
+            _ view: any ReplayedView, _ expectation: StateExpectation?
+        ) async throws -> SmallHistory? {
+            let command = command ?? ""
+            let reader = try log.reader()
+            let file = try VanishingFile()
+            defer { file.remove() }
+            let progress = Progress("trying histories", of: UInt64(tries))
+            defer { progress.end() }
+            return try await view.minimised(reader, tries: tries, expectation, progress) {
+                history in
+                try file.write(Array(history.utf8))
+                let environment = ["HISTORY": file.path]
+                return try Subprocess.verdict(command, environment: environment) == .bad
+            }
+        }
+
+        private func write(
+            _ found: SmallHistory, _ view: any ReplayedView, _ expectation: StateExpectation?
+        ) throws {
+            switch (form, output) {
+            case (.ndjson, nil): try Output.write(found.history)
+            case (.ndjson, let output?):
+                try Output.writing(to: URL(filePath: output)) { try $0(Array(found.history.utf8)) }
+            case (.test, let output):
                 let name = log.directory.deletingPathExtension().lastPathComponent
                 try TestCase(
                     name: "\(name)-small", history: found.history, view: view,
                     expectation: expectation
-                ).write(into: URL(filePath: output))
+                ).write(into: URL(filePath: output ?? "."))
             }
-            let end = found.isWhole ? "" : "; more tries may find a smaller one"
-            try? FileHandle.standardError.write(
-                contentsOf: Data(
-                    "\(found.entryCount) of \(found.entryCountBefore) entries, \(found.tried) tries\(end)\n"
-                        .utf8))
         }
     }
 

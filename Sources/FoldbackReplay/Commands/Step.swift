@@ -39,13 +39,13 @@
             try show(place, reader, view, of: last)
             while let line = readLine() {
                 switch line.trimmingCharacters(in: .newlines) {
-                case "", "n": place = min(place + 1, last)
-                case "p": place -= min(place, 1)
+                case "", "n": place = try next(place, reader) ?? last
+                case "p": place = try previous(place, reader)
                 case "g": place = 0
                 case "e": place = last
                 case " ":
-                    while place < last {
-                        place += 1
+                    while let next = try next(place, reader) {
+                        place = next
                         try show(place, reader, view, of: last)
                         Thread.sleep(forTimeInterval: 0.3)
                     }
@@ -55,7 +55,7 @@
                     guard let number = UInt64(text.trimmingCharacters(in: .whitespaces)),
                         number <= last
                     else {
-                        try Output.line("n, p, g, e, space, q, or a number up to \(last)")
+                        Output.note("n, p, g, e, space, q, or a number up to \(last)")
                         continue
                     }
                     place = number
@@ -64,23 +64,40 @@
             }
         }
 
+        /// Of a file from which entries were taken out there are not all up to the last. Nil behind it.
+        private func next(_ place: UInt64, _ reader: LogReader) throws -> UInt64? {
+            try reader.entries(from: LogSequence(place + 1), countMax: 1).first?.sequence.value
+        }
+
+        private func previous(_ place: UInt64, _ reader: LogReader) throws -> UInt64 {
+            var place = place - min(place, 1)
+            while place > 0, try entry(place, reader) == nil { place -= 1 }
+            return place
+        }
+
+        /// Nil where there is none.
+        private func entry(_ place: UInt64, _ reader: LogReader) throws -> LogEntry<[UInt8]>? {
+            guard place > 0 else { return nil }
+            let entry = try reader.entries(from: LogSequence(place), countMax: 1).first
+            return entry?.sequence.value == place ? entry : nil
+        }
+
         private func show(
             _ place: UInt64, _ reader: LogReader, _ view: any ReplayedView, of last: UInt64
         ) throws {
             let state = try view.state(reader, at: LogSequence(place))
             let before = place > 0 ? try view.state(reader, at: LogSequence(place - 1)) : nil
-            let entry = try reader.entries(from: LogSequence(place), countMax: 1).first
+            let entry = try entry(place, reader)
             let changes = before?.view.differences(to: state.view) ?? []
             if json {
                 var object: JSON.Object = ["changes": changes.json, "state": state.json]
-                object["entry"] = place > 0 ? entry?.json : nil
+                object["entry"] = entry?.json
                 return try Output.line(JSON.object(object))
             }
             // Clears the screen where there is one.
             if Output.isColoured { try Output.write("\u{1B}[2J\u{1B}[H") }
-            try Output.line(
-                place == 0
-                    ? "before the first entry, of \(last)" : "\(entry?.line ?? "") of \(last)")
+            let none = place == 0 ? "before the first entry," : "entry \(place) was taken out,"
+            try Output.line("\(entry?.line ?? none) of \(last)")
             for line in changes.lines(indented: "         ") { try Output.line(line) }
             func numbers(_ what: String, _ numbers: [IntentNumber]) -> String {
                 "\(what) \(numbers.isEmpty ? "none" : numbers.map { "\($0)" }.joined(separator: " "))"

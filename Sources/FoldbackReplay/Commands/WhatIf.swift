@@ -78,8 +78,11 @@
 
         @OptionGroup var projection: ProjectionOption
 
-        @Option(help: "How many of the last entries with differences are printed.")
-        var last: UInt = 20
+        @Option(
+            help:
+                "How many of the last entries with differences are printed; 20 by default, as JSON all."
+        )
+        var last: UInt?
 
         @Flag(
             help:
@@ -141,7 +144,7 @@
             guard !divergences.isEmpty else {
                 return try Output.line("nothing would have been seen otherwise")
             }
-            let shown = divergences.suffix(Int(clamping: last))
+            let shown = divergences.suffix(Int(clamping: last ?? 20))
             if shown.count < divergences.count {
                 let more = divergences.count - shown.count
                 try Output.line(Ink.dim("\(more) earlier entries; see --last"))
@@ -151,7 +154,10 @@
         }
 
         private func print(json branch: SeenBranch) throws {
-            for divergence in branch.divergences.entries { try Output.line(divergence.json) }
+            let divergences = branch.divergences.entries
+            for divergence in divergences.suffix(last.map { Int(clamping: $0) } ?? .max) {
+                try Output.line(divergence.json)
+            }
             try Output.line(
                 [
                     "leftOut": .of(branch.leftOut), "end": branch.end.json,

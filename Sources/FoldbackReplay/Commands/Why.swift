@@ -28,8 +28,10 @@
 
         @OptionGroup var projection: ProjectionOption
 
-        @Option(help: "How many of the last entries are printed.")
-        var last: Int = 50
+        @Option(
+            help:
+                "How many of the last entries are printed, of a value; 50 by default, as JSON all.")
+        var last: UInt?
 
         @Flag(help: "One JSON object for each entry.")
         var json = false
@@ -52,7 +54,7 @@
             let place =
                 try key.map { JSONPointer([ExactString($0)]) } ?? JSONPointer(argument: place ?? "")
             let causes = try Progress.run("folding") { try view.causes(reader, of: place) }
-            let shown = causes.suffix(max(0, last))
+            let shown = causes.suffix(Int(clamping: last ?? (json ? .max : 50)))
             if json {
                 for cause in shown { try Output.line(cause.json) }
                 return

@@ -16,7 +16,7 @@ struct Shell: AsyncParsableCommand {
               {"intent":1,"ok":true,"sequence":1}
             """)
 
-    @OptionGroup var log: LogArgument
+    @OptionGroup var log: DirectoryArgument
 
     @Option(help: "The replica's name in a log that is created; a fresh UUID by default.")
     var replica: String?

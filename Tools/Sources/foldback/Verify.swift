@@ -16,7 +16,7 @@ struct Verify: ParsableCommand {
             Example: foldback verify a.log
             """)
 
-    @OptionGroup var log: LogArgument
+    @OptionGroup var log: DirectoryArgument
 
     @Flag(help: "One JSON object for each thing that is wrong, then one for the whole.")
     var json = false

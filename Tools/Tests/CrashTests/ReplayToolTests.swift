@@ -7,25 +7,7 @@ import Testing
     private let foldback = ShellProcess.executable("foldback").path
     private let directory = DiskDirectory()
 
-    /// A post, likes, a draft that the server refuses, and one like too few.
-    private static let story = [
-        #"{"do":"record","event":{"op":"set","key":"post","value":{"likes":0,"text":"hello, world"}}}"#,
-        #"{"do":"acknowledge","intent":1}"#,
-        #"{"do":"record","event":{"op":"increment","key":"post","field":"likes","by":1}}"#,
-        #"{"do":"record","event":{"op":"set","key":"draft","value":"x"}}"#,
-        #"{"do":"acknowledge","intent":2}"#,
-        #"{"do":"record","event":{"op":"increment","key":"post","field":"likes","by":-4}}"#,
-    ]
-
-    private func makeLog() throws {
-        let shell = try ShellProcess(
-            directory.log, ["--confirmed-by", "acknowledgement", "--replica", "me"])
-        for line in Self.story {
-            shell.send(line)
-            #expect(shell.answer()?["ok"] == true)
-        }
-        #expect(shell.finish().status == 0)
-    }
+    private func makeLog() throws { try ReplayStory.makeLog(directory.log) }
 
     private var bytes: Data {
         get throws { try Data(contentsOf: directory.log.appending(path: "data.mdb")) }
@@ -103,6 +85,16 @@ import Testing
         }
     }
 
+    @Test func `help says where a file can stand for a log`() throws {
+        for (command, takesFile) in [
+            ("at", true), ("export", true), ("verify", false), ("shell", false), ("import", false),
+        ] {
+            let help = try run([foldback, command, "--help"]).output
+                .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(help.contains("also a file of `export`") == takesFile, "\(help)")
+        }
+    }
+
     @Test func `what is exported can be imported, and is the same log`() throws {
         try makeLog()
         let other = directory.url.appending(path: "other").path
@@ -126,7 +118,7 @@ import Testing
                 #expect(try seen(log) == seen(directory.log.path), "\(command)")
             }
             let shell = try ShellProcess(URL(filePath: log))
-            shell.send(#"{"do":"status"}"#, Self.story[0])
+            shell.send(#"{"do":"status"}"#, ReplayStory.lines[0])
             #expect(shell.answer()?["replica"] != "me")
             #expect(shell.answer()?["intent"] == 5)
             #expect(shell.finish().status == 0)
@@ -150,60 +142,9 @@ import Testing
         #expect(found.status == 1 && found.output.contains("deleted"), "\(found)")
     }
 
-    @Test func `a tail follows, and ends when everything is answered`() async throws {
-        let shell = try ShellProcess(directory.log, ["--confirmed-by", "acknowledgement"])
-        shell.send(Self.story[0])
-        #expect(shell.answer()?["intent"] == 1)
-        let log = directory.log.path
-        let foldback = foldback
-        async let tail = Task.detached {
-            try run([foldback, "tail", log, "--until-caught-up", "--json"])
-        }.value
-        shell.send(Self.story[2])
-        shell.send(
-            #"{"do":"acknowledge","intent":1}"#, #"{"do":"reject","intent":2,"message":"no"}"#)
-        let seen = try await tail
-        #expect(seen.status == 0 && seen.output.split(separator: "\n").count == 4, "\(seen)")
-        #expect(shell.finish().status == 0)
-    }
-
-    @Test func `from a bug report to a failing test, as the article has it`() throws {
-        try makeLog()
-        try FileManager.default.moveItem(
-            at: directory.log, to: directory.url.appending(path: "feed.log"))
-        let article = try String(
-            contentsOf: Self.root.appending(
-                path: "Sources/Foldback/Foldback.docc/FromABugReportToAFailingTest.md"),
-            encoding: .utf8)
-        let time = #/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z/#
-        var count = 0
-        for block in article.components(separatedBy: "```console\n").dropFirst() {
-            let lines = (block.components(separatedBy: "\n```").first ?? "")
-                .split(separator: "\n", maxSplits: 1)
-            let command = String(lines[0].dropFirst(2))
-            let path = URL(filePath: foldback).deletingLastPathComponent().path
-            let seen = try run([
-                "sh", "-c",
-                "cd '\(directory.url.path)' && PATH=\"\(path):$PATH\" && \(command) 2>&1",
-            ])
-            let expected = lines.count > 1 ? lines[1] + "\n" : ""
-            #expect(
-                seen.output.replacing(time, with: "TIME") == expected.replacing(time, with: "TIME"),
-                "\(command)")
-            count += 1
-        }
-        #expect(count == 5)
-        let test = try String(
-            contentsOf: directory.url.appending(path: "Tests/ReportSmallLogTests.swift"),
-            encoding: .utf8)
-        let shown = try #require(article.components(separatedBy: "```swift\n").last)
-            .components(separatedBy: "```")[0]
-        #expect(test.contains(shown), "\(test)")
-    }
-
     /// The file that such a test is, compiled and run here as ``FeedLogTests``.
     @Test func `a log as a test is the one that is kept here`() throws {
-        let kept = Self.root.appending(path: "Tools/Tests/ShellTests/Recorded")
+        let kept = ReplayStory.root.appending(path: "Tools/Tests/ShellTests/Recorded")
         let log = directory.url.appending(path: "feed")
         let history = kept.appending(path: "feed.ndjson").path
         #expect(try run([foldback, "import", history, log.path]).status == 0)
@@ -217,7 +158,4 @@ import Testing
                 "\(name)")
         }
     }
-
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 }

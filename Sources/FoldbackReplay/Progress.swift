@@ -1,0 +1,56 @@
+#if ReplayTool
+    import Foldback
+    import Foundation
+    import Synchronization
+
+    /// Says on a terminal, after a second, what goes on and how far it is.
+    final class Progress: Sendable {
+        private let what: String
+        private let total: UInt64?
+        private let count = Atomic<UInt64>(0)
+        private let ticking = Mutex<Task<Void, any Error>?>(nil)
+
+        /// - Parameter total: how often ``advance(by:)`` is called at most; nil: it never is.
+        init(_ what: String, of total: UInt64? = nil) {
+            self.what = what
+            self.total = total
+            guard isatty(STDERR_FILENO) == 1 else { return }
+            let task = Task.detached {
+                let start = ContinuousClock.now
+                while true {
+                    try await Task.sleep(for: .seconds(1))
+                    let seconds = Int((ContinuousClock.now - start) / .seconds(1))
+                    Output.notePart("\r\(self.text), \(seconds) s")
+                }
+            }
+            ticking.withLock { $0 = task }
+        }
+
+        func advance(by step: UInt64 = 1) { count.add(step, ordering: .relaxed) }
+
+        func end() {
+            ticking.withLock { task in
+                guard let ending = task else { return }
+                ending.cancel()
+                task = nil
+                Output.notePart("\r\u{1B}[K")
+            }
+        }
+
+        private var text: String {
+            total.map { "\(what): \(count.load(ordering: .relaxed)) of \($0)" } ?? what
+        }
+
+        static func run<R>(
+            _ what: String, of total: UInt64? = nil, _ body: (Progress) throws -> R
+        ) rethrows -> R {
+            let progress = Progress(what, of: total)
+            defer { progress.end() }
+            return try body(progress)
+        }
+
+        static func run<R>(_ what: String, _ body: () throws -> R) rethrows -> R {
+            try run(what) { _ in try body() }
+        }
+    }
+#endif

@@ -1,0 +1,96 @@
+#if ReplayTool
+    import Foldback
+    import Foundation
+    import Synchronization
+
+    /// A file that only its owner may read, and that is gone where the process is interrupted, terminated, or loses
+    /// who reads its output. Who makes it removes it: `defer { file.remove() }`.
+    struct VanishingFile {
+        let path: String
+        private let slot: Int
+
+        /// Beside `file`, to become that file; or where temporary files are.
+        init(beside file: String? = nil) throws {
+            let folder = file.map { URL(filePath: $0).deletingLastPathComponent() }
+            let url = (folder ?? FileManager.default.temporaryDirectory)
+                .appending(path: ".foldback-\(UUID().uuidString)")
+            path = url.path
+            slot = Vanishing.add(path)
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+            guard descriptor >= 0 else {
+                Vanishing.remove(slot)
+                throw StreamFailure("\(file ?? path) cannot be written: \(systemError)")
+            }
+            Foundation.close(descriptor)
+            // A signal came before the file did.
+            if Vanishing.isEnding { unlink(path) }
+        }
+
+        /// Whatever was in it. It is not made again where a signal has just removed it.
+        func write(_ body: (([UInt8]) throws -> Void) throws -> Void) throws {
+            try Output.writing(through: path, O_TRUNC, body)
+        }
+
+        func write(_ bytes: [UInt8]) throws { try write { try $0(bytes) } }
+
+        /// Also where it has become another file.
+        func remove() {
+            unlink(path)
+            Vanishing.remove(slot)
+        }
+    }
+
+    /// What the last call of the system said that failed.
+    var systemError: String { String(cString: strerror(errno)) }
+
+    /// Paths that a signal's handler can read: it may be called between any two instructions, so there is nothing
+    /// but memory that stays where it is. Few files vanish at a time, and all are made by the one command that runs; a
+    /// path has its place before the file is made.
+    private enum Vanishing {
+        private static let slotCount = 8
+        private static let hasSignal = Atomic(false)
+
+        static var isEnding: Bool { hasSignal.load(ordering: .sequentiallyConsistent) }
+
+        nonisolated(unsafe) private static let paths = {
+            let paths = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(
+                capacity: slotCount)
+            paths.initialize(repeating: nil, count: slotCount)
+            return paths
+        }()
+        /// Once there are paths: a handler must not be the first who asks for them.
+        private static let handled: Void = {
+            for number in [SIGINT, SIGTERM, SIGPIPE] { handle(number) }
+        }()
+
+        static func add(_ path: String) -> Int {
+            guard let slot = (0..<slotCount).first(where: { paths[$0] == nil }) else {
+                preconditionFailure("more than \(slotCount) vanishing files")
+            }
+            paths[slot] = strdup(path)
+            handled
+            return slot
+        }
+
+        static func remove(_ slot: Int) {
+            let path = paths[slot]
+            paths[slot] = nil
+            free(path)
+        }
+
+        /// Ends as if there were no handler. What was ignored stays so, as for a command in the background.
+        private static func handle(_ number: Int32) {
+            let before = signal(number) { number in
+                Vanishing.hasSignal.store(true, ordering: .sequentiallyConsistent)
+                for slot in 0..<Vanishing.slotCount {
+                    if let path = Vanishing.paths[slot] { unlink(path) }
+                }
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+            if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+                signal(number, SIG_IGN)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,37 @@
+import Foldback
+import FoldbackExamples
+
+/// The feed as it would be if nobody could delete a post: a change of rules, to be compared with what they are.
+struct LastingFeed: Projection {
+    var feed = Feed()
+
+    static func keys(touchedBy event: FeedEvent, _ context: EventContext) -> [String] {
+        Feed.keys(touchedBy: event, context)
+    }
+
+    mutating func apply(_ event: FeedEvent, _ context: EventContext) throws {
+        switch event.did {
+        case .deleted, .restored: break
+        case .posted, .liked, .commented, .boosted, .followed, .blocked, .unblocked:
+            try feed.apply(event, context)
+        }
+    }
+}
+
+extension LastingFeed: CustomReflectable {
+    /// Shown as the feed is, so that the two can be compared place by place.
+    var customMirror: Mirror { Mirror(reflecting: feed) }
+}
+
+/// How many posts each person has made, as rows.
+enum PostsByAuthor: StoredProjection {
+    static let counts = RowTable("posts by author", key: String.self, row: Int.self)
+    static let schema = RowSchema(counts)
+
+    static func apply(
+        _ event: FeedEvent, _ context: EventContext, to rows: inout TouchedRows
+    ) throws {
+        guard case .posted = event.did else { return }
+        try rows.update(event.by, in: counts, default: 0) { $0 += 1 }
+    }
+}

@@ -1,0 +1,40 @@
+import Foldback
+import Foundation
+import Testing
+
+/// A log that commands of a replay tool are tried on.
+enum ReplayStory {
+    /// A post, likes, a draft that the server refuses, and one like too few.
+    static let lines = [
+        #"{"do":"record","event":{"op":"set","key":"post","value":{"likes":0,"text":"hello, world"}}}"#,
+        #"{"do":"acknowledge","intent":1}"#,
+        #"{"do":"record","event":{"op":"increment","key":"post","field":"likes","by":1}}"#,
+        #"{"do":"record","event":{"op":"set","key":"draft","value":"x"}}"#,
+        #"{"do":"acknowledge","intent":2}"#,
+        #"{"do":"record","event":{"op":"increment","key":"post","field":"likes","by":-4}}"#,
+    ]
+
+    static func makeLog(_ log: URL, _ lines: [String] = lines, replica: String = "me") throws {
+        let shell = try ShellProcess(
+            log, ["--confirmed-by", "acknowledgement", "--replica", replica])
+        for line in lines {
+            shell.send(line)
+            #expect(shell.answer()?["ok"] == true)
+        }
+        #expect(shell.finish().status == 0)
+    }
+
+    /// A history as a file of `export`.
+    static func write(
+        _ entries: [String], to file: URL, codec: Int = 1,
+        kind: LogKind = .acknowledgement, replica: String = "me"
+    ) throws {
+        let head =
+            #"{"codec":\#(codec),"foldback":1,"kind":"\#(kind.rawValue)","replica":"\#(replica)","version":1}"#
+        try ([head] + entries).map { $0 + "\n" }.joined()
+            .write(to: file, atomically: true, encoding: .utf8)
+    }
+
+    static let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+}

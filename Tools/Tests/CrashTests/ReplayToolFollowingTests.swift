@@ -1,0 +1,184 @@
+import Foldback
+import Foundation
+import Testing
+
+/// Commands that go on while something happens, and which entries they choose.
+@Suite(.serialized) struct ReplayToolFollowingTests {
+    private let foldback = ShellProcess.executable("foldback").path
+    private let directory = DiskDirectory()
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a tail follows what is recorded while it looks, and ends when all is answered`() throws {
+        let shell = try ShellProcess(directory.log, ["--confirmed-by", "acknowledgement"])
+        shell.send(ReplayStory.lines[0])
+        #expect(shell.answer()?["intent"] == 1)
+        let tail = try FollowedProcess([
+            foldback, "tail", directory.log.path, "-n", "1", "--until-caught-up", "--json",
+        ])
+        #expect(tail.line()?["intent"] == 1)
+        shell.send(ReplayStory.lines[2])
+        #expect(shell.answer()?["intent"] == 2)
+        #expect(tail.line()?["intent"] == 2)
+        shell.send(
+            #"{"do":"acknowledge","intent":1}"#, #"{"do":"reject","intent":2,"message":"no"}"#)
+        #expect(tail.line()?["kind"] == "acknowledged")
+        #expect(tail.line()?["kind"] == "rejected")
+        #expect(tail.line() == nil)
+        #expect(tail.status == 0)
+        #expect(shell.finish().status == 0)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `tail -f goes on until it is interrupted`() throws {
+        let shell = try ShellProcess(directory.log, ["--confirmed-by", "acknowledgement"])
+        shell.send(ReplayStory.lines[0], ReplayStory.lines[1])
+        #expect(shell.answer()?["ok"] == true)
+        #expect(shell.answer()?["ok"] == true)
+        let tail = try FollowedProcess([
+            foldback, "tail", "-f", directory.log.path, "-n", "1", "--kind", "acknowledged",
+            "--kind",
+            "rejected", "--json",
+        ])
+        #expect(tail.line()?["intent"] == 1)
+        shell.send(ReplayStory.lines[2], #"{"do":"reject","intent":2,"message":"no"}"#)
+        #expect(tail.line()?["intent"] == 2)
+        tail.interrupt()
+        #expect(tail.line() == nil)
+        #expect(shell.finish().status == 0)
+    }
+
+    @Test func `states are those at an end, which following has not`() throws {
+        try ReplayStory.makeLog(directory.log)
+        for option in ["-f", "--until-caught-up"] {
+            let seen = try run([
+                foldback, "tail", option, directory.log.path, "--state", "pending",
+            ])
+            #expect(seen.status == 2 && seen.errors.contains("--state"), "\(seen)")
+        }
+        let seen = try run([foldback, "tail", directory.log.path, "--state", "pending", "--json"])
+        #expect(seen.output.split(separator: "\n").count == 2, "\(seen)")
+    }
+
+    @Test func `moments choose entries: from one on, up to another`() throws {
+        let file = directory.url.appending(path: "log.ndjson")
+        let day: Int64 = 86_400_000
+        try ReplayStory.write(
+            [0, day, 2 * day, .max].enumerated().map { index, time in
+                #"{"at":\#(time),"event":{"key":"a","op":"set","value":1},"intent":\#(index + 1),"kind":"intent","replica":"me","sequence":\#(index + 1)}"#
+            }, to: file)
+        func sequences(_ options: String...) throws -> [JSON] {
+            try run([foldback, "log", file.path, "--json"] + options).output
+                .split(separator: "\n")
+                .compactMap { try JSON(parsing: String($0))["sequence"] }
+        }
+        #expect(try sequences() == [1, 2, 3, 4])
+        #expect(try sequences("--since", "1970-01-02") == [2, 3, 4])
+        #expect(try sequences("--until", "1970-01-02") == [1])
+        #expect(
+            try sequences("--since", "1970-01-01T23:59:59Z", "--until", "1970-01-02T00:00:01Z")
+                == [2])
+        let seen = try run([
+            foldback, "log", file.path, "--since", "2027-01-01", "--until", "2026-01-01",
+        ])
+        #expect(seen.status == 2 && seen.errors.contains("is not before --until"), "\(seen)")
+    }
+
+    @Test func `an intent is the log's own, not another's of the same number`() throws {
+        let file = directory.url.appending(path: "log.ndjson")
+        func confirmed(_ replica: String, _ place: Int) -> String {
+            #"{"at":1,"events":[{"event":{"key":"a","op":"set","value":1},"origin":{"intent":1,"replica":"\#(replica)"},"position":\#(place)}],"kind":"confirmed","replica":"me","sequence":\#(place + 1),"through":\#(place)}"#
+        }
+        let own =
+            #"{"at":1,"event":{"key":"a","op":"set","value":1},"intent":1,"kind":"intent","replica":"me","sequence":1}"#
+        try ReplayStory.write(
+            [own, confirmed("other", 1), confirmed("me", 2)], to: file, kind: .downlink)
+        for command in ["log", "tail"] {
+            let seen = try run([foldback, command, file.path, "--json", "--intent", "1"])
+            let found = try seen.output.split(separator: "\n")
+                .map { try JSON(parsing: String($0))["sequence"] }
+            #expect(found == [1, 3], "\(seen)")
+        }
+    }
+
+    @Test func `stepping goes where it is told, and what it is not told in a line for people`()
+        throws
+    {
+        try ReplayStory.makeLog(directory.log)
+        func step(_ keys: String, _ options: String = "") throws -> (lines: [JSON], errors: String)
+        {
+            let seen = try run([
+                "sh", "-c",
+                "printf '\(keys)' | \(foldback) step \(directory.log.path) --json \(options)",
+            ])
+            #expect(seen.status == 0, "\(seen)")
+            return (
+                try seen.output.split(separator: "\n").map { try JSON(parsing: String($0)) },
+                seen.errors
+            )
+        }
+        func places(_ keys: String, _ options: String = "") throws -> [JSON?] {
+            try step(keys, options).lines.map { $0["state"]?["sequence"] }
+        }
+        #expect(try places(#"\nn\np\n4\ne\nn\ng\nq\nn\n"#) == [0, 1, 2, 1, 4, 6, 6, 0])
+        #expect(try places("p\\n \\n", "--from 5") == [5, 4, 5, 6])
+        let seen = try step(#"3\nwhat\n7\n"#)
+        #expect(seen.lines.count == 2 && seen.errors.split(separator: "\n").count == 2, "\(seen)")
+        #expect(
+            seen.lines.last?["changes"] == [["place": "/post/likes", "old": 0, "new": 1]])
+        let plain = try run([
+            "sh", "-c", "printf '3\\n' | \(foldback) step \(directory.log.path)",
+        ])
+        #expect(plain.output.contains("+ /post/likes  1\npending 2  accepted none"), "\(plain)")
+    }
+
+    @Test func `stepping through what is left of a history keeps to what is there`() throws {
+        let file = directory.url.appending(path: "log.ndjson")
+        try ReplayStory.write(
+            [2, 5].map { number in
+                #"{"at":1,"event":{"key":"a","op":"set","value":1},"intent":\#(number),"kind":"intent","replica":"me","sequence":\#(number)}"#
+            }, to: file)
+        let seen = try run([
+            "sh", "-c", "printf 'n\\nn\\nn\\np\\n4\\n' | \(foldback) step \(file.path) --json",
+        ])
+        let entries = try seen.output.split(separator: "\n")
+            .map { try JSON(parsing: String($0))["entry"]?["sequence"] }
+        #expect(entries == [nil, 2, 5, 5, 2, nil], "\(seen)")
+    }
+}
+
+/// A command whose output is read while it runs.
+private final class FollowedProcess {
+    private let process = Process()
+    private let output = Pipe()
+    private var rest = Data()
+
+    init(_ command: [String]) throws {
+        process.executableURL = URL(filePath: command[0])
+        process.arguments = Array(command.dropFirst())
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+    }
+
+    deinit { if process.isRunning { process.terminate() } }
+
+    /// The next line; nil at the end.
+    func line() -> JSON? {
+        while true {
+            if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = Array(rest[..<end])
+                rest = Data(rest[(end + 1)...])
+                return try? JSON(parsing: line)
+            }
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { return nil }
+            rest += data
+        }
+    }
+
+    func interrupt() { process.interrupt() }
+
+    var status: Int32 {
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

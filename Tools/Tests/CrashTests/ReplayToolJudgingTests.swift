@@ -1,0 +1,164 @@
+import Foldback
+import Foundation
+import Testing
+
+/// Commands that decide whether states are as they should be: first-break, minimise, rerun.
+@Suite(.serialized) struct ReplayToolJudgingTests {
+    private let foldback = ShellProcess.executable("foldback").path
+    private let feedReplay = ShellProcess.executable("feed-replay").path
+    private let directory = DiskDirectory()
+
+    private func tool(_ command: String, _ options: String...) throws -> (
+        status: Int32, output: String, errors: String
+    ) {
+        try run([foldback, command, directory.log.path] + options)
+    }
+
+    @Test func `a command that cannot be run judges nothing`() throws {
+        try ReplayStory.makeLog(directory.log)
+        for command in ["./nosuch.sh", "exit 126"] {
+            for look in ["first-break", "minimise"] {
+                let seen = try tool(look, "--run", command)
+                #expect(seen.status == 2 && seen.output.isEmpty, "\(look): \(seen)")
+                #expect(seen.errors.contains("cannot be run: \(command)"), "\(look): \(seen)")
+            }
+        }
+        let killed = try tool("first-break", "--run", "kill -9 $$")
+        #expect(killed.status == 3 && killed.errors.contains("status 137"), "\(killed)")
+    }
+
+    @Test func `every command starts with the same signals`() throws {
+        try ReplayStory.makeLog(directory.log)
+        let signals = directory.url.appending(path: "signals").path
+        let command = "grep SigIgn /proc/self/status >> '\(signals)'"
+        let seen = try run(
+            ["env", "--default-signal=PIPE", foldback, "first-break", directory.log.path]
+                + ["--run", command])
+        #expect(seen.status == 0, "\(seen)")
+        let lines = try String(contentsOfFile: signals, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 7 && Set(lines).count == 1, "\(lines)")
+    }
+
+    /// A comparison, and whether it holds of `{"n":VALUE}`.
+    private static let comparisons: [(value: String, expectation: String, holds: Bool)] = [
+        ("9007199254740992", "/a/n < 9007199254740993", true),
+        ("9007199254740993", "/a/n <= 9007199254740992", false),
+        ("9007199254740993", "/a/n > 9007199254740992.0", true),
+        ("1.0", "/a/n == 1", true), ("1", "/a/n == 1.0", true), ("1", "/a/n != 1.0", false),
+        (#"{"m":[1.0]}"#, #"/a/n == {"m":[1]}"#, true), ("2.5", "/a/n > 2", true),
+        ("-2.5", "/a/n < -2", true), ("99999999999999999999", "/a/n > 9223372036854775807", true),
+        ("99999999999999999999", "/a/n < 99999999999999999998", false),
+        ("-99999999999999999999", "/a/n < -9.5", true), ("1e300", "/a/n > 1", true),
+        (#""a == b""#, #"/a/n != "a == b""#, false), (#""b""#, #"/a/n < "c""#, true),
+        (#""b""#, "/a/n < 1", false), ("true", "/a/n >= 0", false),
+    ]
+
+    @Test func `numbers are compared by value, and the first operator ends a place`() throws {
+        for (value, expectation, holds) in Self.comparisons {
+            let event = try JSON(parsing: #"{"n":\#(value)}"#)
+            var documents = Documents()
+            try documents.apply(.set("a", event), EventContext(.position(1)))
+            #expect(
+                try StateExpectation(expectation).holds(of: documents) == holds,
+                "\(value) \(expectation)")
+        }
+        let nothing = Documents()
+        for (text, holds) in [
+            ("/a == null", true), ("/a != null", false), ("/a == 1", false), ("/a != 1", true),
+            ("/a < 1", true), ("/a >= \"x\"", true),
+        ] {
+            #expect(try StateExpectation(text).holds(of: nothing) == holds, "\(text)")
+        }
+    }
+
+    @Test func `minimising says what first-break says, also of a log without entries`() throws {
+        let shell = try ShellProcess(directory.log)
+        #expect(shell.finish().status == 0)
+        let found = try tool("first-break", "--expect", "/a == 1")
+        #expect(found.status == 1 && found.output.hasPrefix("before the first entry"), "\(found)")
+        let small = try tool("minimise", "--expect", "/a == 1")
+        #expect(small.status == 0 && small.errors == "0 of 0 entries, 1 tries\n", "\(small)")
+        let fine = try tool("minimise", "--expect", "/a != 1")
+        #expect(fine.status == 1 && fine.output.isEmpty, "\(fine)")
+    }
+
+    @Test func `a command minimises what it sees in a file that is gone afterwards`() throws {
+        try ReplayStory.makeLog(directory.log)
+        let scratch = directory.url.appending(path: "scratch")
+        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+        let output = directory.url.appending(path: "small.ndjson").path
+        func minimise(_ command: String) throws -> (
+            status: Int32, output: String, errors: String
+        ) {
+            try run(
+                ["env", "--default-signal=PIPE", "TMPDIR=\(scratch.path)"]
+                    + [foldback, "minimise", directory.log.path]
+                    + ["-o", output, "--run", command])
+        }
+        let mode = directory.url.appending(path: "mode").path
+        let seen = try minimise(
+            "stat -c %a \"$HISTORY\" > '\(mode)'; ! grep -q draft \"$HISTORY\"")
+        #expect(seen.status == 0 && seen.output.isEmpty, "\(seen)")
+        #expect(seen.errors.hasPrefix("1 of 6 entries, "), "\(seen)")
+        let small = try String(contentsOfFile: output, encoding: .utf8)
+        #expect(small.contains("draft") && !small.contains("post"), "\(small)")
+        #expect(try String(contentsOfFile: mode, encoding: .utf8) == "600\n")
+        for name in ["INT", "TERM", "PIPE"] {
+            let killed = try minimise("kill -\(name) $PPID; exit 1")
+            #expect(killed.status != 0, "\(name): \(killed)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
+        }
+    }
+
+    @Test func `what is asked for and not done is said`() throws {
+        try ReplayStory.makeLog(directory.log)
+        for (options, words) in [
+            (["--as", "bundle"], "bundle"), (["--tries", "0"], "at least 1"),
+        ] {
+            let seen = try run(
+                [foldback, "minimise", directory.log.path, "--expect", "/a == 1"] + options)
+            #expect(seen.status == 2 && seen.errors.contains(words), "\(seen)")
+        }
+        let at = try JSON(
+            parsing: try tool("at", "6", "--json", "--place", "/post/likes").output
+                .trimmingCharacters(in: .newlines))
+        #expect(at["view"] == -3 && at["confirmed"] == 1 && at["pending"] == [3, 4], "\(at)")
+        let last = try tool("what-if", "--drop", "1", "--json", "--last", "1")
+        let all = try tool("what-if", "--drop", "1", "--json")
+        #expect(last.output.split(separator: "\n").count == 2, "\(last)")
+        #expect(all.output.split(separator: "\n").count > 2, "\(all)")
+    }
+
+    @Test func `a break that stays is found by halving, and gaps can be closed`() throws {
+        try ReplayStory.makeLog(directory.log)
+        let found = try tool("first-break", "--expect", "/post/likes < 1", "--assume-monotone")
+        #expect(found.status == 1 && found.output.contains("intent 2"), "\(found)")
+        #expect(found.output.contains("the first, if what is bad stays bad"), "\(found)")
+        let file = directory.url.appending(path: "small.ndjson").path
+        let small = try tool("minimise", "--expect", "/post/likes >= 0", "-o", file)
+        #expect(small.status == 0, "\(small)")
+        let other = directory.url.appending(path: "other").path
+        let refused = try run([foldback, "import", file, other])
+        #expect(refused.status == 3, "\(refused)")
+        #expect(try run([foldback, "import", file, other, "--close-gaps"]).status == 0)
+        let closed = try run([foldback, "at", other, "2", "--place", "/post/likes"])
+        #expect(closed.output == "-1\npending 1 2\n", "\(closed)")
+    }
+
+    @Test func `rerun compares two types, and says where they part`() throws {
+        let demo = ShellProcess.executable("foldback-demo").path
+        #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
+        let log = directory.url.appending(path: "feed.log").path
+        let seen = try run([feedReplay, "rerun", log])
+        #expect(seen.status == 1, "\(seen)")
+        #expect(seen.output.hasPrefix("fine\n36 entries, 2 that brought differences\n"), "\(seen)")
+        #expect(seen.output.contains("  view      + /posts/bo.2.0/isDeleted  false\n"), "\(seen)")
+        #expect(seen.output.contains("  intent 8 is conflicted in one of the two\n"), "\(seen)")
+        let json = try run([feedReplay, "rerun", log, "--json", "--comparison", "posts that stay"])
+        let lines = try json.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
+        #expect(lines.count == 4 && lines[0]["verdict"] == "fine", "\(json)")
+        #expect(lines[1]["sequence"] == 20 && lines[1]["conflicts"] == [8], "\(json)")
+        let unknown = try run([feedReplay, "rerun", log, "--comparison", "none"])
+        #expect(unknown.status == 2 && unknown.errors.contains("posts that stay"), "\(unknown)")
+    }
+}
