@@ -224,7 +224,9 @@
             let history = try log.history().read(by: P.codec)
             let branch = try history.branch(try edits.map { try $0.typed(by: P.codec) })
             return SeenBranch(
-                leftOut: branch.leftOut, divergences: history.divergences(of: branch, in: P.self),
+                leftOut: branch.leftOut, inserted: branch.inserted,
+                isRenumbered: branch.intents.contains { $0.key != $0.value },
+                divergences: history.divergences(of: branch, in: P.self),
                 end: SeenState(branch.history.snapshot(of: P.self)))
         }
 

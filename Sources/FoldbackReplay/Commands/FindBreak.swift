@@ -14,7 +14,8 @@
                     and 1 to 124 for bad, as for git bisect (126 and 127, by which sh says that it cannot run a \
                     command, are errors); a check by name of this tool. Every state is looked at, from that \
                     before the first entry on, unless --assume-monotone says that what is bad once stays bad. \
-                    Exit code 1 where there is a break.
+                    Exit code 1 where there is a break, 125 where none was found and of some states nobody could \
+                    tell.
 
                     Examples:
                       \(Tool.name) first-break feed.log --expect '/post/likes >= 0'
@@ -53,7 +54,8 @@
 
         func run() throws {
             let view = try Tool.projection(named: projection.name).view
-            let condition = try condition(view)
+            var untoldCount = 0
+            let condition = try condition(view) { untoldCount += 1 }
             let reader = try log.reader()
             let count = try reader.lastSequence().value + 1
             let total = assumeMonotone ? nil : count
@@ -61,14 +63,24 @@
                 try view.firstBreak(reader, assumingMonotone: assumeMonotone, condition, progress)
             }
             guard let found else {
-                return try json
-                    ? Output.line(["break": .null] as JSON) : Output.line("it holds everywhere")
+                let text =
+                    untoldCount == 0
+                    ? "it holds everywhere"
+                    : "no state was found bad, and of \(untoldCount) nobody could tell"
+                try json
+                    ? Output.line(["break": .null, "untold": .integer(Int64(untoldCount))] as JSON)
+                    : Output.line(text)
+                if untoldCount > 0 { throw ExitCode(125) }
+                return
             }
             try json ? Output.line(found.json) : print(found)
             throw ExitCode(1)
         }
 
-        private func condition(_ view: any ReplayedView) throws -> BreakCondition {
+        /// - Parameter untold: called for each state of which the command cannot tell.
+        private func condition(
+            _ view: any ReplayedView, _ untold: @escaping () -> Void
+        ) throws -> BreakCondition {
             if let expect {
                 return .state(try StateExpectation(argument: expect))
             }
@@ -81,7 +93,9 @@
                 return .check(check)
             }
             return .command { [command] state in
-                try Subprocess.verdict(command ?? "", input: state.json.encoded)
+                let verdict = try Subprocess.verdict(command ?? "", input: state.json.encoded)
+                if verdict == .cannotTell { untold() }
+                return verdict
             }
         }
 

@@ -37,6 +37,9 @@
 
     struct SeenBranch {
         let leftOut: [LogSequence]
+        let inserted: [IntentNumber]
+        /// Whether intents that were there have other numbers.
+        let isRenumbered: Bool
         let divergences: Divergences
         let end: SeenState
     }
@@ -140,6 +143,14 @@
                 let list = branch.leftOut.map { "\($0)" }.joined(separator: " ")
                 try Output.line("no longer possible, and left out: entries \(list)")
             }
+            for (number, reason) in branch.end.conflicted where branch.inserted.contains(number) {
+                try Output.line("inserted intent \(number) does not apply: \(reason)".visible)
+            }
+            if branch.isRenumbered {
+                let note =
+                    "intents behind it have higher numbers, and so have ids that are made of them"
+                try Output.line(Ink.dim(note))
+            }
             let divergences = branch.divergences.entries
             guard !divergences.isEmpty else {
                 return try Output.line("nothing would have been seen otherwise")
@@ -160,7 +171,8 @@
             }
             try Output.line(
                 [
-                    "leftOut": .of(branch.leftOut), "end": branch.end.json,
+                    "leftOut": .of(branch.leftOut), "inserted": .of(branch.inserted),
+                    "end": branch.end.json,
                     "differences": branch.divergences.end.json,
                 ] as JSON)
         }

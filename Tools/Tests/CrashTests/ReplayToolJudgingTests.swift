@@ -27,6 +27,39 @@ import Testing
         #expect(killed.status == 3 && killed.errors.contains("status 137"), "\(killed)")
     }
 
+    @Test(arguments: [[], ["--assume-monotone"]])
+    func `where nobody can tell, it is said, and nothing is found to hold`(options: [String]) throws
+    {
+        try ReplayStory.makeLog(directory.log)
+        let seen = try run(
+            [foldback, "first-break", directory.log.path, "--run", "exit 125"] + options)
+        #expect(seen.status == 125 && seen.output.contains("of 7 nobody could tell"), "\(seen)")
+        // Bad behind the last entry; nobody can tell of the state before that.
+        let check = directory.url.appending(path: "check.sh").path
+        try """
+        state=$(cat)
+        case "$state" in
+            *'"sequence":6'*) exit 1 ;;
+            *'"sequence":5'*) exit 125 ;;
+        esac
+        """.write(toFile: check, atomically: true, encoding: .utf8)
+        let broken = try run(
+            [foldback, "first-break", directory.log.path, "--run", "sh '\(check)'"] + options)
+        #expect(broken.status == 1 && broken.output.contains("intent 4"), "\(broken)")
+        #expect(broken.output.contains("nobody could tell of 5: it may be"), "\(broken)")
+    }
+
+    @Test func `an insert that does not apply is said to, and that numbers behind it are others`()
+        throws
+    {
+        try ReplayStory.makeLog(directory.log)
+        let seen = try tool(
+            "what-if", "--insert", #"1={"op":"delete","key":"z","require":"present"}"#)
+        #expect(seen.output.contains("inserted intent 2 does not apply"), "\(seen)")
+        #expect(seen.output.contains("have higher numbers"), "\(seen)")
+        #expect(seen.status == 0 && seen.output.contains("nothing would have been seen otherwise"))
+    }
+
     @Test func `every command starts with the same signals`() throws {
         try ReplayStory.makeLog(directory.log)
         let signals = directory.url.appending(path: "signals").path
