@@ -205,6 +205,13 @@ import Testing
         #expect(try store.read { try $0.get("ada", by: Users.byName)?.key } == 2)
         #expect(try store.read { try $0.overlay(touching: 2, in: Users.users) } == [2])
         #expect(try store.read { try $0.isPending(2, in: Users.users) })
+        try store.read { rows in
+            try rows.confirmed { confirmed throws in
+                #expect(try confirmed.get(2, in: Users.users) == nil)
+                #expect(try !confirmed.isPending(2, in: Users.users))
+                #expect(try confirmed.overlay(touching: 2, in: Users.users) == [])
+            }
+        }
         try await store.acknowledge(2)
         #expect(try store.read { try $0.isPending(2, in: Users.users) } == false)
         await store.close()

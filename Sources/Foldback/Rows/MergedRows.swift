@@ -13,6 +13,9 @@ final class MergedRows {
         self.isConfirmedOnly = isConfirmedOnly
     }
 
+    /// What the overlay has to do with the row; nil: nothing.
+    func chain(at key: KeyBytes) -> RowChain? { isConfirmedOnly ? nil : folded.chains[key] }
+
     /// The row's bytes; nil: there is none.
     func value(at key: KeyBytes) throws -> FoundRow? {
         if !isConfirmedOnly, !folded.chains.isEmpty, let row = folded.chains[key]?.visible {
