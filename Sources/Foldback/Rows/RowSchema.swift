@@ -2,7 +2,7 @@
 ///
 /// What is in it, under which names, of which types and in which order, is part of what is stored: a log whose rows were
 /// made under another schema has them made anew from its entries, as with another version. A type is told by its full
-/// name. What the closure of an index computes, and what a codec writes, is not seen: ``EventFold/version`` is to be
+/// name, which for those of Foundation is the same on every platform. What the closure of an index computes, and what a codec writes, is not seen: ``EventFold/version`` is to be
 /// counted up with them.
 public struct RowSchema: Sendable {
     private let spaces: [SpaceDefinition]
@@ -57,6 +57,12 @@ public struct RowSchema: Sendable {
             let (key, row) = shown(Array(key.dropFirst(2)), row)
         else { return nil }
         return (spaces[place].name, key, row)
+    }
+
+    /// The table or index that has such a key, behind the projection's number; nil: none.
+    func spaceName(ofKey key: ArraySlice<UInt8>) -> String? {
+        let place = key.prefix(2).reduce(0) { $0 << 8 | Int($1) }
+        return key.count >= 2 && place < spaces.count ? spaces[place].name : nil
     }
 
     /// In order of place.
