@@ -30,7 +30,7 @@ package enum Limits {
     package static let rowDropCountMax = 8_192
 
     /// How often a check follows a store that changes rows while they are compared.
-    package static let verifyAttemptsMax = 16
+    package static let verifyAttemptsMax = 64
 
     /// Entries of one transaction (L3): so that the first of them does not wait long for the last.
     package static let commitCountMax = 1_024

@@ -220,6 +220,11 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         return all
     }
 
+    /// The keys in ``everything()`` that are pending, and those that pending intents take away.
+    package borrowing func everythingPending() -> Set<[UInt8]> {
+        Set(rows.pendingKeys.map { Array($0.bytes.dropFirst(StoredRow.prefixBytes)) })
+    }
+
     private borrowing func count(_ span: KeySpan) throws -> Int {
         var count = 0
         try rows.scan(span, backwards: false) { _, _ in

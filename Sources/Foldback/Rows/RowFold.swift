@@ -242,6 +242,11 @@ package struct SeenRow: Equatable, Sendable {
     package let value: RowValue
     /// An intent of the overlay makes it what it is.
     package let isPending: Bool
+
+    package init(value: RowValue, isPending: Bool) {
+        self.value = value
+        self.isPending = isPending
+    }
 }
 
 /// One stored projection as readers get it: what the overlay makes of rows, to be seen above those that the
