@@ -69,9 +69,12 @@ public enum Foldback {
     /// Removes the rows of all stored projections from a log, which nobody may have open: the next opening
     /// makes them anew from its entries, as for a projection that is new to it.
     ///
-    /// For rows that are damaged; they hold nothing that the entries do not.
-    /// - Throws: `.missing`, `.locked`, `.damaged` where more than rows is, `.newerFormat`, `.storage`. What
-    ///   has been removed by then is made anew as well.
+    /// For rows, or headers of theirs, whose bytes are damaged; they hold nothing that the entries do not. A
+    /// page of the file that is damaged itself, be it of the rows' own tree, is not mended by that: such a
+    /// log cannot be opened for writing, and neither can its rows be removed. Its entries can be read as far as
+    /// their pages are sound (``LogReader``), and imported into a new log.
+    /// - Throws: `.missing`, `.locked`, `.damaged` where more than rows' bytes is, `.newerFormat` where newer
+    ///   code made any of the rows, `.storage`. What has been removed by then is made anew as well.
     public static func discardRows(at directory: URL) async throws(FoldbackError) {
         let path = directory.path
         try await Platform.onThread { () throws(FoldbackError) in
@@ -80,10 +83,7 @@ public enum Foldback {
                 path, kind: nil, newKind: .acknowledgement, replica: nil,
                 options: Durability.durable.options, freshReplica: LogSources.system.freshReplica)
             defer { log.close() }
-            try log.drop(
-                try log.projectionHeaders().map { number, bytes in
-                    (try? StoredRowsHeader(decoding: bytes, of: number)) ?? .unknown(number)
-                })
+            try log.drop(try log.everyStoredRows())
         }
     }
 

@@ -21,16 +21,22 @@ package enum Limits {
     package static let rowChangesMax = 10_000
     /// Their bytes, old and new.
     package static let rowChangesBytesMax = 16 << 20
-    /// Rows that one transaction changes while a projection gets up with its log, or removes of one that
-    /// is not wanted any more. Catching up also writes behind ``commitBytesMax`` of rows, and so many entries.
+    /// Changed rows behind which a projection that gets up with its log writes them, or that one transaction
+    /// removes of one that is not wanted any more. Catching up also writes behind ``commitBytesMax`` of rows, and
+    /// so many entries. It looks behind each entry: what one of them changes is in one transaction, however
+    /// much it is.
     package static let rowCatchUpCountMax = 8_192
     package static let rowCatchUpEntriesMax = 65_536
     package static let rowDropCountMax = 8_192
 
+    /// How often a check follows a store that changes rows while they are compared.
+    package static let verifyAttemptsMax = 64
+
     /// Entries of one transaction (L3): so that the first of them does not wait long for the last.
     package static let commitCountMax = 1_024
     /// Bytes of events in one transaction; one larger event goes alone. Far below LMDB's 131,071
-    /// changed pages a transaction (midl.h), so a transaction never fills up.
+    /// changed pages a transaction (midl.h), so entries never fill one up. Nothing bounds the rows that one
+    /// event changes: one that is more than a transaction takes is an error of its command.
     package static let commitBytesMax = 4 << 20
     /// Requests that are queued; further callers wait (L3).
     package static let queueCountMax = 4_096

@@ -70,6 +70,8 @@ private struct NoRows: StoredRows {
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
     ) throws {}
 
+    func firstKey(from start: KeyBytes) throws -> KeyBytes? { nil }
+
     func header(of number: UInt32) throws -> [UInt8]? { nil }
 }
 

@@ -56,7 +56,8 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
 public struct RowChangeBatch<Key: RowKey, Row: Sendable>: Sendable {
     /// The last commit that is in it.
     public let sequence: LogSequence
-    /// By key, in order; each row once, from what it was at the last batch to what it is.
+    /// By key, in order; each row once, from what it was at the last batch to what it is. One that has
+    /// changed and changed back in between is among them, for it may have been read meanwhile.
     public let changes: [RowChange<Key, Row>]
     /// False: more has changed than is kept for who comes late, or a commit was under way when watching
     /// began. What is wanted has to be read again, at ``sequence`` or later.
@@ -112,7 +113,7 @@ extension ProjectedRows {
     public func changes<Key, Row>(
         of table: RowTable<Key, Row>, in range: RowRange<Key> = .all
     ) throws(RowError) -> RowChanges<Key, Row> {
-        let prefix = try folded.schema.prefix(of: table.name)
+        let prefix = try folded.schema.prefix(of: table)
         return RowChanges(
             core: core, index: index, table: table, span: range.span(behind: prefix))
     }

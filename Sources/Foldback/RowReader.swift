@@ -44,7 +44,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     /// Confirmed events that could not be applied so far, oldest first (F9).
     public var faults: [Fault] { folded.faults }
 
-    /// The same without the overlay.
+    /// The same rows without the overlay, of which none is pending. Lists of intents stay as they are.
     public borrowing func confirmed<R>(
         _ body: (borrowing RowReader<P>) throws -> R
     ) throws -> R { try body(RowReader(confirmedOf: self)) }
@@ -87,13 +87,13 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     /// Whether an intent of the overlay makes the row what it is.
     public borrowing func isPending<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>
-    ) throws -> Bool { folded.chains[try place(of: key, table)]?.visible != nil }
+    ) throws -> Bool { rows.chain(at: try place(of: key, table))?.visible != nil }
 
     /// The intents in the overlay that have read or changed the row, ascending.
     public borrowing func overlay<Key, Row>(
         touching key: Key, in table: RowTable<Key, Row>
     ) throws -> [IntentNumber] {
-        folded.chains[try place(of: key, table)]?.intents ?? []
+        rows.chain(at: try place(of: key, table))?.intents ?? []
     }
 
     // MARK: In order
@@ -132,7 +132,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         order: RowOrder = .ascending, after place: Key? = nil,
         _ body: (Key, RawSpan) throws -> Bool
     ) throws {
-        let prefix = try folded.schema.prefix(of: table.name)
+        let prefix = try folded.schema.prefix(of: table)
         let span = range.span(behind: prefix)
             .following(place.map { KeyBytes($0.bytes(behind: prefix)) }, order)
         try rows.scan(span, backwards: order == .descending) { key, bytes in
@@ -169,8 +169,8 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         order: RowOrder = .ascending, after place: IndexPlace<IndexKey, Key>? = nil,
         _ body: (IndexPlace<IndexKey, Key>, RawSpan) throws -> Bool
     ) throws {
-        let prefix = try folded.schema.prefix(of: index.name)
-        let tablePrefix = try folded.schema.prefix(of: index.table.name)
+        let prefix = try folded.schema.prefix(of: index)
+        let tablePrefix = try folded.schema.prefix(of: index.table)
         let span = range.span(behind: prefix)
             .following(place.map { KeyBytes($0.bytes(prefix, index.isUnique)) }, order)
         let (rows, identity) = (rows, folded.identity)
@@ -195,7 +195,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     public borrowing func count<Key, Row>(
         of table: RowTable<Key, Row>, in range: RowRange<Key> = .all
     ) throws -> Int {
-        try count(range.span(behind: try folded.schema.prefix(of: table.name)))
+        try count(range.span(behind: try folded.schema.prefix(of: table)))
     }
 
     /// The same along an index: rows that it does not have are not counted, those in several places are so
@@ -203,7 +203,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     public borrowing func count<Key, Row, IndexKey>(
         of index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all
     ) throws -> Int {
-        try count(range.span(behind: try folded.schema.prefix(of: index.name)))
+        try count(range.span(behind: try folded.schema.prefix(of: index)))
     }
 
     /// Everything that there is, also what indexes have: the bytes behind the projection's number.
@@ -220,6 +220,11 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         return all
     }
 
+    /// The keys in ``everything()`` that are pending, and those that pending intents take away.
+    package borrowing func everythingPending() -> Set<[UInt8]> {
+        Set(rows.pendingKeys.map { Array($0.bytes.dropFirst(StoredRow.prefixBytes)) })
+    }
+
     private borrowing func count(_ span: KeySpan) throws -> Int {
         var count = 0
         try rows.scan(span, backwards: false) { _, _ in
@@ -232,6 +237,6 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     private borrowing func place<Key, Row>(
         of key: Key, _ table: RowTable<Key, Row>
     ) throws(RowError) -> KeyBytes {
-        KeyBytes(key.bytes(behind: try folded.schema.prefix(of: table.name)))
+        KeyBytes(key.bytes(behind: try folded.schema.prefix(of: table)))
     }
 }

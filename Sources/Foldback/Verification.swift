@@ -6,8 +6,10 @@ public struct Verification: Sendable, Hashable {
     public let checkpointsCompared: Int
     /// What is wrong, in the order in which it was found; at most 100 of them.
     public let findings: [Finding]
-    /// Projections whose states could not be compared: they have no `==`, and their bytes differ, as
-    /// those of sets and dictionaries do. Make them `Equatable`.
+    /// Projections of which something could not be compared. States: they have no `==`, and their bytes differ,
+    /// as those of sets and dictionaries do; make them `Equatable`. Rows: those in the log are another
+    /// projection's than was asked for, or of another version, schema or codec; entries could not be folded; or
+    /// a store changed them faster than they were read.
     public let notCompared: [String]
 
     package init(

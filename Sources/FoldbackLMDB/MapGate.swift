@@ -106,7 +106,8 @@ package final class MapGate: Sendable {
         }
     }
 
-    private static var thread: UInt {
+    /// The calling one.
+    static var thread: UInt {
         #if os(Linux)
             UInt(pthread_self())
         #else

@@ -149,6 +149,47 @@ import Testing
         }
     }
 
+    private static func withEnvironment(
+        _ body: (Environment, Table<UInt64>) throws -> Void
+    ) throws {
+        let directory = TemporaryDirectory()
+        let environment = try Environment.open(directory.log.path)
+        let table: Table<UInt64> = try environment.write { transaction throws(LMDBError) in
+            try transaction.table("numbers")
+        }
+        try body(environment, table)
+        environment.close()
+    }
+
+    /// Born from a thread that, in a read of its own, could end another one's: it left the gate for its own,
+    /// whose pages could then be unmapped.
+    @Test func `a read session is ended once, by its own thread`() async {
+        await #expect(processExitsWith: .success) {
+            try Self.withEnvironment { try $0.session($1).end() }
+        }
+        await #expect(processExitsWith: .failure) {
+            try Self.withEnvironment { environment, table in
+                let (session, other) = (
+                    try environment.session(table), try environment.session(table)
+                )
+                session.end()
+                session.end()
+                other.end()
+            }
+        }
+        await #expect(processExitsWith: .failure) {
+            try Self.withEnvironment { environment, table in
+                let session = try environment.session(table)
+                Thread.detachNewThread {
+                    _ = try? environment.session(table)
+                    session.end()
+                    exit(0)
+                }
+                DispatchSemaphore(value: 0).wait()
+            }
+        }
+    }
+
     @Test func `L8: a second open in this process is refused, also by another name`() throws {
         let environment = try open()
         let link = directory.url.appending(path: "link").path

@@ -29,7 +29,7 @@ import Testing
             _ = try await store.record(.set(key, 1), once: key, info: ["screen": key])
         }
         try await store.acknowledge(2, position: 5, replacement: .set("b", 20))
-        try await store.reject(3)
+        try await store.reject(3, code: "no", message: "not yours")
         _ = try await store.record(.add("nothing", 1), force: true)
         try await store.confirm(
             [
@@ -90,8 +90,11 @@ import Testing
         #expect(store.start == FoldingStart(checkpoint: 9, entriesFolded: 1, refused: []))
         #expect(store.counts.confirmed == 0)
         #expect(try store.seen() == seen)
-        #expect(seen.accepted == [2] && seen.conflicted == [6] && seen.faults == 1)
+        #expect(
+            seen.accepted == [2] && seen.conflicted == [6] && seen.faults.map(\.sequence) == [9])
         #expect(store.rejections == [3])
+        let rejection = try store.intent(3).rejection
+        #expect(rejection?.code == "no" && rejection?.message == "not yours")
         #expect(try store.intent(2).answer?.sequence == 6)
         #expect(try await store.record(.set("d", 3), once: "d").isJoined)
         #expect(store.overlay.map(\.info) == infos)

@@ -438,11 +438,16 @@ import Testing
     private func lastCommit() throws -> UInt64 {
         let file = try FileHandle(forReadingFrom: dataFile)
         defer { try? file.close() }
-        return try [0, 1].map { (page: UInt64) in
-            try file.seek(toOffset: page * 4_096 + 144)
-            let bytes = try file.read(upToCount: 8) ?? Data()
-            return bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-        }.max()!
+        func number<N: FixedWidthInteger & BitwiseCopyable>(at offset: UInt64) throws -> N {
+            try file.seek(toOffset: offset)
+            let bytes = try file.read(upToCount: MemoryLayout<N>.size) ?? Data()
+            return try #require(
+                bytes.count == MemoryLayout<N>.size
+                    ? bytes.withUnsafeBytes { $0.loadUnaligned(as: N.self) } : nil)
+        }
+        // A page is what it is where the file was made: MDB_meta's mm_psize, and then mm_txnid of both.
+        let pageSize: UInt32 = try number(at: 40)
+        return max(try number(at: 144), try number(at: UInt64(pageSize) + 144))
     }
 
     /// Rows and the sequence that they are at included: every table has what one commit wrote.

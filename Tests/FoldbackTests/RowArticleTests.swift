@@ -65,6 +65,39 @@ private struct Threads: StoredProjection {
     }
 }
 
+/// A store that goes on between somebody's reading and the first batch of changes.
+private struct BusyStore {
+    /// The iterator of a sequence of changes, before whose first batch something happens.
+    struct Changes {
+        fileprivate var base: RowChanges<UUID, Inbox.Message>.AsyncIterator
+        fileprivate var meanwhile: (() async throws -> Void)?
+
+        func makeAsyncIterator() -> Changes { self }
+
+        mutating func next() async throws -> RowChangeBatch<UUID, Inbox.Message>? {
+            try await meanwhile?()
+            meanwhile = nil
+            return try await base.next()
+        }
+    }
+
+    private let store: Store<Inbox>
+    private let changes: Changes
+
+    /// Watches from here on.
+    init(_ store: Store<Inbox>, meanwhile: @escaping () async throws -> Void) throws {
+        self.store = store
+        changes = Changes(
+            base: try store.changes(of: Inbox.messages).makeAsyncIterator(), meanwhile: meanwhile)
+    }
+
+    func read<R>(_ body: (borrowing RowReader<Inbox>) throws -> R) throws -> R {
+        try store.read(body)
+    }
+
+    func changes(of table: RowTable<UUID, Inbox.Message>) throws -> Changes { changes }
+}
+
 /// What the article shows is compiled, run, and the same text.
 @Suite struct RowArticleTests {
     private static let thread = UUID(uuid: (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
@@ -95,11 +128,14 @@ private struct Threads: StoredProjection {
         }
         #expect(newest.map(\.text) == (41...60).reversed().map(String.init))
         let seen = Mutex<[UUID: Inbox.Message]>([:])
-        async let watching: Void = Self.follow(store) { all in seen.withLock { $0 = all } }
-        while !(store.core.writer.listeners.watchesRows) { await Task.yield() }
-        _ = try await store.record(.read(id: Self.id(7)))
-        await store.close()
-        try await watching
+        let busy = try BusyStore(store) {
+            try await store.reject(63, message: "no")
+            _ = try await store.record(.read(id: Self.id(7)))
+            await store.close()
+        }
+        // Watched already, read next, and taken back before the first batch.
+        _ = try await store.record(.read(id: Self.id(59)))
+        try await Self.follow(busy) { all in seen.withLock { $0 = all } }
         let isRead = seen.withLock { $0.filter(\.value.isRead) }
         #expect(Set(isRead.keys) == [Self.id(7), Self.id(60)])
     }
@@ -129,7 +165,7 @@ private struct Threads: StoredProjection {
     }
 
     private static func follow(
-        _ store: Store<Inbox>, _ show: @Sendable ([UUID: Inbox.Message]) -> Void
+        _ store: BusyStore, _ show: @Sendable ([UUID: Inbox.Message]) -> Void
     ) async throws {
         // Article: following
         func all() throws -> [UUID: Inbox.Message] {

@@ -20,17 +20,40 @@ import Testing
         #expect(
             try await changes.next()?.changes
                 == [Change(key: "a", old: 1, new: 1, isPending: false)])
-        // Taken late, three commits are one batch, and what came to nothing is not in it.
+        // Taken late, three commits are one batch.
         _ = try await store.record(.set("c", 5))
         _ = try await store.record(.set("b", 2))
         try await store.reject(2, message: "no")
         let batch = try #require(try await changes.next())
-        #expect(batch.changes == [Change(key: "b", old: nil, new: 2, isPending: true)])
+        #expect(
+            batch.changes == [
+                Change(key: "b", old: nil, new: 2, isPending: true),
+                Change(key: "c", old: nil, new: nil, isPending: false),
+            ])
         #expect(batch.sequence == 5 && batch.isComplete)
         #expect(try await others.next()?.changes.map(\.key) == ["b"])
         await store.close()
         #expect(try await changes.next() == nil)
         #expect(try await others.next() == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `what was read before it changed back is told`(engine: Engine) async throws {
+        let store = try await engine.store(RowBoard.self, .acknowledgement, in: directory)
+        var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
+        _ = try await store.record(.set("ghost", 1))
+        var read: [String: Int] = [:]
+        for cell in try store.read({ try $0.page(of: RowBoard.cells, limit: 9) }) {
+            read[cell.key] = cell.row
+        }
+        #expect(read == ["ghost": 1])
+        try await store.reject(1, message: "no")
+        _ = try await store.record(.set("other", 2))
+        for change in try #require(try await changes.next()).changes {
+            read[change.key] = change.new
+        }
+        #expect(read == ["other": 2])
+        await store.close()
     }
 
     @Test func `who takes nothing costs bounded memory, and is told to read again`() async throws {

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackLMDB
 import Foundation
 import Synchronization
 import TestSupport
@@ -12,7 +13,9 @@ import Testing
         static var name: String { "notes" }
         static var notes: RowTable<String, String> { RowTable("notes", codec: JSONBytes()) }
         static var schema: RowSchema { RowSchema(notes) }
-        static var codec: any EventCodec<Move> { PickyCodec(knowsClaims: Age.self == New.self) }
+        static var codec: any EventCodec<Move> {
+            PickyCodec(knowsClaims: Age.self != Old.self, isLater: Age.self == Later.self)
+        }
 
         static func apply(
             _ move: Move, _ context: EventContext, to rows: inout TouchedRows
@@ -30,13 +33,22 @@ import Testing
 
     private enum Old {}
     private enum New {}
+    /// Writes events in a later format, which the others do not know.
+    private enum Later {}
 
     private struct PickyCodec: EventCodec {
         let knowsClaims: Bool
-        var format: EventFormat { MoveCodec().format }
+        var isLater = false
+        var format: EventFormat {
+            let format = MoveCodec().format
+            return EventFormat(codec: format.codec, version: format.version + (isLater ? 1 : 0))
+        }
         func encode(_ move: Move) throws -> [UInt8] { try MoveCodec().encode(move) }
         func decode(_ bytes: RawSpan, format: EventFormat) throws -> Move {
-            let move = try MoveCodec().decode(bytes, format: format)
+            guard format.version <= self.format.version else {
+                throw MoveConflict(reason: "unknown format")
+            }
+            let move = try MoveCodec().decode(bytes, format: MoveCodec().format)
             if case .claim = move, !knowsClaims { throw MoveConflict(reason: "unknown event") }
             return move
         }
@@ -198,6 +210,100 @@ import Testing
         }
     }
 
+    @Test func `rows whose header was damaged are removed to the end as well`() async throws {
+        let log = Self.downlink()
+        let board = try Self.store(RowBoard.self, over: log)
+        let all = (0..<5_000).map { ("k\($0)", $0) }
+        _ = try await board.confirm(
+            Self.confirmed([.replaceAll(Dictionary(uniqueKeysWithValues: all))]))
+        await board.close()
+        let cut = DyingLog(log.rows, writes: 1)
+        #expect(throws: FoldbackError.self) { try cut.drop([.unknown(1)]) }
+        #expect(try Self.rowCount(of: cut) > 0)
+        let notes = try Self.store(Notes<New>.self, over: MemoryLog(cut.log.rows))
+        #expect(try notes.core.storage.storedRows().map(\.number) == [2])
+        #expect(try notes.core.storage.readRows { try $0.numbers() } == [2])
+        await notes.close()
+    }
+
+    @Test func `rows without a header are found, and are nobody else's`() async throws {
+        let log = Self.downlink()
+        let orphan = KeyBytes("zz".bytes(behind: [0, 0, 0, 1, 0, 0]))
+        var batch = WriteBatch()
+        batch.append(orphan, StoredRow.sealed(Array("7".utf8), at: orphan))
+        try log.write(batch)
+        let store = try Self.store(Notes<New>.self, over: log)
+        _ = try await store.confirm(Self.confirmed([.set("a", 1)]))
+        #expect(try store.read { try $0.page(of: Notes<New>.notes, limit: 9).map(\.key) } == ["a"])
+        let findings = try await store.verify().findings
+        #expect(findings.map(\.place) == [.rows(projection: "stored projection 1")])
+        await store.close()
+        let left = MemoryLog(log.rows)
+        try left.drop(try left.everyStoredRows())
+        #expect(try Self.rowCount(of: left) == 0)
+    }
+
+    // MARK: A log that goes on
+
+    /// A log whose later states come with each read of rows, or of headers; within one, entries must not be
+    /// read.
+    private final class GrowingLog: ForwardingLog {
+        private struct State {
+            var logs: ArraySlice<MemoryLog>
+            var isReading = false
+        }
+        private let state: Mutex<State>
+
+        init(_ states: [MemoryRows]) {
+            state = Mutex(State(logs: states.map { MemoryLog($0) }[...]))
+        }
+
+        var log: MemoryLog { state.withLock { $0.logs[$0.logs.startIndex] } }
+
+        private func goOn() { state.withLock { if $0.logs.count > 1 { $0.logs.removeFirst() } } }
+
+        func projectionHeaders() throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])] {
+            defer { goOn() }
+            return try log.projectionHeaders()
+        }
+
+        func readRows<R>(_ body: (any StoredRows) throws -> R) throws -> R {
+            let log = log
+            goOn()
+            state.withLock { $0.isReading = true }
+            defer { state.withLock { $0.isReading = false } }
+            return try log.readRows(body)
+        }
+
+        func records(
+            from start: LogSequence, countMax: Int
+        ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
+            #expect(!state.withLock { $0.isReading }, "an entry is read inside a read of rows")
+            return try log.records(from: start, countMax: countMax)
+        }
+    }
+
+    @Test(arguments: [2, 5, 100])
+    func `rows are compared where their store has gone on meanwhile`(count: Int) async throws {
+        let log = Self.downlink()
+        let store = try Self.store(Notes<New>.self, over: log)
+        var states: [MemoryRows] = []
+        for position in 1...count {
+            _ = try await store.confirm(
+                Self.confirmed([.set("k\(position)", 1)], from: UInt64(position)))
+            states.append(log.rows)
+        }
+        await store.close()
+        let standing = Standing(Notes<New>.self, [])
+        var verifier = Verifier(
+            GrowingLog(states), folds: [], rows: standing.rows,
+            codec: AppCodec(codec: Notes<New>.codec))
+        let verification = try verifier.verification()
+        #expect(verification.findings == [])
+        // One that is always ahead is not followed for ever.
+        #expect(verification.notCompared == (count <= Limits.verifyAttemptsMax ? [] : ["notes"]))
+    }
+
     // MARK: Events that could not be read
 
     @Test func `rows are made again once more of an entry can be read, and not each time`()
@@ -257,6 +363,95 @@ import Testing
         #expect(try await store.verify().findings == [])
         await store.close()
         await withFault.close()
+    }
+
+    @Test func `rows belong to the format of the codec that folded them, there and back`()
+        async throws
+    {
+        let log = Self.downlink()
+        let later = try Self.store(Notes<Later>.self, over: log)
+        _ = try await later.confirm(Self.confirmed([.set("a", 1)]))
+        await later.close()
+        var rows = log.rows
+        func open<Age>(_: Age.Type) async throws -> (faults: Int, notes: [String]) {
+            let storage = MemoryLog(rows)
+            let store = try Self.store(Notes<Age>.self, over: storage)
+            let notes = try store.read { try $0.page(of: Notes<Age>.notes, limit: 9).map(\.key) }
+            #expect(try await store.verify().findings == [])
+            #expect(try await store.verify().notCompared == [])
+            await store.close()
+            rows = storage.rows
+            return (store.faults.count, notes)
+        }
+        #expect(try await open(New.self) == (1, []))
+        #expect(try await open(Later.self) == (0, ["a"]))
+    }
+
+    /// As code made them that did not note the format.
+    @Test func `rows under a header of the first format are made anew`() async throws {
+        let directory = TemporaryDirectory()
+        var store = try await Self.board(in: directory)
+        _ = try await store.record(.set("a", 1))
+        try await store.acknowledge(1)
+        await store.close()
+        try Self.write(header: Self.header(ofFormat: 1, name: RowBoard.name), in: directory)
+        store = try await Self.board(in: directory)
+        #expect(try store.core.storage.storedRows().map(\.number) == [2])
+        #expect(try store.read { try $0.page(of: RowBoard.cells, limit: 9).map(\.row) } == [1])
+        #expect(try await store.verify().findings == [])
+        await store.close()
+    }
+
+    @Test func `rows of newer code are not removed`() async throws {
+        let directory = TemporaryDirectory()
+        let store = try await Self.board(in: directory)
+        _ = try await store.record(.set("a", 1))
+        try await store.acknowledge(1)
+        let rows = try Self.rowCount(of: store.core.storage)
+        await store.close()
+        try Self.write(header: Self.header(ofFormat: 3, name: RowBoard.name), in: directory)
+        let failure = await error { () throws(FoldbackError) in
+            try await Foldback.discardRows(at: directory.log)
+        }
+        guard case .newerFormat = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        let log = try LMDBLog.openReadOnly(directory.log.path)
+        #expect(try Self.rowCount(of: log) == rows)
+        log.close()
+    }
+
+    private static func board(
+        in directory: TemporaryDirectory
+    ) async throws(FoldbackError) -> Store<RowBoard> {
+        try await Foldback.open(
+            at: directory.log, RowBoard.self, confirmedBy: .acknowledgement, durability: .relaxed)
+    }
+
+    private static func rowCount(of log: any LogStorage) throws -> Int {
+        try log.rowKeys(in: KeySpan(prefix: []), countMax: .max).count
+    }
+
+    /// Of the first stored projection.
+    private static func header(ofFormat format: UInt8, name: String) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.fixed(format)
+        writer.fixed(UInt64(2))
+        writer.fixed(RowBoard.version)
+        writer.sized(name)
+        writer.sized(RowBoard.schema.summary)
+        _ = writer.seal(seed: 1)
+        return writer.bytes
+    }
+
+    private static func write(header: [UInt8], in directory: TemporaryDirectory) throws {
+        let environment = try Environment.open(directory.log.path)
+        defer { environment.close() }
+        try environment.write { transaction throws(LMDBError) in
+            let table: Table<UInt64> = try transaction.table("projections")
+            try transaction.put(header, at: 1, in: table)
+        }
     }
 
     private static func batch(ofEntries rows: MemoryRows) throws -> WriteBatch {

@@ -205,6 +205,13 @@ import Testing
         #expect(try store.read { try $0.get("ada", by: Users.byName)?.key } == 2)
         #expect(try store.read { try $0.overlay(touching: 2, in: Users.users) } == [2])
         #expect(try store.read { try $0.isPending(2, in: Users.users) })
+        try store.read { rows in
+            try rows.confirmed { confirmed throws in
+                #expect(try confirmed.get(2, in: Users.users) == nil)
+                #expect(try !confirmed.isPending(2, in: Users.users))
+                #expect(try confirmed.overlay(touching: 2, in: Users.users) == [])
+            }
+        }
         try await store.acknowledge(2)
         #expect(try store.read { try $0.isPending(2, in: Users.users) } == false)
         await store.close()
@@ -274,8 +281,9 @@ import Testing
         _ = try await store.record(.add("b", 1))
         #expect(try store.read { try $0.get("b", in: RowBoard.cells) } == 4)
         #expect(store.status.sequence == 5)
-        #expect(
-            try await store.verify().findings.map(\.place) == [.rows(projection: RowBoard.name)])
+        let findings = try await store.verify().findings
+        #expect(findings.map(\.place) == [.rows(projection: RowBoard.name)])
+        #expect(findings.first?.what.hasPrefix("row 000000010000610000: ") == true, "\(findings)")
         await store.close()
     }
 
@@ -288,6 +296,34 @@ import Testing
         try storage.forge("z", 7)
         let findings = try await store.verify().findings
         #expect(findings.map(\.place) == [.rows(projection: RowBoard.name)], "\(findings)")
+        #expect(
+            findings.first?.what.hasPrefix("row 0000000100007a0000 of cells is not") == true,
+            "\(findings)")
         await store.close()
+    }
+
+    @Test func `verifying says which rows it has not compared`() async throws {
+        let directory = TemporaryDirectory()
+        let store = try await Self.open(RowBoard.self, in: directory)
+        _ = try await store.record(.set("a", 1))
+        try await store.acknowledge(1)
+        #expect(try await store.verify().notCompared == [])
+        await store.close()
+        let reader = try LogReader(at: directory.log)
+        #expect(try reader.verify(RowBoard.self).notCompared == [])
+        #expect(try reader.verify(Later.self).notCompared == [RowBoard.name])
+        #expect(try reader.verify(Users.self).notCompared == [RowBoard.name])
+        #expect(
+            try reader.verify(Users.self, also: [AdditionalProjection(RowBoard.self)]).notCompared
+                == [])
+        reader.close()
+    }
+
+    @Test func `a schema's types have the same names on every platform`() {
+        let table = RowTable("t", key: KeyPair<UUID, Date>.self, row: [String: Decimal].self)
+        #expect(
+            RowSchema(table).summary
+                == "table t (Foldback.KeyPair<Foundation.UUID, Foundation.Date> to "
+                + "Swift.Dictionary<Swift.String, Foundation.Decimal>)")
     }
 }

@@ -204,6 +204,11 @@ import Testing
         await closing.value
         await store.close()
         #expect(store.overlay.prefix(11).last?.event == .set("a", 10))
+        switch keeper {
+        case .memory: #expect(try store.cells["a"] == 10)
+        // Rows cannot be read without their log.
+        case .rows: #expect(throws: FoldbackError.self) { try store.seen() }
+        }
         #expect(throws: FoldbackError.self) { try store.entries(from: 1, countMax: 1) }
         let after = await error { () throws(FoldbackError) in try await store.record(.set("a", 1)) }
         #expect(after?.isClosed == true)

@@ -151,8 +151,8 @@ import Testing
         guard Int(snapshot.through.value) == expected.through else {
             return "through \(snapshot.through), not \(expected.through)"
         }
-        guard snapshot.faults == expected.faults else {
-            return "\(snapshot.faults) faults, not \(expected.faults)"
+        guard snapshot.faults.count == expected.faults else {
+            return "\(snapshot.faults), not \(expected.faults) faults"
         }
         let lists = [snapshot.pending, snapshot.accepted, snapshot.conflicted]
             .map { $0.map { Int($0.value) } }

@@ -18,7 +18,7 @@ public struct SeenBoard: Equatable, Sendable {
     public let pending: [IntentNumber]
     public let accepted: [IntentNumber]
     public let conflicted: [IntentNumber]
-    public let faults: Int
+    public let faults: [Fault]
 
     public init(_ snapshot: Snapshot<Board>) {
         sequence = snapshot.sequence
@@ -28,7 +28,7 @@ public struct SeenBoard: Equatable, Sendable {
         pending = snapshot.pending
         accepted = snapshot.accepted
         conflicted = snapshot.conflicted
-        faults = snapshot.faults.count
+        faults = snapshot.faults
     }
 
     /// - Throws: where counts and indexes are not those of the cells.
@@ -40,7 +40,7 @@ public struct SeenBoard: Equatable, Sendable {
         pending = rows.pending
         accepted = rows.accepted
         conflicted = rows.conflicted
-        faults = rows.faults.count
+        faults = rows.faults
         if let difference = shown.difference(from: view, confirmed) {
             throw MoveConflict(reason: difference)
         }

@@ -8,7 +8,7 @@ extension Record {
     package func encoded(
         predecessor: UInt64, replicas: ReplicaTable
     ) -> (bytes: [UInt8], checksum: UInt64) {
-        let format = eventFormat ?? EventFormat(codec: 0, version: 0)
+        let format = eventFormat ?? .none
         let info = Self.encoded(info: info)
         guard let index = replicas.index(of: replica) else {
             preconditionFailure("replica \(replica) is not in the log's table")

@@ -28,6 +28,17 @@ package enum StoredRow {
         return count
     }
 
+    /// The key in hexadecimal digits, as `mdb_dump` has it.
+    static func text(_ key: KeyBytes) -> String {
+        key.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// Of the projection that has the row; nil: the key is too short to be a row's.
+    package static func number(of key: KeyBytes) -> UInt32? {
+        guard key.bytes.count >= prefixBytes else { return nil }
+        return key.bytes.prefix(prefixBytes).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
     private static func seed(of key: KeyBytes) -> UInt64 {
         Checksum.of(key.bytes.span.bytes, seed: 0)
     }
@@ -51,39 +62,52 @@ package enum StoredRow {
 /// A stored projection as table `projections` has it under its number: whose rows these are, and up to
 /// which entry they stand.
 package struct StoredRowsHeader: Equatable, Sendable {
-    private static let format: UInt8 = 1
+    /// Format 1 has no format of events.
+    private static let formats: ClosedRange<UInt8> = 1...2
+    /// Of a schema that nobody has.
+    private static let schemaOfDropped = "being removed"
 
     package let number: UInt32
     package let identity: ProjectionIdentity
     /// The tables and indexes in words.
     package let schema: String
+    /// Of the store's codec: another one makes other rows of the same entries. None where it is not known.
+    package let format: EventFormat
     package let sequence: LogSequence
 
     package init(
-        number: UInt32, identity: ProjectionIdentity, schema: String, sequence: LogSequence
+        number: UInt32, identity: ProjectionIdentity, schema: String, format: EventFormat,
+        sequence: LogSequence
     ) {
         self.number = number
         self.identity = identity
         self.schema = schema
+        self.format = format
         self.sequence = sequence
     }
 
-    /// The same while the rows are being removed: of a schema that nobody has.
+    /// The same while the rows are being removed.
     package var dropped: StoredRowsHeader {
-        StoredRowsHeader(number: number, identity: identity, schema: "being removed", sequence: 0)
+        StoredRowsHeader(
+            number: number, identity: identity, schema: Self.schemaOfDropped, format: .none,
+            sequence: 0)
     }
 
-    /// Of rows whose header cannot be read.
-    static func unknown(_ number: UInt32) -> StoredRowsHeader {
+    package var isDropped: Bool { schema == Self.schemaOfDropped }
+
+    /// Of rows whose header is missing, or damaged.
+    package static func unknown(_ number: UInt32) -> StoredRowsHeader {
         StoredRowsHeader(
             number: number, identity: ProjectionIdentity(name: ExactString(""), version: 0),
-            schema: "", sequence: 0)
+            schema: "", format: .none, sequence: 0)
     }
 
     package var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.fixed(Self.format)
+        writer.fixed(Self.formats.upperBound)
         writer.fixed(sequence.value)
+        writer.fixed(format.codec)
+        writer.fixed(format.version)
         writer.fixed(identity.version)
         writer.sized(identity.name.string)
         writer.sized(schema)
@@ -94,9 +118,14 @@ package struct StoredRowsHeader: Equatable, Sendable {
     package init(decoding bytes: [UInt8], of number: UInt32) throws(FormatError) {
         var reader = try ByteReader(sealed: bytes, seed: UInt64(number))
         let format = try reader.fixed(UInt8.self)
-        guard format == Self.format else { throw .newer("stored rows of format \(format)") }
+        guard Self.formats.contains(format) else {
+            throw .newer("stored rows of format \(format)")
+        }
         self.number = number
         sequence = LogSequence(try reader.fixed())
+        self.format =
+            format == 1
+            ? .none : EventFormat(codec: try reader.fixed(), version: try reader.fixed())
         let version: UInt32 = try reader.fixed()
         identity = ProjectionIdentity(
             name: ExactString(try reader.sizedString()), version: version)

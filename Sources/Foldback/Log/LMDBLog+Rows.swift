@@ -159,6 +159,8 @@ private final class StoredSnapshot: StoredRows {
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
     ) throws { try rows?.scan(span, backwards: backwards, body) }
 
+    func firstKey(from start: KeyBytes) throws -> KeyBytes? { try rows?.firstKey(from: start) }
+
     func header(of number: UInt32) throws -> [UInt8]? {
         do throws(LMDBError) {
             return try UInt64(number).withKeyBytes { key throws(LMDBError) in
@@ -228,6 +230,21 @@ private final class LMDBRows {
         if let failure { throw failure }
     }
 
+    func firstKey(from start: KeyBytes) throws(FoldbackError) -> KeyBytes? {
+        var first: KeyBytes?
+        do throws(LMDBError) {
+            try withBytes(of: start.bytes) { start throws(LMDBError) in
+                try table.scan(from: start) { key, _ in
+                    first = KeyBytes(Array(key))
+                    return false
+                }
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+        return first
+    }
+
     private func length(
         of sealed: RawSpan, at key: KeyBytes
     ) throws(FoldbackError) -> Int {
@@ -249,9 +266,13 @@ extension KeyBytes: TableKey {
 
 extension FoldbackError {
     init(_ error: FormatError, at path: String, row key: KeyBytes) {
-        let bytes = key.bytes.map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        // Part of what is said, and not of the path, so that it is there wherever reasons are shown.
+        let row = "row \(StoredRow.text(key))"
+        switch error {
+        case .damaged(let what):
+            self = .damaged(path: path, sequence: nil, reason: "\(row): \(what)")
+        case .newer(let found):
+            self = .newerFormat(path: path, sequence: nil, found: "\(row): \(found)")
         }
-        self.init(error, at: "\(path), row \(bytes.joined())", sequence: nil)
     }
 }

@@ -164,8 +164,31 @@ package protocol StoredRows {
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
     ) throws
 
+    /// The key of the first row at `start` or behind it, whether it can be read or not; nil: there is none.
+    func firstKey(from start: KeyBytes) throws -> KeyBytes?
+
     /// A projection's row of table `projections`.
     func header(of number: UInt32) throws -> [UInt8]?
+}
+
+extension StoredRows {
+    /// The numbers under which there are rows, with a header or without, ascending.
+    ///
+    /// - Complexity: O(log n) in rows for each.
+    /// - Throws: also where a key is not a row's.
+    package func numbers() throws -> [UInt32] {
+        var numbers: [UInt32] = []
+        var start = KeyBytes([])
+        while let key = try firstKey(from: start) {
+            guard let number = StoredRow.number(of: key) else {
+                throw FormatError.damaged("a row's key has \(key.bytes.count) bytes")
+            }
+            numbers.append(number)
+            guard number < .max else { break }
+            start = KeyBytes(StoredRow.prefix(of: number + 1))
+        }
+        return numbers
+    }
 }
 
 /// A row's bytes where they lie. Without types, so that finding a row costs the same whatever it is.

@@ -182,6 +182,11 @@ extension MemoryRows: StoredRows {
         }
     }
 
+    package func firstKey(from start: KeyBytes) throws -> KeyBytes? {
+        var rows = rows.from(start)
+        return rows.next()?.key
+    }
+
     package func header(of number: UInt32) throws -> [UInt8]? { projections[number] }
 
     private func length(of sealed: RawSpan, at key: KeyBytes) throws(FoldbackError) -> Int {

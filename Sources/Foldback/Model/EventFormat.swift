@@ -14,6 +14,9 @@ public struct EventFormat: Hashable, Sendable, CustomStringConvertible {
 
     public static let json = EventFormat(codec: 1, version: 1)
 
+    /// Of what has no events.
+    package static let none = EventFormat(codec: 0, version: 0)
+
     /// The numbers of codecs that apps may choose.
     package static let appCodecs: ClosedRange<UInt8> = 128...255
 

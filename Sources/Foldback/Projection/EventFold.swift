@@ -39,11 +39,14 @@ extension EventFold {
 }
 
 /// A type's full name, without the addresses that the system puts into those of private and local types, which are
-/// others at each launch.
+/// others at each launch, and with Foundation's types named alike wherever it is built.
 func stableName(of type: Any.Type) -> String {
     var parts = String(reflecting: type).components(separatedBy: "(unknown context at $")
     for index in parts.indices.dropFirst() {
         parts[index] = String(parts[index].drop { $0 != "." }.dropFirst())
     }
-    return parts.joined()
+    // On Linux it consists of several modules; on Darwin one of its types is C's.
+    return parts.joined().replacing("FoundationEssentials.", with: "Foundation.")
+        .replacing("FoundationInternationalization.", with: "Foundation.")
+        .replacing("__C.NSDecimal", with: "Foundation.Decimal")
 }

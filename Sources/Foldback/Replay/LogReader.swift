@@ -72,7 +72,8 @@ public final class LogReader: Sendable {
     /// - Parameters:
     ///   - projection: whose checkpointed states, or rows, are compared as well; of a log whose events it
     ///     cannot read, nothing is compared.
-    ///   - also: the same for others. Rows that nobody is named for are checked against their checksums.
+    ///   - also: the same for others. Rows that nobody is named for, or another version, are checked against
+    ///     their checksums alone, and named in ``Verification/notCompared``.
     /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding.
     /// - Complexity: O(n) in entries; memory O(n) in settled intents, and in the rows that are compared.
     ///   Blocks.

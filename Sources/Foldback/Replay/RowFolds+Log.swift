@@ -3,40 +3,82 @@ extension LogStorage {
     /// The projections over their rows in this log; those that it does not have yet begin before the
     /// first entry.
     ///
-    /// - Parameter codec: the store's. Rows that lack an event which it can read, and the one before it could
-    ///   not, are made again (L5).
-    /// - Returns: also those rows that nobody will want any more: of other versions of these projections, and
-    ///   those that are made again.
+    /// - Parameter codec: the store's. Rows that were made by one of another format are made again, for it may
+    ///   have read more or less; so are those that lack an event which this one can read (L5).
+    /// - Returns: also those rows that nobody will want any more: of other versions of these projections,
+    ///   those that are made again, and what is left of any whose removal was cut off.
     /// - Throws: `.damaged`, `.newerFormat`, `.storage`.
     package func attached(
         _ folds: [RowFold], codec: any PayloadCodec
     ) throws(FoldbackError) -> (folds: [RowFold], outdated: [StoredRowsHeader]) {
         guard !folds.isEmpty else { return ([], []) }
         let headers = try storedRows()
-        var next = (headers.map(\.number).max() ?? 0) + 1
+        let format = codec.format ?? .none
+        var numbers = try freshNumbers(behind: headers).makeIterator()
         var attached = folds
         for index in attached.indices {
             let fold = attached[index]
             // The last one: where rows are being made again, the old ones are there until that is done.
             let header = headers.last {
                 $0.identity == fold.identity && $0.schema == fold.schema.schema.summary
+                    && $0.format == format
             }
             var faults: [Fault] = []
             if let header { faults = try self.faults(of: header.number) }
             if let header, try !canReadMore(than: faults, codec) {
                 attached[index].attach(
-                    to: self, number: header.number, sequence: header.sequence, faults: faults)
+                    to: self, number: header.number, format: format, sequence: header.sequence,
+                    faults: faults)
+            } else if let number = numbers.next() {
+                attached[index].attach(
+                    to: self, number: number, format: format, sequence: 0, faults: [])
             } else {
-                attached[index].attach(to: self, number: next, sequence: 0, faults: [])
-                next += 1
+                throw .damaged(
+                    path: path, sequence: nil, reason: "stored projections have no number left")
             }
         }
-        let numbers = Set(attached.map(\.schema.number))
+        let used = Set(attached.map(\.schema.number))
         let names = Set(attached.map(\.identity.name))
         let outdated = headers.filter {
-            names.contains($0.identity.name) && !numbers.contains($0.number)
+            !used.contains($0.number) && (names.contains($0.identity.name) || $0.isDropped)
         }
         return (attached, outdated)
+    }
+
+    /// Numbers that no header has or had, and no row: one without a header would be taken for the new
+    /// projection's.
+    private func freshNumbers(
+        behind headers: [StoredRowsHeader]
+    ) throws(FoldbackError) -> some Sequence<UInt32> {
+        let used = Set(try rowNumbers())
+        let last = headers.map(\.number).max() ?? 0
+        return (last...UInt32.max).lazy.dropFirst().filter { !used.contains($0) }
+    }
+
+    private func rowNumbers() throws(FoldbackError) -> [UInt32] {
+        do { return try readRows { try $0.numbers() } } catch {
+            throw FoldbackError(reading: error, at: path)
+        }
+    }
+
+    /// All rows that the log has, whosever they are: also those whose header is missing or damaged.
+    ///
+    /// - Throws: `.newerFormat` where a header is; `.damaged` where they cannot be counted; `.storage`.
+    package func everyStoredRows() throws(FoldbackError) -> [StoredRowsHeader] {
+        var headers: [UInt32: StoredRowsHeader] = [:]
+        for number in try rowNumbers() { headers[number] = .unknown(number) }
+        for (number, bytes) in try projectionHeaders() {
+            do throws(FormatError) {
+                headers[number] = try StoredRowsHeader(decoding: bytes, of: number)
+            } catch {
+                guard case .damaged = error else {
+                    throw FoldbackError(
+                        error, at: "\(path), stored projection \(number)", sequence: nil)
+                }
+                headers[number] = .unknown(number)
+            }
+        }
+        return headers.values.sorted { $0.number < $1.number }
     }
 
     /// Whose rows the log has, by number.
@@ -121,7 +163,8 @@ extension LogStorage {
         }
     }
 
-    /// Removes rows, in bounded pieces; what is left when that is cut off is removed the next time.
+    /// Removes rows, in bounded pieces. What is left when that is cut off is removed the next time that a store
+    /// with stored projections is opened, whosever it is.
     package func drop(_ outdated: [StoredRowsHeader]) throws(FoldbackError) {
         for header in outdated {
             let span = KeySpan(prefix: StoredRow.prefix(of: header.number))

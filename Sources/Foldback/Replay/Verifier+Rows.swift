@@ -14,60 +14,115 @@ extension Verifier {
             }
         }
         for header in headers {
-            let fold = fold.rows.first {
-                $0.identity == header.identity && $0.schema.schema.summary == header.schema
-            }
-            let place = Verification.Place.rows(projection: header.identity.name.string)
-            do throws(FoldbackError) {
-                let flaw =
-                    if let fold, isWhole { try compare(header, with: fold) } else {
-                        try read(header)
-                    }
-                if let flaw { find(place, flaw) }
-            } catch {
+            do throws(FoldbackError) { try check(header) } catch {
                 guard case .damaged(_, _, let reason) = error else { throw error }
-                find(place, reason)
+                find(.rows(projection: header.identity.name.string), reason)
             }
         }
     }
 
+    private mutating func check(_ header: StoredRowsHeader) throws(FoldbackError) {
+        let fold = fold.rows.first {
+            $0.identity == header.identity && $0.schema.schema.summary == header.schema
+                && header.format == codec.format
+        }
+        let comparison: ComparedRows
+        if let fold, isWhole {
+            comparison = try compare(header, with: fold)
+        } else {
+            try read(header)
+            // What is being removed is nobody's any more.
+            comparison = header.isDropped ? .same : .unknown
+        }
+        switch comparison {
+        case .same: break
+        case .different(let flaw): find(.rows(projection: header.identity.name.string), flaw)
+        case .unknown: notCompared.insert(header.identity.name.string)
+        }
+    }
+
+    /// Every row has somebody's number.
+    mutating func checkRowsWithoutHeader() throws(FoldbackError) {
+        let numbers: [UInt32]
+        do {
+            numbers = try storage.readRows { rows in
+                try rows.numbers().filter { try rows.header(of: $0) == nil }
+            }
+        } catch {
+            throw FoldbackError(reading: error, at: storage.path)
+        }
+        for number in numbers {
+            find(.rows(projection: "stored projection \(number)"), "it has rows, and no header")
+        }
+    }
+
     /// Each row can be read.
-    private func read(_ header: StoredRowsHeader) throws(FoldbackError) -> String? {
+    private func read(_ header: StoredRowsHeader) throws(FoldbackError) {
         do {
             try storage.readRows { rows in
                 let span = KeySpan(prefix: StoredRow.prefix(of: header.number))
                 try rows.scan(span, backwards: false) { _, _ in true }
             }
-            return nil
         } catch {
             throw FoldbackError(reading: error, at: storage.path)
         }
     }
 
+    private enum ComparedRows {
+        case same
+        case different(String)
+        case unknown
+    }
+
     /// Each row is what folding the entries gives, and there are no others. Rows whose projection is not
     /// open stand where it was closed.
+    ///
+    /// Entries are never read inside a read of rows: where another process has made the file larger
+    /// meanwhile, that could not be followed. So rows are read once the fold is where they stand, and again
+    /// where a store has gone on in between.
     private func compare(
         _ header: StoredRowsHeader, with rows: RowFold
-    ) throws(FoldbackError) -> String? {
+    ) throws(FoldbackError) -> ComparedRows {
         guard header.sequence <= LogSequence(UInt64(try storage.recordCount())) else {
-            return "they stand at entry \(header.sequence), beyond the last"
+            return .different("they stand at entry \(header.sequence), beyond the last")
         }
         var fold = fold
         if header.sequence < fold.state.sequence {
             fold = LogFold(of: storage, folds: [], rows: [rows.fresh])
         }
-        // Most of it before the read begins, which keeps pages from being used again.
-        try fold.replay(storage, codec: codec, upTo: header.sequence)
+        var sequence = header.sequence
+        for _ in 1...Limits.verifyAttemptsMax {
+            try fold.replay(storage, codec: codec, upTo: sequence)
+            guard let rows = fold.rows.first(where: { $0.identity == rows.identity }) else {
+                preconditionFailure("\(rows.identity) is not folded any more")
+            }
+            let standing = try compare(header.number, with: rows, at: fold.state.sequence)
+            switch standing {
+            case .at(let later): sequence = later
+            case .compared(let flaw): return flaw.map { .different($0) } ?? .same
+            }
+        }
+        return .unknown
+    }
+
+    private enum Standing {
+        /// They are not at the entry to which was folded.
+        case at(LogSequence)
+        /// Nil: no flaw.
+        case compared(flaw: String?)
+    }
+
+    private func compare(
+        _ number: UInt32, with rows: RowFold, at sequence: LogSequence
+    ) throws(FoldbackError) -> Standing {
         do {
-            return try storage.readRows { stored -> String? in
-                guard let bytes = try stored.header(of: header.number) else { return nil }
-                // A store may have gone on meanwhile.
-                let sequence = try StoredRowsHeader(decoding: bytes, of: header.number).sequence
-                try fold.replay(storage, codec: codec, upTo: sequence)
-                guard let rows = fold.rows.first(where: { $0.identity == rows.identity }) else {
-                    return nil
-                }
-                return try Self.flaw(in: stored, header.number, comparedWith: rows)
+            return try storage.readRows { stored -> Standing in
+                // Removed meanwhile by a store that was opened.
+                guard let bytes = try stored.header(of: number) else { return .compared(flaw: nil) }
+                let header = try StoredRowsHeader(decoding: bytes, of: number)
+                guard header.sequence == sequence else { return .at(header.sequence) }
+                return .compared(
+                    flaw: try Self.flaw(in: stored, number, comparedWith: rows))
             }
         } catch {
             throw FoldbackError(reading: error, at: storage.path)
@@ -96,15 +151,25 @@ extension Verifier {
                 || next?.value != found
             {
                 flaw =
-                    "a row is not what folding the entries gives; if apply, an index or a codec was "
-                    + "changed, give the projection another version; a codec has to give equal rows "
-                    + "equal bytes"
+                    "\(name(of: key, in: fold)) is not what folding the entries gives; if apply, an index or "
+                    + "a codec was changed, give the projection another version; a codec has to give "
+                    + "equal rows equal bytes"
             }
             return flaw == nil
         }
-        if flaw == nil, expected.next() != nil { flaw = "a row is missing" }
+        if flaw == nil, let (key, _) = expected.next() {
+            flaw = "\(name(of: key, in: fold)) is missing"
+        }
         if flaw == nil, faults.next() != nil { flaw = "a fault is missing" }
         return flaw
+    }
+}
+
+extension Verifier {
+    private static func name(of key: KeyBytes, in fold: RowFold) -> String {
+        let place = key.bytes.dropFirst(StoredRow.prefixBytes)
+        let space = fold.schema.schema.spaceName(ofKey: place) ?? "no table or index"
+        return "row \(StoredRow.text(key)) of \(space)"
     }
 }
 

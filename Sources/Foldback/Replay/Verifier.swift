@@ -1,19 +1,19 @@
 /// Checks a whole log against itself: every record, every verdict and every checkpoint against a fold
 /// from the first entry on.
-struct Verifier {
+package struct Verifier {
     let storage: any LogStorage
     let codec: any PayloadCodec
     var fold: LogFold
     private var findings: [Verification.Finding] = []
     private var verdicts: [IntentNumber: VerdictRow] = [:]
     private var checkpointsCompared = 0
-    private var notCompared: Set<String> = []
+    var notCompared: Set<String> = []
     /// Every entry could be folded.
     private(set) var isWhole = true
 
     private static let findingsMax = 100
 
-    init(
+    package init(
         _ storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
         codec: any PayloadCodec
     ) {
@@ -27,7 +27,7 @@ struct Verifier {
     /// - Parameter end: what an open store shows; nil without one.
     /// - Complexity: O(n) in entries; memory O(n) in settled intents.
     /// - Throws: where the log cannot be read for other reasons than damage.
-    mutating func verification(
+    package mutating func verification(
         against end: Published? = nil
     ) throws(FoldbackError) -> Verification {
         try noting { verifier throws(FoldbackError) in
@@ -42,6 +42,7 @@ struct Verifier {
         }
         try noting { verifier throws(FoldbackError) in try verifier.checkAttempts() }
         try checkRows()
+        try noting { verifier throws(FoldbackError) in try verifier.checkRowsWithoutHeader() }
         return Verification(
             entriesFolded: Int(clamping: fold.state.sequence.value),
             checkpointsCompared: checkpointsCompared, findings: findings,

@@ -13,6 +13,15 @@ final class MergedRows {
         self.isConfirmedOnly = isConfirmedOnly
     }
 
+    /// What the overlay has to do with the row; nil: nothing.
+    func chain(at key: KeyBytes) -> RowChain? { isConfirmedOnly ? nil : folded.chains[key] }
+
+    /// The keys of all rows that the overlay makes what they are, or takes away.
+    var pendingKeys: [KeyBytes] {
+        guard !isConfirmedOnly else { return [] }
+        return folded.chains.compactMap { key, chain in chain.visible.map { _ in key } }
+    }
+
     /// The row's bytes; nil: there is none.
     func value(at key: KeyBytes) throws -> FoundRow? {
         if !isConfirmedOnly, !folded.chains.isEmpty, let row = folded.chains[key]?.visible {

@@ -3,6 +3,8 @@
 package struct RowFold: Sendable {
     package let identity: ProjectionIdentity
     package private(set) var schema: StoredSchema
+    /// Of the codec that reads the events.
+    private var format = EventFormat.none
     private let apply: RowApply
     package private(set) var confirmed = ConfirmedRows()
     package private(set) var overlay = RowOverlay()
@@ -45,8 +47,10 @@ package struct RowFold: Sendable {
 
     /// Over the rows that the log has.
     package mutating func attach(
-        to storage: any LogStorage, number: UInt32, sequence: LogSequence, faults: [Fault]
+        to storage: any LogStorage, number: UInt32, format: EventFormat, sequence: LogSequence,
+        faults: [Fault]
     ) {
+        self.format = format
         schema = StoredSchema(schema.schema, number: number)
         confirmed = ConfirmedRows(of: storage)
         self.sequence = sequence
@@ -212,7 +216,7 @@ package struct RowFold: Sendable {
             faults: newFaults, firstFault: faults.count - newFaults.count,
             header: StoredRowsHeader(
                 number: schema.number, identity: identity, schema: schema.schema.summary,
-                sequence: sequence))
+                format: format, sequence: sequence))
     }
 
     /// Brings everything up to date; the rows, to be shared with readers.
@@ -238,6 +242,11 @@ package struct SeenRow: Equatable, Sendable {
     package let value: RowValue
     /// An intent of the overlay makes it what it is.
     package let isPending: Bool
+
+    package init(value: RowValue, isPending: Bool) {
+        self.value = value
+        self.isPending = isPending
+    }
 }
 
 /// One stored projection as readers get it: what the overlay makes of rows, to be seen above those that the

@@ -2,7 +2,7 @@
 ///
 /// What is in it, under which names, of which types and in which order, is part of what is stored: a log whose rows were
 /// made under another schema has them made anew from its entries, as with another version. A type is told by its full
-/// name. What the closure of an index computes, and what a codec writes, is not seen: ``EventFold/version`` is to be
+/// name, which for those of Foundation is the same on every platform. What the closure of an index computes, and what a codec writes, is not seen: ``EventFold/version`` is to be
 /// counted up with them.
 public struct RowSchema: Sendable {
     private let spaces: [SpaceDefinition]
@@ -59,6 +59,12 @@ public struct RowSchema: Sendable {
         return (spaces[place].name, key, row)
     }
 
+    /// The table or index that has such a key, behind the projection's number; nil: none.
+    func spaceName(ofKey key: ArraySlice<UInt8>) -> String? {
+        let place = key.prefix(2).reduce(0) { $0 << 8 | Int($1) }
+        return key.count >= 2 && place < spaces.count ? spaces[place].name : nil
+    }
+
     /// In order of place.
     package var spaceNames: [(name: String, isTable: Bool)] {
         spaces.map { space in
@@ -89,13 +95,30 @@ public struct RowSchema: Sendable {
         [UInt8(place >> 8), UInt8(truncatingIfNeeded: place)]
     }
 
-    func place(of name: String) throws(RowError) -> Int {
-        // Comparing a few short names costs less than hashing one.
-        let place =
-            spaces.count <= Self.fewSpaces
-            ? spaces.firstIndex { $0.name == name } : places[name]
-        guard let place else { throw .unknown(name) }
+    /// - Parameter isWritten: whether its rows have to be of the schema's type; they may be read as another.
+    func place<Key, Row>(
+        of table: RowTable<Key, Row>, isWritten: Bool = false
+    ) throws(RowError) -> Int {
+        let types = table.types
+        guard let place = place(named: table.name), spaces[place].types.isTable(like: types),
+            !isWritten || spaces[place].types.row == types.row
+        else { throw .unknown(table.name) }
         return place
+    }
+
+    func place<Key, Row, IndexKey>(
+        of index: RowIndex<Key, Row, IndexKey>
+    ) throws(RowError) -> Int {
+        guard let place = place(named: index.name), spaces[place].types == index.types else {
+            throw .unknown(index.name)
+        }
+        return place
+    }
+
+    private func place(named name: String) -> Int? {
+        // Comparing a few short names costs less than hashing one.
+        spaces.count <= Self.fewSpaces
+            ? spaces.firstIndex { $0.name == name } : places[name]
     }
 
     private static let fewSpaces = 8
@@ -138,7 +161,13 @@ package struct StoredSchema: Sendable {
 
     func prefix(ofPlace place: Int) -> [UInt8] { prefixes[place] }
 
-    func prefix(of name: String) throws(RowError) -> [UInt8] {
-        prefix(ofPlace: try schema.place(of: name))
+    func prefix<Key, Row>(of table: RowTable<Key, Row>) throws(RowError) -> [UInt8] {
+        prefix(ofPlace: try schema.place(of: table))
+    }
+
+    func prefix<Key, Row, IndexKey>(
+        of index: RowIndex<Key, Row, IndexKey>
+    ) throws(RowError) -> [UInt8] {
+        prefix(ofPlace: try schema.place(of: index))
     }
 }

@@ -46,9 +46,13 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
         RowIndex(table: self, name: name, isUnique: isUnique, keys: keys)
     }
 
+    var types: SpaceTypes {
+        SpaceTypes(key: ObjectIdentifier(Key.self), row: ObjectIdentifier(Row.self))
+    }
+
     public var definition: SpaceDefinition {
         SpaceDefinition(
-            name: name,
+            name: name, types: types,
             kind: .table(types: "\(stableName(of: Key.self)) to \(stableName(of: Row.self))") {
                 key, bytes in
                 guard let key = try? Key(stored: key, behind: 0),
@@ -80,9 +84,15 @@ public struct RowIndex<Key: RowKey, Row: Sendable, IndexKey: RowKey>: RowSpace {
     public let isUnique: Bool
     let keys: @Sendable (Key, Row) -> [IndexKey]
 
+    var types: SpaceTypes {
+        var types = table.types
+        types.index = SpaceTypes.Index(key: ObjectIdentifier(IndexKey.self), isUnique: isUnique)
+        return types
+    }
+
     public var definition: SpaceDefinition {
         SpaceDefinition(
-            name: name,
+            name: name, types: types,
             kind: .index(
                 table: table.name, isUnique: isUnique, types: stableName(of: IndexKey.self),
                 IndexedRows(self)))
@@ -106,7 +116,26 @@ public struct SpaceDefinition: Sendable {
     }
 
     let name: String
+    let types: SpaceTypes
     let kind: Kind
+}
+
+/// The types of a table or an index, by which one of the same name is told to be another.
+struct SpaceTypes: Equatable, Sendable {
+    struct Index: Equatable, Sendable {
+        let key: ObjectIdentifier
+        let isUnique: Bool
+    }
+
+    let key: ObjectIdentifier
+    let row: ObjectIdentifier
+    /// Nil of a table.
+    var index: Index?
+
+    /// Whether both are tables with keys of one type.
+    func isTable(like table: SpaceTypes) -> Bool {
+        index == nil && table.index == nil && key == table.key
+    }
 }
 
 protocol AnyIndexedRows: Sendable {

@@ -2,7 +2,8 @@
 ///
 /// Handed to ``StoredProjection/apply(_:_:to:)``. Each row that is asked for is noted, and the event is applied
 /// again when one of these comes out otherwise below it. Changes are seen by what follows in the same event,
-/// and kept only if it does not throw.
+/// and kept only if it does not throw. One that throws has changed nothing, neither the row nor an index: what
+/// `apply` catches, it can go on from.
 ///
 /// An index is kept with its table: a change of a row costs one read of it, and one change in each index
 /// whose key for it changes.
@@ -107,7 +108,7 @@ public struct TouchedRows {
     public mutating func keys<Key, Row>(
         in range: RowRange<Key> = .all, of table: RowTable<Key, Row>
     ) throws -> [Key] {
-        let prefix = try schema.prefix(of: table.name)
+        let prefix = try schema.prefix(of: table)
         let span = range.span(behind: prefix)
         var found: [KeyBytes]
         do throws(FoldbackError) { found = try below.keys(in: span) } catch {
@@ -125,7 +126,9 @@ public struct TouchedRows {
         return try found.map { try Key(stored: $0.bytes, behind: prefix.count) }
     }
 
-    /// Removes the rows in `range`; see ``keys(in:of:)``.
+    /// Removes the rows in `range`, one after the other; see ``keys(in:of:)``.
+    ///
+    /// - Throws: where one of them cannot be removed; those before it are removed then.
     public mutating func removeAll<Key, Row>(
         in range: RowRange<Key> = .all, from table: RowTable<Key, Row>
     ) throws {
@@ -148,43 +151,54 @@ public struct TouchedRows {
         _ key: Key, _ table: RowTable<Key, Row>, from old: Row?, to row: Row?
     ) throws {
         let (place, bytes) = try place(of: key, table)
+        let value: RowValue = try row.map { .row(try table.encoded($0)) } ?? .absent
+        var entries: [(key: KeyBytes, value: RowValue)] = []
         let indexes = schema.schema.indexes(of: place)
         if !indexes.isEmpty {
             let primary = key.bytes(behind: [])
-            for index in indexes { try move(index, key, primary, from: old, to: row) }
+            for index in indexes {
+                entries += try self.entries(in: index, key, primary, from: old, to: row)
+            }
         }
-        set(try row.map { .row(try table.encoded($0)) } ?? .absent, at: bytes)
+        // Only now is anything changed: `apply` may catch what was thrown, and go on.
+        for entry in entries { set(entry.value, at: entry.key) }
+        set(value, at: bytes)
     }
 
-    private mutating func move<Key: RowKey, Row: Sendable>(
-        _ place: Int, _ key: Key, _ primary: [UInt8], from old: Row?, to new: Row?
-    ) throws {
+    /// What changes in the index when the row does.
+    ///
+    /// - Throws: where the index cannot have the row.
+    private mutating func entries<Key: RowKey, Row: Sendable>(
+        in place: Int, _ key: Key, _ primary: [UInt8], from old: Row?, to new: Row?
+    ) throws -> [(key: KeyBytes, value: RowValue)] {
         let (name, isUnique, rows) = schema.schema.index(place)
         guard let rows = rows as? IndexedRows<Key, Row> else {
             preconditionFailure("the index \(name) is of another table")
         }
         let before = old.map { rows.keys(key, $0) } ?? []
         let after = new.map { rows.keys(key, $0) } ?? []
-        guard before != after else { return }
+        guard before != after else { return [] }
         let prefix = schema.prefix(ofPlace: place)
+        var entries: [(key: KeyBytes, value: RowValue)] = []
         for index in before where !after.contains(index) {
-            set(.absent, at: KeyBytes(prefix + (isUnique ? index : index + primary)))
+            entries.append((KeyBytes(prefix + (isUnique ? index : index + primary)), .absent))
         }
         for index in after where !before.contains(index) {
             let bytes = prefix + (isUnique ? index : index + primary)
             try requireShort(bytes, name)
             let entry = KeyBytes(bytes)
             guard isUnique else {
-                set(.row([]), at: entry)
+                entries.append((entry, .row([])))
                 continue
             }
             let there = try value(at: entry)
-            // The row itself may name a key twice.
+            // The row itself is not in its way, where its codec has lost what the index went by.
             guard there == .absent || there == .row(primary) else {
                 throw RowError.notUnique(index: name)
             }
-            set(.row(primary), at: entry)
+            entries.append((entry, .row(primary)))
         }
+        return entries
     }
 
     // MARK: Bytes
@@ -192,7 +206,7 @@ public struct TouchedRows {
     private func place<Key, Row>(
         of key: Key, _ table: RowTable<Key, Row>
     ) throws -> (place: Int, key: KeyBytes) {
-        let place = try schema.schema.place(of: table.name)
+        let place = try schema.schema.place(of: table, isWritten: true)
         let bytes = key.bytes(behind: schema.prefix(ofPlace: place))
         try requireShort(bytes, table.name)
         return (place, KeyBytes(bytes))

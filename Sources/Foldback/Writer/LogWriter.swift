@@ -22,7 +22,8 @@ package final class LogWriter: Sendable {
     /// - Parameters:
     ///   - fold: of the whole log.
     ///   - attempts: of its pending intents.
-    /// - Throws: `.damaged` where a row cannot be read that a pending intent asks for.
+    /// - Throws: `.damaged` where a row cannot be read that a pending intent asks for; `.storage` where the
+    ///   file cannot.
     package init(
         _ fold: LogFold, attempts: Attempts, on storage: any LogStorage, codec: any PayloadCodec,
         clock: @escaping @Sendable () -> Timestamp

@@ -6,7 +6,7 @@ package final class RowWatcher: Sendable {
     package struct Gathered: Sendable {
         package var sequence: LogSequence
         package var changes: [KeyBytes: (old: SeenRow, new: SeenRow)] = [:]
-        /// Of these rows, old and new, and of those that have changed back.
+        /// Of all that these rows were in between.
         fileprivate var bytes = 0
         /// False: more has changed than is kept here.
         package var isComplete = true
@@ -60,8 +60,9 @@ package final class RowWatcher: Sendable {
 
     private static func add(_ change: RowChangeBytes, to gathered: inout Gathered) {
         guard gathered.isComplete else { return }
+        // One that has changed back is kept: whoever has read in between has seen it otherwise.
         let old = gathered.changes[change.key]?.old ?? change.old
-        gathered.changes[change.key] = old == change.new ? nil : (old, change.new)
+        gathered.changes[change.key] = (old, change.new)
         gathered.bytes += change.old.bytes + change.new.bytes
         if gathered.changes.count > Limits.rowChangesMax
             || gathered.bytes > Limits.rowChangesBytesMax

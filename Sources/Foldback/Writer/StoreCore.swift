@@ -19,8 +19,7 @@ package final class StoreCore: Sendable {
         self.codec = codec
         self.start = start
         checkpointer = Checkpointer(
-            intake, policy: policy, format: codec.format ?? EventFormat(codec: 0, version: 0),
-            usable: start.checkpoint)
+            intake, policy: policy, format: codec.format ?? .none, usable: start.checkpoint)
     }
 
     /// A store that is dropped without being closed finishes what is queued, then closes.
@@ -95,7 +94,9 @@ package final class StoreCore: Sendable {
         let storage = MemoryLog(kind: kind, replica: replica)
         var rows = rows
         for index in rows.indices {
-            rows[index].attach(to: storage, number: UInt32(index + 1), sequence: 0, faults: [])
+            rows[index].attach(
+                to: storage, number: UInt32(index + 1), format: codec.format ?? .none, sequence: 0,
+                faults: [])
         }
         let fold = LogFold(of: storage, folds: folds, rows: rows)
         let writer: LogWriter

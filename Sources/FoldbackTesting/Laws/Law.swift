@@ -1,7 +1,9 @@
 /// What holds for every log, whatever its projection: what an app's own tests can rely on, and check.
 ///
 /// The names P1 to P15 are those of the design; P6 is the app's own affair, for it speaks of fields. Of a
-/// stored projection each holds for the rows of a store as well.
+/// stored projection each holds for the rows of a store as well, two of them by their making, so that nothing
+/// can be found: F9, for what `apply` has changed when it throws is dropped, and of P10 that nothing is seen
+/// before it is kept, for rows are read from what is.
 public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
     /// The same events give the same state: folded twice, and in another process (F1, F12).
     case p1 = "P1"

@@ -43,11 +43,13 @@ struct Trial<P: Projection>: Sendable {
         var before = Sight(of: subject.store)
         for (index, step) in history.steps.enumerated() {
             let outcome = try await subject.perform(step)
-            if watched !== subject.store {
+            let sight = try sight(of: subject.store, index)
+            var flaw: String?
+            if watched === subject.store {
+                flaw = watch.flatMap { flawInChanges($0.take(), from: before, to: sight) }
+            } else {
                 (watched, watch) = (subject.store, P.watchRowsForLaws(subject.store))
             }
-            let sight = try sight(of: subject.store, index)
-            let flaw = watch.flatMap { flawInChanges($0.take(), from: before, to: sight) }
             passages.append(Passage(outcome: outcome, sight: sight, flawInChanges: flaw))
             before = sight
             try await looking(index, subject)
@@ -55,13 +57,11 @@ struct Trial<P: Projection>: Sendable {
         return passages
     }
 
-    /// Of one commit; nothing is said of others, which may have been those of a store before this one.
+    /// Of one step on one store, whether it has committed anything or not.
     private static func flawInChanges(
         _ told: RowWatcher.Gathered, from before: Sight<P>, to now: Sight<P>
     ) -> String? {
-        guard now.sequence.value == before.sequence.value + 1, let old = before.viewOfRows,
-            let new = now.viewOfRows
-        else { return nil }
+        guard let old = before.shownByRows, let new = now.shownByRows else { return nil }
         return P.flawForLaws(in: told, from: old, to: new)
     }
 

@@ -2,21 +2,21 @@ import Foldback
 
 /// Everything that somebody who looks at a log sees.
 struct Sight<P: Projection>: Sendable {
-    let sequence: LogSequence
-    let through: Position
+    private(set) var sequence: LogSequence
+    private(set) var through: Position
     private(set) var view: P
     private(set) var confirmed: P
-    let pending: [IntentNumber]
-    let accepted: [IntentNumber]
+    private(set) var pending: [IntentNumber]
+    private(set) var accepted: [IntentNumber]
     private(set) var conflicted: [IntentNumber]
     let rejections: [IntentNumber]
     private(set) var faults: Int
     /// How each intent stands, from 1 up.
     let standings: [Standing]
     /// The same as the rows of a stored projection beside show it; nil where there is none.
-    private var rows: Rows?
+    var rows: Rows?
 
-    private enum Rows: Sendable {
+    enum Rows: Sendable {
         case shown(RowsShown<P>)
         case unreadable(String)
     }
@@ -70,9 +70,9 @@ struct Sight<P: Projection>: Sendable {
         }
     }
 
-    /// The view as rows beside show it; nil where there are none.
-    var viewOfRows: P? {
-        if case .shown(let rows) = rows { rows.view } else { nil }
+    /// What rows beside show; nil where there are none.
+    var shownByRows: RowsShown<P>? {
+        if case .shown(let rows) = rows { rows } else { nil }
     }
 
     /// The same with other states, and nothing beside.
@@ -130,6 +130,8 @@ struct Sight<P: Projection>: Sendable {
                 expected: StateText("all of them"), found: StateText(reason))
         case .shown(let rows):
             var sight = with(view: rows.view, confirmed: rows.confirmed)
+            (sight.sequence, sight.through) = (rows.sequence, rows.through)
+            (sight.pending, sight.accepted) = (rows.pending, rows.accepted)
             (sight.conflicted, sight.faults) = (rows.conflicted, rows.faults)
             return sight.ownDifference(from: expected, parts)?.ofRows
         }

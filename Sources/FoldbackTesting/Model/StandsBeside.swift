@@ -18,7 +18,7 @@ protocol StandsBeside: Projection, Equatable {
 
     /// What is wrong with what was told of rows that changed; nil where nothing is.
     static func flaw(
-        in told: RowWatcher.Gathered, from old: Self, to new: Self
+        in told: RowWatcher.Gathered, from old: RowsShown<Self>, to new: RowsShown<Self>
     ) -> String?
 
     /// Everything as it is kept, for what differs in nothing that people read.
@@ -33,10 +33,16 @@ protocol StandsBeside: Projection, Equatable {
 
 /// What the rows of a store show, as states of the fold in memory.
 struct RowsShown<P: Projection>: Sendable {
+    var sequence: LogSequence
+    var through: Position
     var view: P
     var confirmed: P
+    var pending: [IntentNumber]
+    var accepted: [IntentNumber]
     var conflicted: [IntentNumber]
     var faults: Int
+    /// Of rows and places in indexes that are pending, or taken away by what is.
+    var pendingKeys: Set<[UInt8]>
 }
 
 /// Rows that an event has asked for or changed.
@@ -69,25 +75,6 @@ extension RowsInMemory: StandsBeside {
         store.projected(Stored.self).gathering()
     }
 
-    static func flaw(
-        in told: RowWatcher.Gathered, from old: Self, to new: Self
-    ) -> String? {
-        guard told.isComplete else { return nil }
-        var rows: [[UInt8]: [UInt8]] = [:]
-        for (key, value) in old.everything { rows[key] = value }
-        for (key, seen) in told.changes.sorted(by: { $0.key < $1.key }) {
-            let key = Array(key.bytes.dropFirst(StoredRow.prefixBytes))
-            guard rows[key] == seen.old.value.bytes else {
-                return "\(hexadecimal(key)) is told to have been what it was not"
-            }
-            rows[key] = seen.new.value.bytes
-        }
-        for (key, value) in new.everything where rows.removeValue(forKey: key) != value {
-            return "\(hexadecimal(key)) has changed, and nobody is told"
-        }
-        return rows.keys.first.map { "\(hexadecimal($0)) is gone, and nobody is told" }
-    }
-
     var asKept: [String: String] {
         var kept: [String: String] = [:]
         for (key, value) in everything { kept[Self.hexadecimal(key)] = Self.hexadecimal(value) }
@@ -118,8 +105,13 @@ extension RowsShown {
         for row in confirmed.shownRows where !view.has(row.bytes) {
             try RowsInMemory.require(nil, at: row.key, in: row.table, of: rows)
         }
+        sequence = rows.sequence
+        through = rows.through
+        pending = rows.pending
+        accepted = rows.accepted
         conflicted = rows.conflicted
         faults = rows.faults.count
+        pendingKeys = rows.everythingPending()
     }
 }
 
@@ -221,10 +213,10 @@ extension Projection {
     ///   - old: what rows showed before that.
     ///   - new: what they show.
     static func flawForLaws(
-        in told: RowWatcher.Gathered, from old: Self, to new: Self
+        in told: RowWatcher.Gathered, from old: RowsShown<Self>, to new: RowsShown<Self>
     ) -> String? {
         func flaw<Q: StandsBeside>(_: Q.Type) -> String? {
-            guard let old = old as? Q, let new = new as? Q else { return nil }
+            guard let old = old as? RowsShown<Q>, let new = new as? RowsShown<Q> else { return nil }
             return Q.flaw(in: told, from: old, to: new)
         }
         guard let type = Self.self as? any StandsBeside.Type else { return nil }

@@ -47,7 +47,7 @@ extension Verification {
             isSound
             ? "sound: \(entriesFolded) entries folded, \(checkpointsCompared) checkpoints compared"
             : "not sound: \(findings.count) \(findings.count == 1 ? "thing is" : "things are") wrong"
-        let silent = notCompared.map { "not compared: states of \($0)".visible }
+        let silent = notCompared.map { "not compared: \($0)".visible }
         return (findings.map { "\($0)".visible } + silent + [end]).joined(separator: "\n") + "\n"
     }
 
