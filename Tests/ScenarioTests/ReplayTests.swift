@@ -272,6 +272,9 @@ import Testing
             var odd = Odd()
             var numbers = [1: Double.infinity, 2: Double.nan]
             var names = ["e\u{301}": 1, "a": 2]
+            var ids = ["6F9619FF-8B86-D011-B42D-00CF4FC964FF": "x"]
+                .reduce(into: [UUID: String]()) { $0[UUID(uuidString: $1.key)!] = $1.value }
+            var small: [Int8: Bool] = [-1: true]
             var big = Position(UInt64.max)
             var inner: [String: [String: Int]]? = ["a": ["b": 3]]
         }
@@ -281,7 +284,10 @@ import Testing
         for text in [
             "/names/a", "/names/e\u{301}", "/names/\u{e9}", "/inner/a/b", "/inner/a/c",
             "/numbers/1",
-            "/numbers/01", "/odd/one", "/inner", "", "/nothing",
+            "/numbers/01", "/numbers/+1", "/numbers/none", "/small/-1", "/small/300",
+            "/ids/6F9619FF-8B86-D011-B42D-00CF4FC964FF",
+            "/ids/6f9619ff-8b86-d011-b42d-00cf4fc964ff",
+            "/ids/none", "/odd/one", "/inner", "", "/nothing",
         ] {
             let place = try #require(JSONPointer(text))
             #expect(JSON.described(State(), at: place) == json[at: place], "\(text)")

@@ -129,18 +129,24 @@ private protocol MembersByName {
 
 extension Dictionary: MembersByName {
     fileprivate func member(named name: ExactString) -> Any?? {
-        guard let key = Key.named(name) else { return nil }
-        // A string is found by another one that is equal and has other bytes.
-        guard let place = index(forKey: key) else { return .some(nil) }
-        return Key.isNamed(self[place].key, name) ? .some(self[place].value) : nil
+        Key.named(name).map { key in
+            // A string is found by another one that is equal and has other bytes.
+            guard let key, let place = index(forKey: key), self[place].key.isNamed(name) else {
+                return nil
+            }
+            return self[place].value
+        }
     }
 }
 
 extension TreeDictionary: MembersByName {
     fileprivate func member(named name: ExactString) -> Any?? {
-        guard let key = Key.named(name) else { return nil }
-        guard let place = index(forKey: key) else { return .some(nil) }
-        return Key.isNamed(self[place].key, name) ? .some(self[place].value) : nil
+        Key.named(name).map { key in
+            guard let key, let place = index(forKey: key), self[place].key.isNamed(name) else {
+                return nil
+            }
+            return self[place].value
+        }
     }
 }
 
@@ -149,18 +155,25 @@ extension Documents: MembersByName {
 }
 
 extension Hashable {
-    /// The key that is shown by that name, where it is of a type that has only one.
-    fileprivate static func named(_ name: ExactString) -> Self? {
-        if self == String.self { return name.string as? Self }
-        if self == ExactString.self { return name as? Self }
-        if self == Int.self, let number = Int(name.string), "\(number)" == name.string {
-            return number as? Self
+    /// The key that is shown by that name; nil within: there is none. Nil of a type of which nobody knows, before all
+    /// keys are looked at.
+    fileprivate static func named(_ name: ExactString) -> Self?? {
+        switch self {
+        case is String.Type: .some(name.string as? Self)
+        case is ExactString.Type: .some(name as? Self)
+        case is UUID.Type: .some(UUID(uuidString: name.string) as? Self)
+        case let numbers as any FixedWidthInteger.Type:
+            .some(numbers.init(name.string, radix: 10) as? Self)
+        default: nil
         }
-        return nil
     }
 
-    fileprivate static func isNamed(_ key: Self, _ name: ExactString) -> Bool {
-        guard let string = key as? String else { return true }
-        return ExactString(string) == name
+    /// Whether it is shown by just that name: `é` can be written in two ways, a number with zeros before it.
+    fileprivate func isNamed(_ name: ExactString) -> Bool {
+        switch self {
+        case let string as String: ExactString(string) == name
+        case let id as UUID: id.uuidString == name.string
+        default: "\(self)" == name.string
+        }
     }
 }

@@ -2,8 +2,8 @@
 ///
 /// What is in it, under which names, of which types and in which order, is part of what is stored: a log whose rows were
 /// made under another schema has them made anew from its entries, as with another version. A type is told by its full
-/// name, which for those of Foundation is the same on every platform. What the closure of an index computes, and what a codec writes, is not seen: ``EventFold/version`` is to be
-/// counted up with them.
+/// name, which for those of Foundation is the same on every platform. What the closure of an index computes, and what
+/// a codec writes, is not seen: ``EventFold/version`` is to be counted up with them.
 public struct RowSchema: Sendable {
     private let spaces: [SpaceDefinition]
     private let places: [String: Int]

@@ -60,7 +60,9 @@
                 return
             }
             guard !causes.isEmpty else {
-                return try Output.line("nothing ever was at \(place)".visible)
+                // Who gave a place as a key meant the place.
+                let hint = key?.hasPrefix("/") == true ? "; a place is given by --place" : ""
+                return try Output.line(("nothing ever was at \(place)" + hint).visible)
             }
             if shown.count < causes.count {
                 try Output.line(
