@@ -47,8 +47,8 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
     private var records: ArraySlice<Record>
     private var fold: HistoryFold
     private var places = TouchedPlaces<P>(Overlay())
-    /// Places that the last entry may have changed; nil: any.
-    private(set) var touched: Set<JSONPointer>? = []
+    /// Places that the last entry may have changed.
+    private(set) var touched = Touched()
 
     init(_ records: [Record], fold: HistoryFold) {
         self.records = records[...]

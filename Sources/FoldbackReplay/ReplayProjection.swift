@@ -253,15 +253,22 @@
             _ log: LogReader, assumingMonotone isMonotone: Bool, _ condition: BreakCondition,
             _ progress: Progress
         ) throws -> SeenBreak? {
-            let found = try log.firstBreak(in: P.self, assumingMonotone: isMonotone) { snapshot in
-                progress.advance()
-                switch condition {
-                case .check(let name): return checks[name]?(snapshot) ?? true ? .good : .bad
-                case .state(let expectation):
-                    return expectation.holds(of: snapshot.view) ? .good : .bad
-                case .command(let verdict): return try verdict(SeenState(snapshot))
+            func first(where isGood: (Snapshot<P>) throws -> BreakVerdict) throws -> FirstBreak<P>?
+            {
+                try log.firstBreak(in: P.self, assumingMonotone: isMonotone) { snapshot in
+                    progress.advance()
+                    return try isGood(snapshot)
                 }
             }
+            let found =
+                switch condition {
+                case .check(let name):
+                    try first { checks[name]?($0) ?? true ? .good : .bad }
+                case .state(let expectation):
+                    try log.firstBreak(
+                        of: expectation, in: P.self, assumingMonotone: isMonotone)
+                case .command(let verdict): try first { try verdict(SeenState($0)) }
+                }
             return found.map { found in
                 SeenBreak(
                     entry: found.entry.map { ($0.line, $0.json) },

@@ -83,6 +83,28 @@ import Testing
         }
     }
 
+    /// Property: who looks only where an event touches something finds what one finds who looks everywhere.
+    @Test(arguments: LogKind.allCases)
+    func `causes and breaks are found where events touch something`(kind: LogKind) async throws {
+        let place = JSONPointer(["a", "n"])
+        for seed in HistoryTests.seed..<HistoryTests.seed + 20 {
+            var random = SeededGenerator(seed: seed)
+            let history = try await Self.documents(kind, using: &random)
+            let reader = try LogReader(history)
+            let found = try reader.causes(of: place, in: Documents.self)
+            let all = try reader.causes(of: place, in: WholeDocuments.self)
+            #expect(found.map(\.entry.sequence) == all.map(\.entry.sequence), "seed \(seed)")
+            #expect(found.map(\.view) == all.map(\.view), "seed \(seed)")
+            #expect(found.map(\.confirmed) == all.map(\.confirmed), "seed \(seed)")
+            let expectation = try StateExpectation("/a/n < 9")
+            let broken = try reader.firstBreak(of: expectation, in: Documents.self)
+            let naive = history.snapshots(of: Documents.self).first {
+                !expectation.holds(of: $0.view)
+            }
+            #expect(broken?.after.sequence == naive?.sequence, "seed \(seed)")
+        }
+    }
+
     /// ``Documents`` that does not say what an event touches.
     struct WholeDocuments: Projection, CustomReflectable {
         var documents = Documents()

@@ -51,7 +51,10 @@ struct Replays: Sendable {
         _ projection: P.Type, _ words: String, _ reader: LogReader
     ) throws -> [Measurement] {
         bench.note("going through \(words)")
-        let place = JSONPointer(["counts", "none"])
+        // Of a value that one entry in a thousand touches.
+        let place = JSONPointer(
+            projection == Documents.self ? [Events.key(1), "n"] : ["counts", "1"])
+        let expectation = try StateExpectation("\(place) >= 0")
         let count = try Int(reader.lastSequence().value)
         let fold = try pace("folding alone, \(words)", count) {
             var fold = LogFold(
@@ -59,10 +62,12 @@ struct Replays: Sendable {
             try reader.fold(&fold, reading: P.codec)
         }
         let search = try pace("first-break, \(words)", count) {
-            let found = try reader.firstBreak(in: projection) { snapshot in
-                snapshot.view.shown(at: place) == nil ? .good : .bad
-            }
+            let found = try reader.firstBreak(of: expectation, in: projection)
             precondition(found == nil, "there is a break")
+        }
+        let check = try pace("first-break by a check, \(words)", count) {
+            let found = try reader.firstBreak(in: projection) { $0.faults.isEmpty ? .good : .bad }
+            precondition(found == nil, "there is a fault")
         }
         let causes = try pace("why, \(words)", count) {
             _ = try reader.causes(of: place, in: projection)
@@ -76,7 +81,7 @@ struct Replays: Sendable {
                 name: "\(name) / folding alone, \(words)", value: pace.value / fold.value,
                 unit: "times", n: pace.n)
         }
-        return [fold, search, causes, rerun] + ratios
+        return [fold, search, check, causes, rerun] + ratios
     }
 
     private static let rounds = 3

@@ -227,8 +227,9 @@ extension OrderedMap: Swift.Sequence {
     }
 
     package var underestimatedCount: Int { count }
-    package var keys: [Key] { map(\.key) }
-    package var values: [Value] { map(\.value) }
+    // Not by key paths, which generic code would have to make at each call.
+    package var keys: [Key] { map { $0.key } }
+    package var values: [Value] { map { $0.value } }
 }
 
 extension RandomAccessCollection {

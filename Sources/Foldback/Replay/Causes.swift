@@ -26,7 +26,8 @@ extension LogReader {
     ///   - place: in the state as ``JSON/init(describing:)`` shows it; of ``Documents`` its key, and on from there.
     ///   - projection: whose state it is.
     ///   - last: the last entry that is looked at; nil: to the end.
-    /// - Complexity: folds the log once. Of other projections than ``Documents`` each state is looked at whole.
+    /// - Complexity: folds the log once. Where ``Projection/places(touchedBy:_:)`` says which events
+    ///   touch the place, states are looked at behind these alone.
     /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func causes<P: Projection>(
         of place: JSONPointer, in projection: P.Type, upTo last: LogSequence? = nil
@@ -35,12 +36,15 @@ extension LogReader {
         if let last, last > end { throw .beyondEnd(last, last: end) }
         var causes: [Cause<P.Event>] = []
         var replay = try replay(projection)
+        replay.noteTouched()
         var view = replay.snapshot.view.shown(at: place)
         var confirmed = replay.snapshot.confirmed.shown(at: place)
         while replay.sequence < last ?? end, let entry = try replay.next() {
-            let (newView, newConfirmed) = (
-                replay.snapshot.view.shown(at: place), replay.snapshot.confirmed.shown(at: place)
-            )
+            let newView =
+                replay.touched.view.has(place) ? replay.snapshot.view.shown(at: place) : view
+            let newConfirmed =
+                replay.touched.confirmed.has(place)
+                ? replay.snapshot.confirmed.shown(at: place) : confirmed
             guard newView != view || newConfirmed != confirmed else { continue }
             causes.append(
                 Cause(

@@ -36,19 +36,20 @@ struct Differing {
     /// Looks again where the two may have changed.
     ///
     /// - Parameters:
-    ///   - places: nil: anywhere.
+    ///   - touched: by either.
     ///   - number: the first one's number of an intent of the second; nil: it has no such intent.
     /// - Returns: what differs otherwise now; nil: nothing.
     mutating func look<P: Projection, Q: Projection>(
-        _ old: Snapshot<P>, _ new: Snapshot<Q>, at places: Set<JSONPointer>?,
+        _ old: Snapshot<P>, _ new: Snapshot<Q>, at touched: Touched,
         _ number: (IntentNumber) -> IntentNumber? = { $0 }
     ) -> Divergence? {
         let conflicts = Set(old.conflicted).symmetricDifference(
             new.conflicted.compactMap(number))
-        let places = places ?? [JSONPointer([])]
+        let whole: Set = [JSONPointer([])]
         let divergence = Divergence(
-            sequence: old.sequence, view: view.look(old.view, new.view, at: places),
-            confirmed: confirmed.look(old.confirmed, new.confirmed, at: places),
+            sequence: old.sequence, view: view.look(old.view, new.view, at: touched.view ?? whole),
+            confirmed: confirmed.look(
+                old.confirmed, new.confirmed, at: touched.confirmed ?? whole),
             conflicts: conflicts.subtracting(self.conflicts).sorted(),
             conflictsEnded: self.conflicts.subtracting(conflicts).sorted())
         self.conflicts = conflicts
@@ -127,7 +128,7 @@ private struct DifferingState {
 
 extension JSONPointer {
     /// Whether one is in the other.
-    fileprivate func overlaps(_ other: JSONPointer) -> Bool {
+    func overlaps(_ other: JSONPointer) -> Bool {
         names.starts(with: other.names) || other.names.starts(with: names)
     }
 }
@@ -167,7 +168,8 @@ extension RecordedHistory {
         }
         // Only where this history has no entry.
         while let next = others.next() { other = next }
-        if end == nil, let divergence = differing.look(last, other, at: nil, { branch.intents[$0] })
+        if end == nil,
+            let divergence = differing.look(last, other, at: .anything, { branch.intents[$0] })
         {
             found.append(divergence)
         }

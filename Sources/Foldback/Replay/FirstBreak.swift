@@ -41,18 +41,43 @@ extension LogReader {
         try isMonotone ? halved(projection, verdict) : passed(projection, verdict)
     }
 
+    /// The first entry behind which the view is not as expected; nil where it always is.
+    ///
+    /// - Complexity: as ``firstBreak(in:assumingMonotone:where:)``; where ``Projection/places(touchedBy:_:)`` says
+    ///   which events touch the place, states are looked at behind these alone.
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    public func firstBreak<P: Projection>(
+        of expectation: StateExpectation, in projection: P.Type,
+        assumingMonotone isMonotone: Bool = false
+    ) throws -> FirstBreak<P>? {
+        func verdict(_ snapshot: Snapshot<P>) -> BreakVerdict {
+            expectation.holds(of: snapshot.view) ? .good : .bad
+        }
+        return try isMonotone
+            ? halved(projection, verdict) : passed(projection, at: expectation.place, verdict)
+    }
+
     private func passed<P: Projection>(
-        _ projection: P.Type, _ verdict: (Snapshot<P>) throws -> BreakVerdict
+        _ projection: P.Type, at place: JSONPointer? = nil,
+        _ verdict: (Snapshot<P>) throws -> BreakVerdict
     ) throws -> FirstBreak<P>? {
         var looked = 0
         var replay = try replay(projection)
+        if place != nil { replay.noteTouched() }
+        var last: BreakVerdict?
+        func verdictNow() throws -> BreakVerdict {
+            if let last, let place, !replay.touched.view.has(place) { return last }
+            return try verdict(replay.snapshot)
+        }
         // Only its sequence is kept, so that states can be changed where they are.
         var good: LogSequence?
         var untold: [LogSequence] = []
         var entry: LogEntry<P.Event>?
         while true {
             looked += 1
-            switch try verdict(replay.snapshot) {
+            let now = try verdictNow()
+            last = now
+            switch now {
             case .good:
                 good = replay.sequence
                 untold = []

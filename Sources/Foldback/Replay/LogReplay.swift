@@ -16,8 +16,8 @@ public struct LogReplay<P: Projection>: Sendable {
     private var records: RecordReader
     private var seen: Snapshot<P>?
     private var places: TouchedPlaces<P>?
-    /// Places that the last entry may have changed, behind ``noteTouched()``; nil: any.
-    private(set) var touched: Set<JSONPointer>?
+    /// Places that the last entry may have changed, behind ``noteTouched()``.
+    private(set) var touched = Touched.anything
 
     init(_ log: any LogStorage, from sequence: LogSequence) throws(FoldbackError) {
         self.log = log
@@ -55,7 +55,7 @@ public struct LogReplay<P: Projection>: Sendable {
         // Nobody shares the states now, unless somebody kept a snapshot: they are changed where they are.
         seen = nil
         let (record, effects) = try fold.take(bytes, at: sequence, log, codec)
-        touched = places?.take(effects.fold, fold.state.overlay)
+        touched = places?.take(effects.fold, fold.state.overlay) ?? .anything
         return LogEntry(record)
     }
 

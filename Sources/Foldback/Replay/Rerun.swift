@@ -38,7 +38,7 @@ extension LogReader {
         second.noteTouched()
         var differing = Differing()
         // Before the first entry they may differ already.
-        var divergences = [differing.look(first.snapshot, second.snapshot, at: nil)]
+        var divergences = [differing.look(first.snapshot, second.snapshot, at: .anything)]
             .compactMap { $0 }
         var verdict = Rerun.Verdict.fine
         var (divergenceCount, entryCount) = (divergences.count, 0)

@@ -20,7 +20,7 @@ public struct StateExpectation: Hashable, Sendable, CustomStringConvertible {
         case more = ">"
     }
 
-    private let place: JSONPointer
+    let place: JSONPointer
     private let comparison: Comparison
     private let literal: JSON
 

@@ -1,8 +1,21 @@
+/// Places of both states that an entry may have changed; nil: any.
+struct Touched {
+    var view: Set<JSONPointer>? = []
+    var confirmed: Set<JSONPointer>? = []
+
+    static let anything = Touched(view: nil, confirmed: nil)
+
+    mutating func unite(_ other: Touched) {
+        view.unite(other.view)
+        confirmed.unite(other.confirmed)
+    }
+}
+
 /// Which places of a projection's states an entry may have changed, from what the projection says of its events.
 ///
-/// Taken at what the fold does, so that it costs what folding costs: an entry that moves the border between
-/// confirmed state and the overlay touches what its events touch; one behind which the overlay is folded again
-/// from some intent touches what all from there touch, before and after.
+/// Taken at what the fold does, so that it costs what folding costs: an entry that only moves the border between
+/// confirmed state and the overlay touches what its events touch in the one; one behind which the overlay is
+/// folded again from some intent touches what all from there touch, before and after.
 struct TouchedPlaces<P: Projection>: Sendable {
     /// Of the intents in the overlay; nil: any place.
     private var ofIntents = NumberMap<IntentNumber, [JSONPointer]?>()
@@ -14,20 +27,23 @@ struct TouchedPlaces<P: Projection>: Sendable {
     /// - Parameters:
     ///   - plan: what was done for an entry.
     ///   - overlay: as it is behind that.
-    /// - Returns: each place once; nil: any.
-    mutating func take(_ plan: FoldPlan, _ overlay: Overlay) -> Set<JSONPointer>? {
-        var found: Set<JSONPointer>? = []
+    mutating func take(_ plan: FoldPlan, _ overlay: Overlay) -> Touched {
+        var found = Touched()
         for folded in plan.confirm {
-            found.unite(Self.places(of: folded.payload, folded.context))
+            found.confirmed.unite(Self.places(of: folded.payload, folded.context))
         }
         switch plan.view {
         case .none: break
         case .append(let intent):
             let places = Self.places(of: intent)
             ofIntents[intent.recorded.number] = .some(places)
-            found.unite(places)
-        case .from(let number): takeAgain(from: number, overlay, &found)
-        case .all: takeAgain(from: 0, overlay, &found)
+            found.view.unite(places)
+        case .from(let number):
+            found.view.unite(found.confirmed)
+            takeAgain(from: number, overlay, &found.view)
+        case .all:
+            found.view.unite(found.confirmed)
+            takeAgain(from: 0, overlay, &found.view)
         }
         for number in plan.left { ofIntents[number] = nil }
         return found
@@ -58,6 +74,11 @@ struct TouchedPlaces<P: Projection>: Sendable {
 }
 
 extension Set<JSONPointer>? {
+    /// Whether the value at `place` may be among these.
+    func has(_ place: JSONPointer) -> Bool {
+        self?.contains { $0.overlaps(place) } ?? true
+    }
+
     /// Nil is any place.
     mutating func unite(_ places: (some Sequence<JSONPointer>)?) {
         if let places { self?.formUnion(places) } else { self = nil }
