@@ -224,6 +224,7 @@ import Testing
             (6, lines[6].replacing("\"forbidden\"", with: "5"), 7),
             (6, lines[6].replacing("\"no drafts\"", with: "null"), 7),
             (3, "\n\n{", 6),
+            (6, lines[6].replacing("\"sequence\":6", with: "\"sequence\":\(UInt64.max)"), 7),
         ] {
             var broken = lines
             broken[line] = text

@@ -28,11 +28,16 @@ extension LogEntry where Event == [UInt8] {
             content = .confirmed(try line.events(), through: try line.number("through"))
         default: throw HistoryFileError.Flaw("there is no such kind of entry")
         }
+        let sequence: LogSequence = try line.number("sequence")
+        // So that there is always a next one, and a count.
+        guard sequence.value < UInt64(Int64.max) else {
+            throw HistoryFileError.Flaw("sequence \(sequence) is beyond any log's")
+        }
         guard let time = json["at"]?.integerValue else {
             throw HistoryFileError.Flaw("\"at\" is no time in milliseconds")
         }
         self.init(
-            sequence: try line.number("sequence"), time: Timestamp(millisecondsSince1970: time),
+            sequence: sequence, time: Timestamp(millisecondsSince1970: time),
             replica: try line.replica() ?? own, info: try line.info(), content: content)
     }
 }
