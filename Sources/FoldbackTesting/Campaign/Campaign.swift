@@ -6,6 +6,12 @@ struct Campaign<P: Projection> {
     private struct Manner: Hashable {
         let law: Law
         let manner: String
+
+        /// What is another thing each time shows itself in another manner each time, too.
+        init(_ violation: Violation) {
+            law = violation.law
+            manner = violation.law == .p1 ? "" : violation.manner
+        }
     }
 
     /// Histories that one other process folds; the next has luck of its own.
@@ -16,6 +22,8 @@ struct Campaign<P: Projection> {
     private static var fleetShare: Int { 4 }
     /// Of the time; a fleet takes about an eighth of what a history takes.
     private static var fleetTimeShare: Double { 0.1 }
+    /// How often a history that breaks another law is folded again to see whether it breaks P1.
+    private static var suspicion: Int { 5 }
 
     private let generator: Generator<History<P.Event>>
     private let events: Generator<P.Event>
@@ -133,7 +141,25 @@ struct Campaign<P: Projection> {
             leave(.p14, because: reason)
             leave(.p1, because: "folded in this process only: \(reason)")
         }
-        return judgement.violations
+        return await cause(of: judgement.violations, in: history)
+    }
+
+    /// What is another thing each time breaks any law now and then, and P1 is not sure to show it at once:
+    /// before another law is blamed, the history is folded some more times.
+    private nonisolated(nonsending) func cause(
+        of violations: [Violation], in history: History<P.Event>
+    ) async -> [Violation] {
+        // Of what traps or cannot be read nothing more can be said.
+        let sure: Set<Law> = [.p1, .p11, .p14]
+        guard open.contains(.p1), violations.contains(where: { !sure.contains($0.law) }) else {
+            return violations
+        }
+        for _ in 0..<Self.suspicion {
+            let again = await judge.judgement(
+                on: history, [.p1], onDisk: false, processes: Elsewhere<P>.processCount)
+            if !again.violations.isEmpty { return again.violations }
+        }
+        return violations
     }
 
     private mutating func count(_ history: History<P.Event>) {
@@ -198,37 +224,29 @@ struct Campaign<P: Projection> {
         let law = violation.law
         let (generator, judge) = (generator, judge)
         let onDisk = law == .p10
-        // Whether a dictionary's order matters shows in one of several processes only.
-        let isLuck = violation.manner == Judge<P>.elsewhereManner
-        let processes = isLuck ? Elsewhere<P>.processCount : 1
+        // Whether a dictionary's order matters shows now and then, and in one of several processes.
+        let processes = law == .p1 ? Elsewhere<P>.processCount : 1
+        // As seen, for what shows now and then may not show again.
+        var seen: [Recording: (Violation, History<P.Event>)] = [:]
         let result = await Shrinker(candidatesMax: effort.candidatesMax).shrink(
-            recording, failing: Manner(law: law, manner: violation.manner)
+            recording, failing: Manner(violation)
         ) { choices in
             guard let candidate = try? generator.generate(from: &choices) else { return .discarded }
             let judged = await judge.judgement(
                 on: candidate, [law], onDisk: onDisk, processes: processes)
             guard let violation = judged.violations.first else { return .passes }
-            return .fails(Manner(law: violation.law, manner: violation.manner))
+            seen[choices.recording] = (violation, candidate)
+            return .fails(Manner(violation))
         }
         let shrinking: Finding.Shrinking =
             switch result.ending {
             case .minimalForThesePasses: .minimalForThesePasses(candidates: result.candidates)
             case .stoppedByBudget: .stoppedByBudget(candidates: result.candidates)
             }
-        var small = Choices(replaying: result.smallest.values)
-        let smallest = (try? generator.generate(from: &small)) ?? history
-        // What fails now and then only may hold this time.
-        let again = await judge.judgement(
-            on: smallest, [law], onDisk: onDisk, processes: processes
-        ).violations.first
-        await note(again ?? violation, again == nil ? history : smallest, shrinking)
+        let (smallest, small) = seen[result.smallest] ?? (violation, history)
+        await note(smallest, small, shrinking)
         for other in result.others {
-            var choices = Choices(replaying: other.recording.values)
-            guard let history = try? generator.generate(from: &choices),
-                let violation = await judge.judgement(
-                    on: history, [law], onDisk: onDisk, processes: processes
-                ).violations.first
-            else { continue }
+            guard let (violation, history) = seen[other.recording] else { continue }
             await note(violation, history, .metOnTheWay)
         }
     }
@@ -244,8 +262,7 @@ struct Campaign<P: Projection> {
         } else if violation.law == .p11, violation.manner.hasPrefix("event") {
             abandon(because: "events are read as others than were written (P11)")
         }
-        let manner = Manner(law: violation.law, manner: violation.manner)
-        guard found.insert(manner).inserted else { return }
+        guard found.insert(Manner(violation)).inserted else { return }
         add(await judge.finding(violation, history, shrinking, historiesTried: tried))
     }
 

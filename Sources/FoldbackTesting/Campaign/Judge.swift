@@ -12,9 +12,6 @@ struct Judge<P: Projection>: Sendable {
         self.stepMax = stepMax
     }
 
-    /// The manner of breaking P1 that other processes show.
-    static var elsewhereManner: String { "elsewhere" }
-
     /// What one history says of laws.
     struct Judgement: Sendable {
         var violations: [Violation] = []
@@ -44,7 +41,9 @@ struct Judge<P: Projection>: Sendable {
                 let here = refolded ?? Trial<P>.refolded(history)
                 refolded = here
                 judgement.violations += violations
-                if laws.contains(.p1), !violations.contains(where: { $0.law == .p1 }),
+                // What shows within one process is said in that one's words.
+                if violations.contains(where: { $0.law == .p1 }) { return judgement }
+                if laws.contains(.p1),
                     let violation = Self.difference(of: states, from: here, history)
                 {
                     return Judgement(violations: [violation])
@@ -181,7 +180,7 @@ struct Judge<P: Projection>: Sendable {
                 continue
             }
             return Violation(
-                .p1, Self.elsewhereManner,
+                .p1, "elsewhere",
                 "Another process of the same program folds the same events to something else. Behind "
                     + "\(history.named(index)) \(name) differs: does it depend on the order of a dictionary or "
                     + "set, or on anything outside the event and its context, like a global that main sets?",
