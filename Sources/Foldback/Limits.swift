@@ -54,3 +54,23 @@ package enum Limits {
     package static let readCountMax = 512
     package static let readBytesMax = 1 << 20
 }
+
+/// What a caller, or a history's file, may give of something.
+struct Limit: Sendable {
+    let what: String
+    let bytesMax: Int
+
+    static let event = Limit(what: "an event", bytesMax: Limits.eventBytesMax)
+    static let batch = Limit(what: "a batch", bytesMax: Limits.batchBytesMax)
+    static let info = Limit(what: "info", bytesMax: Limits.infoBytesMax)
+    static let once = Limit(what: "a once key", bytesMax: Limits.keyBytesMax)
+    static let code = Limit(what: "a rejection's code", bytesMax: Limits.keyBytesMax)
+    static let message = Limit(what: "a rejection's message", bytesMax: Limits.messageBytesMax)
+
+    /// - Throws: `.tooLarge`.
+    func require(_ bytes: Int) throws(FoldbackError) {
+        guard bytes <= bytesMax else {
+            throw .tooLarge(what: what, bytes: bytes, bytesMax: bytesMax)
+        }
+    }
+}

@@ -46,8 +46,8 @@ extension RecordedHistory {
 public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Sendable {
     private var records: ArraySlice<Record>
     private var fold: HistoryFold
-    private var places = TouchedPlaces<P>(Overlay())
-    /// Places that the last entry may have changed.
+    private var places: TouchedPlaces<P>?
+    /// Places that the last entry may have changed, behind ``noteTouched()``.
     private(set) var touched = Touched()
 
     init(_ records: [Record], fold: HistoryFold) {
@@ -58,9 +58,12 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
     public mutating func next() -> Snapshot<P>? {
         guard let record = records.popFirst() else { return nil }
         let plan = fold.append(record)
-        touched = places.take(plan, fold.overlay)
+        touched = places?.take(plan, fold.overlay) ?? .anything
         return Snapshot(fold.published(), 0)
     }
+
+    /// From now on ``touched`` says what each entry touches.
+    mutating func noteTouched() { places = TouchedPlaces(fold.overlay) }
 
     public var underestimatedCount: Int { records.count }
 }

@@ -64,8 +64,8 @@ extension Store {
     public nonisolated(nonsending) func reject(
         _ number: IntentNumber, code: String? = nil, message: String
     ) async throws(FoldbackError) -> AnswerOutcome {
-        try require("a rejection's code", code?.utf8.count ?? 0, atMost: Limits.keyBytesMax)
-        try require("a rejection's message", message.utf8.count, atMost: Limits.messageBytesMax)
+        try Limit.code.require(code?.utf8.count ?? 0)
+        try Limit.message.require(message.utf8.count)
         let rejection = Rejection(code: code, message: message)
         return try await answered(
             try await submit(.reject(number, rejection), bytes: message.utf8.count))
@@ -89,14 +89,13 @@ extension Store {
         _ events: [ConfirmedEvent<P.Event>], through: Position? = nil
     ) async throws(FoldbackError) -> BatchOutcome {
         var confirmed: [Confirmed] = []
-        var bytes = 0
         for event in events {
             let payload = try encoded(event.event)
-            bytes += payload.bytes.count + 32
             confirmed.append(
                 Confirmed(position: event.position, payload: payload, origin: event.origin))
         }
-        try require("a batch", bytes, atMost: Limits.batchBytesMax)
+        let bytes = confirmed.limitedBytes
+        try Limit.batch.require(bytes)
         switch try await submit(.confirm(confirmed, through: through), bytes: bytes).outcome() {
         case .confirmed(let sequence, let through): return .confirmed(sequence, through: through)
         case .batchIgnored(let through): return .ignored(through: through)

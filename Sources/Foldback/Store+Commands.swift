@@ -36,11 +36,8 @@ extension Store {
         info: [String: String] = [:]
     ) async throws(FoldbackError) -> Recording {
         let payload = try encoded(event)
-        if let once { try require("a once key", once.utf8.count, atMost: Limits.keyBytesMax) }
-        if !info.isEmpty {
-            let bytes = Record.encoded(info: info)
-            try require("info", bytes.count, atMost: Limits.infoBytesMax)
-        }
+        if let once { try Limit.once.require(once.utf8.count) }
+        if !info.isEmpty { try Limit.info.require(Record.encoded(info: info).count) }
         let proposal = Proposal(
             payload: payload, isConfirmOnly: confirmOnly, once: once.map { ExactString($0) },
             info: info)
@@ -108,14 +105,8 @@ extension Store {
         do { payload = try codec.payload(of: event) } catch {
             throw .notEncodable(reason: "\(error)")
         }
-        try require("an event", payload.bytes.count, atMost: Limits.eventBytesMax)
+        try Limit.event.require(payload.bytes.count)
         return payload
-    }
-
-    func require(_ what: String, _ bytes: Int, atMost bytesMax: Int) throws(FoldbackError) {
-        guard bytes <= bytesMax else {
-            throw .tooLarge(what: what, bytes: bytes, bytesMax: bytesMax)
-        }
     }
 }
 

@@ -23,6 +23,7 @@ extension Environment {
 
     /// A share of a log that nobody writes, to be left behind the read; nil where LMDB's lock file does.
     private func entered() throws(LMDBError) -> ReaderShare? {
+        guard isReadOnly else { return nil }
         while let share {
             do throws(LMDBError) {
                 if try share.enter() { return share }

@@ -136,6 +136,13 @@ package struct ByteReader {
     private var tooShort: FormatError { .damaged("it ends in the middle of a field") }
 }
 
+extension Sequence<UInt8> {
+    /// Two digits for each byte, as `mdb_dump` has them.
+    package var hexadecimal: String {
+        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
 /// Why a stored value cannot be used.
 package enum FormatError: Error, Hashable, Sendable {
     case damaged(String)

@@ -28,11 +28,6 @@ package enum StoredRow {
         return count
     }
 
-    /// The key in hexadecimal digits, as `mdb_dump` has it.
-    static func text(_ key: KeyBytes) -> String {
-        key.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
     /// Of the projection that has the row; nil: the key is too short to be a row's.
     package static func number(of key: KeyBytes) -> UInt32? {
         guard key.bytes.count >= prefixBytes else { return nil }

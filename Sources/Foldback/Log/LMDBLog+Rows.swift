@@ -267,7 +267,7 @@ extension KeyBytes: TableKey {
 extension FoldbackError {
     init(_ error: FormatError, at path: String, row key: KeyBytes) {
         // Part of what is said, and not of the path, so that it is there wherever reasons are shown.
-        let row = "row \(StoredRow.text(key))"
+        let row = "row \(key.bytes.hexadecimal)"
         switch error {
         case .damaged(let what):
             self = .damaged(path: path, sequence: nil, reason: "\(row): \(what)")

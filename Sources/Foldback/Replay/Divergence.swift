@@ -147,6 +147,8 @@ extension RecordedHistory {
         var others = branch.history.snapshots(of: projection)
         var other = following([]).snapshot(of: projection)
         var own = snapshots(of: projection)
+        own.noteTouched()
+        others.noteTouched()
         var last = other
         let places = branch.places
         let end = sequences.last

@@ -127,7 +127,14 @@ private protocol MembersByName {
     func member(named name: ExactString) -> Any??
 }
 
-extension Dictionary: MembersByName {
+/// A dictionary, whichever.
+private protocol MembersByKey: MembersByName, Collection where Element == (key: Key, value: Value) {
+    associatedtype Key: Hashable
+    associatedtype Value
+    func index(forKey key: Key) -> Index?
+}
+
+extension MembersByKey {
     fileprivate func member(named name: ExactString) -> Any?? {
         Key.named(name).map { key in
             // A string is found by another one that is equal and has other bytes.
@@ -139,16 +146,9 @@ extension Dictionary: MembersByName {
     }
 }
 
-extension TreeDictionary: MembersByName {
-    fileprivate func member(named name: ExactString) -> Any?? {
-        Key.named(name).map { key in
-            guard let key, let place = index(forKey: key), self[place].key.isNamed(name) else {
-                return nil
-            }
-            return self[place].value
-        }
-    }
-}
+extension Dictionary: MembersByKey {}
+
+extension TreeDictionary: MembersByKey {}
 
 extension Documents: MembersByName {
     fileprivate func member(named name: ExactString) -> Any?? { .some(self[name]) }

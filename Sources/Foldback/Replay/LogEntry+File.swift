@@ -123,37 +123,17 @@ private struct FileLine {
 }
 
 extension Record {
-    /// What of it a store would have refused as too large; nil: nothing.
-    var excess: FoldbackError? {
-        func check(_ what: String, _ bytes: Int, _ bytesMax: Int) -> FoldbackError? {
-            bytes > bytesMax
-                ? .tooLarge(what: what, bytes: bytes, bytesMax: bytesMax) : nil
-        }
-        if let excess = check("info", Self.encoded(info: info).count, Limits.infoBytesMax) {
-            return excess
-        }
+    /// - Throws: `.tooLarge` where a store would have refused it for that.
+    func requireLimits() throws(FoldbackError) {
+        try Limit.info.require(Self.encoded(info: info).count)
+        for payload in entry.payloads { try Limit.event.require(payload.bytes.count) }
         switch entry {
-        case .intent(let intent):
-            if let excess = check(
-                "a once key", intent.once?.string.utf8.count ?? 0, Limits.keyBytesMax)
-            {
-                return excess
-            }
+        case .intent(let intent): try Limit.once.require(intent.once?.string.utf8.count ?? 0)
         case .rejected(_, let rejection):
-            if let excess = check(
-                "a rejection's code", rejection.code?.utf8.count ?? 0, Limits.keyBytesMax)
-                ?? check(
-                    "a rejection's message", rejection.message.utf8.count, Limits.messageBytesMax)
-            {
-                return excess
-            }
-        case .confirmed(let batch):
-            let bytes = batch.events.reduce(0) { $0 + $1.payload.bytes.count + 32 }
-            if let excess = check("a batch", bytes, Limits.batchBytesMax) { return excess }
+            try Limit.code.require(rejection.code?.utf8.count ?? 0)
+            try Limit.message.require(rejection.message.utf8.count)
+        case .confirmed(let batch): try Limit.batch.require(batch.events.limitedBytes)
         case .acknowledged, .withdrawn, .dismissed: break
         }
-        return entry.payloads.lazy.compactMap {
-            check("an event", $0.bytes.count, Limits.eventBytesMax)
-        }.first
     }
 }

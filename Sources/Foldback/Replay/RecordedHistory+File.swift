@@ -63,7 +63,7 @@ extension RecordedHistory where Event == [UInt8] {
             try read(index) {
                 let json = try JSON(parsing: String(line))
                 let entry = try LogEntry<[UInt8]>(fileJSON: json, format, replica)
-                if let excess = Record(entry).excess { throw excess }
+                try Record(entry).requireLimits()
                 lineOf[entry.sequence] = index
                 entries.append(entry)
             }

@@ -14,7 +14,7 @@ extension LogStorage {
         guard !folds.isEmpty else { return ([], []) }
         let headers = try storedRows()
         let format = codec.format ?? .none
-        var numbers = try freshNumbers(behind: headers).makeIterator()
+        var fresh = FreshNumbers(behind: headers)
         var attached = folds
         for index in attached.indices {
             let fold = attached[index]
@@ -29,12 +29,10 @@ extension LogStorage {
                 attached[index].attach(
                     to: self, number: header.number, format: format, sequence: header.sequence,
                     faults: faults)
-            } else if let number = numbers.next() {
-                attached[index].attach(
-                    to: self, number: number, format: format, sequence: 0, faults: [])
             } else {
-                throw .damaged(
-                    path: path, sequence: nil, reason: "stored projections have no number left")
+                attached[index].attach(
+                    to: self, number: try fresh.next(in: self), format: format, sequence: 0,
+                    faults: [])
             }
         }
         let used = Set(attached.map(\.schema.number))
@@ -45,17 +43,7 @@ extension LogStorage {
         return (attached, outdated)
     }
 
-    /// Numbers that no header has or had, and no row: one without a header would be taken for the new
-    /// projection's.
-    private func freshNumbers(
-        behind headers: [StoredRowsHeader]
-    ) throws(FoldbackError) -> some Sequence<UInt32> {
-        let used = Set(try rowNumbers())
-        let last = headers.map(\.number).max() ?? 0
-        return (last...UInt32.max).lazy.dropFirst().filter { !used.contains($0) }
-    }
-
-    private func rowNumbers() throws(FoldbackError) -> [UInt32] {
+    fileprivate func rowNumbers() throws(FoldbackError) -> [UInt32] {
         do { return try readRows { try $0.numbers() } } catch {
             throw FoldbackError(reading: error, at: path)
         }
@@ -192,5 +180,29 @@ extension FoldbackError {
         self =
             error as? FoldbackError
             ?? .damaged(path: path, sequence: nil, reason: "its rows cannot be read: \(error)")
+    }
+}
+
+/// Numbers that no header has, and no row: one without a header would be taken for the new projection's. Rows are
+/// looked at once somebody wants a number.
+private struct FreshNumbers {
+    private var last: UInt32
+    private var used: Set<UInt32>?
+
+    init(behind headers: [StoredRowsHeader]) { last = headers.map(\.number).max() ?? 0 }
+
+    mutating func next(in storage: any LogStorage) throws(FoldbackError) -> UInt32 {
+        let used: Set<UInt32>
+        if let known = self.used { used = known } else { used = Set(try storage.rowNumbers()) }
+        self.used = used
+        repeat {
+            guard last < .max else {
+                throw .damaged(
+                    path: storage.path, sequence: nil,
+                    reason: "stored projections have no number left")
+            }
+            last += 1
+        } while used.contains(last)
+        return last
     }
 }

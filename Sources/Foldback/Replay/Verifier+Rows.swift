@@ -169,7 +169,7 @@ extension Verifier {
     private static func name(of key: KeyBytes, in fold: RowFold) -> String {
         let place = key.bytes.dropFirst(StoredRow.prefixBytes)
         let space = fold.schema.schema.spaceName(ofKey: place) ?? "no table or index"
-        return "row \(StoredRow.text(key)) of \(space)"
+        return "row \(key.bytes.hexadecimal) of \(space)"
     }
 }
 

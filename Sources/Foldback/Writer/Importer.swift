@@ -27,8 +27,7 @@ extension Foldback {
         }
     }
 
-    /// The same on the calling thread.
-    package static func makeLog(
+    private static func makeLog(
         of history: RecordedHistory<[UInt8]>, in directory: URL
     ) throws(FoldbackError) {
         try history.requireWhole()
@@ -63,7 +62,7 @@ extension RecordedHistory {
     }
 
     /// Whether a log could have just these entries.
-    package func requireWhole() throws(FoldbackError) {
+    fileprivate func requireWhole() throws(FoldbackError) {
         var sequence: LogSequence = 0
         var number: IntentNumber = 0
         for record in records {

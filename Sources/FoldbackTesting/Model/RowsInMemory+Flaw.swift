@@ -49,7 +49,7 @@ extension RowsInMemory {
         Violation(
             .p11, "row unreadable",
             "A row of table \(table) was written and cannot be read: its key is "
-                + "\(hexadecimal(key.dropFirst(2))), its bytes are \(hexadecimal(value)).")
+                + "\(key.dropFirst(2).hexadecimal), its bytes are \(value.hexadecimal).")
     }
 
     private static func otherKey(
@@ -57,15 +57,15 @@ extension RowsInMemory {
     ) -> Violation {
         Violation(
             .p11, "row key",
-            "A key of table \(table) is written as \(hexadecimal(bytes.dropFirst(2))), and once it is read "
-                + "as \(hexadecimal(read.dropFirst(2))): the row cannot be found any more.")
+            "A key of table \(table) is written as \(bytes.dropFirst(2).hexadecimal), and once it is read "
+                + "as \(read.dropFirst(2).hexadecimal): the row cannot be found any more.")
     }
 
     private static func twice(_ index: String, _ entry: [UInt8]) -> Violation {
         Violation(
             .p11, "row twice",
             "Unique index \(index) has two rows that are at one place when they are read, "
-                + "\(hexadecimal(entry.dropFirst(2))): the table's codec loses what tells them apart."
+                + "\(entry.dropFirst(2).hexadecimal): the table's codec loses what tells them apart."
         )
     }
 
@@ -74,7 +74,7 @@ extension RowsInMemory {
     ) -> Violation {
         func text(_ entries: Set<[UInt8]>) -> StateText {
             var lines: [String: String] = [:]
-            for entry in entries { lines[hexadecimal(entry.dropFirst(2))] = "a row" }
+            for entry in entries { lines[entry.dropFirst(2).hexadecimal] = "a row" }
             return StateText(lines)
         }
         return Violation(

@@ -18,20 +18,20 @@ extension RowsInMemory {
             let key = Array(key.bytes.dropFirst(StoredRow.prefixBytes))
             left.remove(key)
             guard change.old == (before[key] ?? unseen(key, old)) else {
-                return "\(hexadecimal(key)) is told to have been what it was not"
+                return "\(key.hexadecimal) is told to have been what it was not"
             }
             guard change.new == (after[key] ?? unseen(key, new)) else {
-                return "\(hexadecimal(key)) is told to be what it is not"
+                return "\(key.hexadecimal) is told to be what it is not"
             }
             // Behind several it may have changed back.
             guard change.old != change.new || new.sequence.value > old.sequence.value + 1 else {
-                return "\(hexadecimal(key)) is told, and has not changed"
+                return "\(key.hexadecimal) is told, and has not changed"
             }
         }
         for key in left.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             let (was, now) = (before[key] ?? unseen(key, old), after[key] ?? unseen(key, new))
             guard was != now else { continue }
-            return "\(hexadecimal(key)) has changed or is gone, and nobody is told"
+            return "\(key.hexadecimal) has changed or is gone, and nobody is told"
         }
         return nil
     }

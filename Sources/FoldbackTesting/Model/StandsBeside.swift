@@ -77,7 +77,7 @@ extension RowsInMemory: StandsBeside {
 
     var asKept: [String: String] {
         var kept: [String: String] = [:]
-        for (key, value) in everything { kept[Self.hexadecimal(key)] = Self.hexadecimal(value) }
+        for (key, value) in everything { kept[key.hexadecimal] = value.hexadecimal }
         return kept
     }
 
@@ -88,10 +88,6 @@ extension RowsInMemory: StandsBeside {
         try? Stored.apply(event, context, to: &rows)
         return TouchedKeys(
             keys: Set(rows.found.map(\.key) + rows.made.map(\.key)), spans: rows.spans)
-    }
-
-    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 
