@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Synchronization
 
 @main
 struct Mutants: AsyncParsableCommand {
@@ -64,33 +65,46 @@ struct Run: ParsableCommand {
         let wanted = mutants.enumerated().filter { _, mutant in
             only.isEmpty || mutant.name.contains(only) || mutant.law.rawValue == only
         }
-        var survivors: [String] = []
-        if only.isEmpty, try tried(-1) != nil {
-            print("a law does not hold where nothing is broken: see foldback-mutants try -- -1")
-            throw ExitCode(1)
-        }
+        let whole = only.isEmpty ? [Job(index: -1, name: "no fault at all")] : []
+        let jobs = whole + wanted.map { Job(index: $0, name: $1.name) }
         print("mutant | rule | law | histories | steps | seconds")
-        for (index, mutant) in wanted {
-            let start = Date()
-            // Shrinking ends at a local minimum, and now and then that is not a small one.
-            var result = try tried(index)
-            for _ in 0..<2 where result.map({ $0.steps > stepsMax }) ?? true {
-                result = try tried(index)
-            }
-            let seconds = (Date().timeIntervalSince(start) * 10).rounded() / 10
-            let row = "\(mutant.name) | \(mutant.rule) | \(mutant.law.rawValue)"
-            guard let result, result.steps <= stepsMax else {
-                survivors.append(mutant.name)
-                print(
-                    "\(row) | \(result.map { "\($0.histories) | \($0.steps)" } ?? "not found |") | \(seconds)"
-                )
-                continue
-            }
-            print("\(row) | \(result.histories) | \(result.steps) | \(seconds)")
+        // A history goes to and fro between two processes that wait for each other: one core each.
+        let survivors = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: jobs.count) { place in
+            // One that could not be tried counts as one that survives.
+            guard (try? survives(jobs[place].index)) != false else { return }
+            survivors.withLock { $0.append(jobs[place].name) }
         }
-        print("\(wanted.count) mutants, \(survivors.count) survived")
-        for name in survivors { print("survived: \(name)") }
-        if !survivors.isEmpty { throw ExitCode(1) }
+        let names = survivors.withLock { $0 }
+        print("\(wanted.count) mutants, \(names.count) survived")
+        for name in names { print("survived: \(name)") }
+        if !names.isEmpty { throw ExitCode(1) }
+    }
+
+    private struct Job {
+        let index: Int
+        let name: String
+    }
+
+    /// Prints a line of what came of it.
+    private func survives(_ index: Int) throws -> Bool {
+        let start = Date()
+        var result = try tried(index)
+        guard index >= 0 else {
+            guard result != nil else { return false }
+            print("a law does not hold where nothing is broken: see foldback-mutants try -- -1")
+            return true
+        }
+        // Shrinking ends at a local minimum, and now and then that is not a small one.
+        for _ in 0..<2 where result.map({ $0.steps > stepsMax }) ?? true {
+            result = try tried(index)
+        }
+        let seconds = (Date().timeIntervalSince(start) * 10).rounded() / 10
+        let mutant = mutants[index]
+        let found = result.map { "\($0.histories) | \($0.steps)" } ?? "not found |"
+        print(
+            "\(mutant.name) | \(mutant.rule) | \(mutant.law.rawValue) | \(found) | \(seconds)")
+        return result.map { $0.steps > stepsMax } ?? true
     }
 
     private func tried(_ index: Int) throws -> (histories: Int, steps: Int)? {
