@@ -124,6 +124,7 @@ struct Run: ParsableCommand {
         }
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
+        if index < 0, process.terminationStatus != 0 { throw ExitCode(1) }
         let words = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
             .last { $0.hasPrefix("found ") }?.split(separator: " ")
         guard let words, let histories = Int(words[1]), let steps = Int(words[2]) else {
