@@ -61,22 +61,30 @@
 
         @OptionGroup var log: LogArgument
 
-        @Option(help: "An entry was never there; with an intent go the answers to it.")
+        @Option(
+            help: ArgumentHelp(
+                "This entry was never there; with an intent go the answers to it.",
+                valueName: "sequence"))
         var drop: [UInt64] = []
 
-        @Option(parsing: .upToNextOption, help: "Two entries came in the other order.")
+        @Option(
+            parsing: .upToNextOption,
+            help: ArgumentHelp(
+                "These two entries came in the other order.", valueName: "sequence"))
         var swap: [UInt64] = []
 
-        @Option(help: "INTENT=EVENT: the intent had another event.")
+        @Option(help: ArgumentHelp("The intent had another event.", valueName: "intent=event"))
         var edit: [String] = []
 
-        @Option(help: "SEQUENCE=EVENT: one more intent was recorded behind that entry.")
+        @Option(
+            help: ArgumentHelp(
+                "One more intent was recorded behind that entry.", valueName: "sequence=event"))
         var insert: [String] = []
 
-        @Option(help: "The server refused the intent.")
+        @Option(help: ArgumentHelp("The server refused the intent.", valueName: "intent"))
         var reject: [UInt64] = []
 
-        @Option(help: "The server acknowledged the intent.")
+        @Option(help: ArgumentHelp("The server acknowledged the intent.", valueName: "intent"))
         var acknowledge: [UInt64] = []
 
         @OptionGroup var projection: ProjectionOption
