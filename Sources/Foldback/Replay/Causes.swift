@@ -39,13 +39,14 @@ extension LogReader {
         replay.noteTouched()
         var view = replay.snapshot.view.shown(at: place)
         var confirmed = replay.snapshot.confirmed.shown(at: place)
-        while replay.sequence < last ?? end, let entry = try replay.next() {
+        while replay.sequence < last ?? end, let record = try replay.nextRecord() {
             let newView =
                 replay.touched.view.has(place) ? replay.snapshot.view.shown(at: place) : view
             let newConfirmed =
                 replay.touched.confirmed.has(place)
                 ? replay.snapshot.confirmed.shown(at: place) : confirmed
             guard newView != view || newConfirmed != confirmed else { continue }
+            let entry = LogEntry<P.Event>(record)
             causes.append(
                 Cause(
                     entry: entry, intents: entry.intents,

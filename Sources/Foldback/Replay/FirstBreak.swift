@@ -72,7 +72,7 @@ extension LogReader {
         // Only its sequence is kept, so that states can be changed where they are.
         var good: LogSequence?
         var untold: [LogSequence] = []
-        var entry: LogEntry<P.Event>?
+        var record: Record?
         while true {
             looked += 1
             let now = try verdictNow()
@@ -83,12 +83,13 @@ extension LogReader {
                 untold = []
             case .bad:
                 return FirstBreak(
-                    entry: entry, before: try good.map { try snapshot(of: projection, at: $0) },
+                    entry: record.map { LogEntry($0) },
+                    before: try good.map { try snapshot(of: projection, at: $0) },
                     after: replay.snapshot, untold: untold, looked: looked, isExact: true)
             case .cannotTell: untold.append(replay.sequence)
             }
-            guard let next = try replay.next() else { return nil }
-            entry = next
+            guard let next = try replay.nextRecord() else { return nil }
+            record = next
         }
     }
 

@@ -51,12 +51,17 @@ public struct LogReplay<P: Projection>: Sendable {
     /// - Complexity: what it cost the store to record or take the entry.
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`; the replay stands where it stood.
     public mutating func next() throws(FoldbackError) -> LogEntry<P.Event>? {
+        try nextRecord().map { LogEntry($0) }
+    }
+
+    /// The same for passes that show few of the entries.
+    mutating func nextRecord() throws(FoldbackError) -> Record? {
         guard let (sequence, bytes) = try records.next() else { return nil }
         // Nobody shares the states now, unless somebody kept a snapshot: they are changed where they are.
         seen = nil
         let (record, effects) = try fold.take(bytes, at: sequence, log, codec)
         touched = places?.take(effects.fold, fold.state.overlay) ?? .anything
-        return LogEntry(record)
+        return record
     }
 
     /// From now on ``touched`` says what each entry touches.

@@ -42,15 +42,15 @@ extension LogReader {
             .compactMap { $0 }
         var verdict = Rerun.Verdict.fine
         var (divergenceCount, entryCount) = (divergences.count, 0)
-        while let left = try first.next(), let right = try second.next() {
+        while let left = try first.nextRecord(), let right = try second.nextRecord() {
             entryCount += 1
             if let reason = Self.reason(left, right) {
                 if case .impossible = verdict {
                 } else {
-                    verdict = .impossible(reason, left.sequence)
+                    verdict = .impossible(reason, left.stamp.sequence)
                 }
             } else if verdict == .fine, let reason = Self.risk(first.snapshot, second.snapshot) {
-                verdict = .risky(reason, left.sequence)
+                verdict = .risky(reason, left.stamp.sequence)
             }
             var touched = first.touched
             touched.unite(second.touched)
@@ -64,9 +64,9 @@ extension LogReader {
             end: differing.whole(at: first.sequence), entryCount: entryCount)
     }
 
-    private static func reason<A, B>(_ left: LogEntry<A>, _ right: LogEntry<B>) -> String? {
-        for (old, new) in zip(left.events, right.events) where old.event != nil {
-            if new.event == nil { return "the event of \(old.format) cannot be read: \(new.text)" }
+    private static func reason(_ left: Record, _ right: Record) -> String? {
+        for (old, new) in zip(left.entry.payloads, right.entry.payloads) where !old.isUnreadable {
+            if new.isUnreadable { return "the event of \(old.format) cannot be read: \(new.text)" }
         }
         return nil
     }
@@ -96,7 +96,11 @@ extension LogEntry {
 
 extension LoggedEvent {
     /// The event's bytes as text where they are any.
-    public var text: String {
+    public var text: String { payload.text }
+}
+
+extension Payload {
+    fileprivate var text: String {
         String(validating: bytes, as: UTF8.self) ?? "\(bytes.count) bytes"
     }
 }
