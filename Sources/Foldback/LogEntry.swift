@@ -57,6 +57,18 @@ public struct LogEntry<Event: Sendable>: Sendable {
     }
 }
 
+extension LogEntry {
+    /// The events that the entry brings.
+    public var events: [LoggedEvent<Event>] {
+        switch content {
+        case .intent(_, let event, _, _, _): [event]
+        case .acknowledged(_, _, let replacement): replacement.map { [$0] } ?? []
+        case .confirmed(let events, _): events.map(\.event)
+        case .rejected, .withdrawn, .dismissed: []
+        }
+    }
+}
+
 extension Record {
     /// The record of an entry. What follows from the entries before it, whom an answer or a batch
     /// settles, is yet to be decided.
@@ -99,6 +111,8 @@ public struct LoggedEvent<Event: Sendable>: Sendable {
 
     public var bytes: [UInt8] { payload.bytes }
     public var format: EventFormat { payload.format }
+    /// The bytes as text where they are any.
+    public var text: String { payload.text }
     /// Nil where this code cannot read the bytes (L5).
     public var event: Event? { payload.event() }
 

@@ -52,6 +52,8 @@
 
         static var isEnding: Bool { hasSignal.load(ordering: .sequentiallyConsistent) }
 
+        /// `nonisolated(unsafe)`: a pointer that never changes, to places that one thread fills, and that a handler only
+        /// reads, a word at a time.
         nonisolated(unsafe) private static let paths = {
             let paths = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(
                 capacity: slotCount)

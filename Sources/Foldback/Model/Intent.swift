@@ -68,6 +68,9 @@ package final class Payload: Sendable {
         return event
     }
 
+    /// The bytes as text where they are any.
+    var text: String { String(validating: bytes, as: UTF8.self) ?? "\(bytes.count) bytes" }
+
     package var isUnreadable: Bool {
         switch content {
         case .event: false

@@ -15,7 +15,7 @@ public struct FirstBreak<P: Projection>: Sendable {
     public let after: Snapshot<P>
     /// Entries right before it of whose states nobody could tell: it may be one of these.
     public let untold: [LogSequence]
-    /// How many states were looked at.
+    /// How many states were judged. One in which nothing has touched the place that is looked at is as the one before.
     public let looked: Int
     /// Whether every state up to it was looked at. Otherwise it is the first only if states that are bad once
     /// stay bad.

@@ -81,26 +81,3 @@ extension LogReader {
         return nil
     }
 }
-
-extension LogEntry {
-    /// The events that the entry brings.
-    public var events: [LoggedEvent<Event>] {
-        switch content {
-        case .intent(_, let event, _, _, _): [event]
-        case .acknowledged(_, _, let replacement): replacement.map { [$0] } ?? []
-        case .confirmed(let events, _): events.map(\.event)
-        case .rejected, .withdrawn, .dismissed: []
-        }
-    }
-}
-
-extension LoggedEvent {
-    /// The event's bytes as text where they are any.
-    public var text: String { payload.text }
-}
-
-extension Payload {
-    fileprivate var text: String {
-        String(validating: bytes, as: UTF8.self) ?? "\(bytes.count) bytes"
-    }
-}

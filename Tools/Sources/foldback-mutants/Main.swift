@@ -65,32 +65,37 @@ struct Run: ParsableCommand {
         let wanted = mutants.enumerated().filter { _, mutant in
             only.isEmpty || mutant.name.contains(only) || mutant.law.rawValue == only
         }
-        let whole = only.isEmpty ? [Job(index: -1, name: "no fault at all")] : []
-        let jobs = whole + wanted.map { Job(index: $0, name: $1.name) }
+        let indices = (only.isEmpty ? [Self.noFault] : []) + wanted.map(\.offset)
         print("mutant | rule | law | histories | steps | seconds")
         // A history goes to and fro between two processes that wait for each other: one core each.
-        let survivors = Mutex<[String]>([])
-        DispatchQueue.concurrentPerform(iterations: jobs.count) { place in
-            // One that could not be tried counts as one that survives.
-            guard (try? survives(jobs[place].index)) != false else { return }
-            survivors.withLock { $0.append(jobs[place].name) }
+        let survivors = Mutex<[Int]>([])
+        DispatchQueue.concurrentPerform(iterations: indices.count) { place in
+            let index = indices[place]
+            do {
+                guard try survives(index) else { return }
+            } catch {
+                print("\(Self.name(of: index)) could not be tried: \(error)")
+            }
+            survivors.withLock { $0.append(index) }
         }
-        let names = survivors.withLock { $0 }
+        let names = survivors.withLock { $0.sorted() }.map(Self.name)
         print("\(wanted.count) mutants, \(names.count) survived")
         for name in names { print("survived: \(name)") }
         if !names.isEmpty { throw ExitCode(1) }
     }
 
-    private struct Job {
-        let index: Int
-        let name: String
+    /// The number of what is not broken.
+    private static let noFault = -1
+
+    private static func name(of index: Int) -> String {
+        index == noFault ? "no fault at all" : mutants[index].name
     }
 
     /// Prints a line of what came of it.
     private func survives(_ index: Int) throws -> Bool {
         let start = Date()
         var result = try tried(index)
-        guard index >= 0 else {
+        guard index != Self.noFault else {
             guard result != nil else { return false }
             print("a law does not hold where nothing is broken: see foldback-mutants try -- -1")
             return true
@@ -124,7 +129,9 @@ struct Run: ParsableCommand {
         }
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        if index < 0, process.terminationStatus != 0 { throw ExitCode(1) }
+        if index == Self.noFault, process.terminationStatus != 0 {
+            throw ValidationError("the search ended with \(process.terminationStatus)")
+        }
         let words = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
             .last { $0.hasPrefix("found ") }?.split(separator: " ")
         guard let words, let histories = Int(words[1]), let steps = Int(words[2]) else {
