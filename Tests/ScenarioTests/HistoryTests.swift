@@ -59,7 +59,7 @@ import Testing
             try #require(minimised.end != .neverFailed)
         }
         print("histories: \(kind), \(candidates) candidates folded")
-        #expect(candidates > 400)
+        #expect(candidates > 200)
     }
 
     private static func check(_ candidate: RecordedHistory<Move>, _ seed: UInt64) throws {
