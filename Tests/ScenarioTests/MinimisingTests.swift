@@ -63,7 +63,7 @@ import Testing
             }
         }
         print("minimising: \(kind), \(found)")
-        #expect(found.count >= (kind == .downlink ? 5 : 4))
+        #expect(found.count >= 4)
     }
 
     private static func oneLess(_ history: RecordedHistory<Move>) -> [RecordedHistory<Move>] {
