@@ -5,12 +5,7 @@
     /// Standard output that says when it cannot be written to.
     public enum Output {
         public static func write(_ bytes: [UInt8]) throws {
-            do {
-                try FileHandle.standardOutput.write(contentsOf: Data(bytes))
-            } catch {
-                throw StreamFailure(
-                    "standard output cannot be written to: \(error.localizedDescription)")
-            }
+            try Descriptor.write(bytes, to: STDOUT_FILENO, named: "standard output")
         }
 
         public static func write(_ text: String) throws { try write(Array(text.utf8)) }
@@ -23,23 +18,21 @@
 
         /// Where nobody can be told that nobody can be told anything.
         static func notePart(_ text: String) {
-            _ = try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+            try? Descriptor.write(Array(text.utf8), to: STDERR_FILENO, named: "standard error")
         }
 
         /// All of it or, where something fails, nothing: a file that is there is replaced in one step, also behind a
         /// link. Only its owner may read it, as with logs (L10). Pipes and devices are written to.
         static func writing(
-            to file: URL, _ body: (([UInt8]) throws -> Void) throws -> Void
+            to path: String, _ body: (([UInt8]) throws -> Void) throws -> Void
         ) throws {
-            guard let path = try replaceable(file.path) else {
-                return try writing(through: file.path, O_CREAT, body)
+            guard let target = try replaceable(path) else {
+                return try writing(through: path, O_CREAT, named: path, body)
             }
-            let part = try VanishingFile(beside: path)
+            let part = try VanishingFile(for: path, at: target)
             defer { part.remove() }
             try part.write(body)
-            guard rename(part.path, path) == 0 else {
-                throw StreamFailure("\(path) cannot be written: \(systemError)")
-            }
+            guard rename(part.path, target) == 0 else { throw StreamFailure.unwritable(path) }
         }
 
         /// Nil where the path is no file to be replaced.
@@ -50,29 +43,27 @@
                 return lstat(path, &found) == 0 ? nil : path
             }
             guard found.st_mode & S_IFMT == S_IFREG else { return nil }
-            guard let target = realpath(path, nil) else {
-                throw StreamFailure("\(path) cannot be written: \(systemError)")
-            }
+            guard let target = realpath(path, nil) else { throw StreamFailure.unwritable(path) }
             defer { free(target) }
             return String(cString: target)
         }
 
-        /// - Parameter flags: of `open`.
+        /// - Parameters:
+        ///   - flags: of `open`.
+        ///   - name: as errors have it.
         static func writing(
-            through path: String, _ flags: Int32, _ body: (([UInt8]) throws -> Void) throws -> Void
+            through path: String, _ flags: Int32, named name: String,
+            _ body: (([UInt8]) throws -> Void) throws -> Void
         ) throws {
             let descriptor = open(path, O_WRONLY | flags, 0o600)
-            guard descriptor >= 0 else {
-                throw StreamFailure("\(path) cannot be written: \(systemError)")
+            guard descriptor >= 0 else { throw StreamFailure.unwritable(name) }
+            do {
+                try body { try Descriptor.write($0, to: descriptor, named: name) }
+            } catch {
+                close(descriptor)
+                throw error
             }
-            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            func write(_ bytes: [UInt8]) throws {
-                do { try handle.write(contentsOf: Data(bytes)) } catch {
-                    throw StreamFailure("\(path) cannot be written: \(error.localizedDescription)")
-                }
-            }
-            try body(write)
-            try handle.close()
+            guard close(descriptor) == 0 else { throw StreamFailure.unwritable(name) }
         }
 
         /// Whether colours are seen: on a terminal, unless `NO_COLOR` says not to (no-color.org).

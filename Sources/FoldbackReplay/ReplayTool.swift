@@ -33,6 +33,7 @@
 
         /// ArgumentParser's own `main` exits with 64 for wrong use, and prints several lines.
         public static func main() async {
+            Descriptor.prepareProcess()
             do {
                 var command = try ReplayCommand<Self>.parseAsRoot()
                 if var asynchronous = command as? any AsyncParsableCommand {
@@ -57,7 +58,7 @@
 
         private static func fail(_ message: String, code: Int32) -> Never {
             let line = message.split(separator: "\n").joined(separator: " ")
-            FileHandle.standardError.write(Data("\(name): \(line)\n".utf8))
+            Output.note("\(name): \(line)")
             exit(code)
         }
 

@@ -48,7 +48,7 @@
             defer { file.remove() }
             try file.write(bytes)
             guard let handle = FileHandle(forReadingAtPath: file.path) else {
-                throw StreamFailure("\(file.path) cannot be read: \(systemError)")
+                throw StreamFailure.unreadable(file.path)
             }
             return handle
         }

@@ -34,9 +34,9 @@
                 ("\(name).expected.json", end.json.encoded),
             ]
             for (name, bytes) in files {
-                let file = directory.appending(path: name)
+                let file = directory.appending(path: name).relativePath
                 try Output.writing(to: file) { try $0(bytes) }
-                try Output.line(file.relativePath)
+                try Output.line(file.visible)
             }
         }
 

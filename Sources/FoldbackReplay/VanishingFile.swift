@@ -4,22 +4,33 @@
     import Synchronization
 
     /// A file that only its owner may read, and that is gone where the process is interrupted, terminated, or loses
-    /// who reads its output. Who makes it removes it: `defer { file.remove() }`.
+    /// its terminal or who reads its output. Who makes it removes it: `defer { file.remove() }`.
     struct VanishingFile {
         let path: String
+        /// As errors have it.
+        private let name: String
         private let slot: Int
 
-        /// Beside `file`, to become that file; or where temporary files are.
-        init(beside file: String? = nil) throws {
-            let folder = file.map { URL(filePath: $0).deletingLastPathComponent() }
-            let url = (folder ?? FileManager.default.temporaryDirectory)
-                .appending(path: ".foldback-\(UUID().uuidString)")
-            path = url.path
+        /// Where temporary files are.
+        init() throws {
+            try self.init(in: FileManager.default.temporaryDirectory, named: nil)
+        }
+
+        /// Beside `target`, to become that file.
+        ///
+        /// - Parameter name: what who uses the tool calls it.
+        init(for name: String, at target: String) throws {
+            try self.init(in: URL(filePath: target).deletingLastPathComponent(), named: name)
+        }
+
+        private init(in folder: URL, named name: String?) throws {
+            path = folder.appending(path: ".foldback-\(UUID().uuidString)").path
+            self.name = name ?? path
             slot = Vanishing.add(path)
             let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
             guard descriptor >= 0 else {
                 Vanishing.remove(slot)
-                throw StreamFailure("\(file ?? path) cannot be written: \(systemError)")
+                throw StreamFailure.unwritable(self.name)
             }
             Foundation.close(descriptor)
             // A signal came before the file did.
@@ -28,7 +39,7 @@
 
         /// Whatever was in it. It is not made again where a signal has just removed it.
         func write(_ body: (([UInt8]) throws -> Void) throws -> Void) throws {
-            try Output.writing(through: path, O_TRUNC, body)
+            try Output.writing(through: path, O_TRUNC, named: name, body)
         }
 
         func write(_ bytes: [UInt8]) throws { try write { try $0(bytes) } }
@@ -39,9 +50,6 @@
             Vanishing.remove(slot)
         }
     }
-
-    /// What the last call of the system said that failed.
-    var systemError: String { String(cString: strerror(errno)) }
 
     /// Paths that a signal's handler can read: it may be called between any two instructions, so there is nothing
     /// but memory that stays where it is. Few files vanish at a time, and all are made by the one command that runs; a
@@ -62,7 +70,7 @@
         }()
         /// Once there are paths: a handler must not be the first who asks for them.
         private static let handled: Void = {
-            for number in [SIGINT, SIGTERM, SIGPIPE] { handle(number) }
+            for number in [SIGHUP, SIGINT, SIGTERM, SIGPIPE] { handle(number) }
         }()
 
         static func add(_ path: String) -> Int {
@@ -90,9 +98,7 @@
                 signal(number, SIG_DFL)
                 raise(number)
             }
-            if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
-                signal(number, SIG_IGN)
-            }
+            if Descriptor.isIgnoring(before) { signal(number, SIG_IGN) }
         }
     }
 #endif

@@ -58,7 +58,7 @@
                 guard let output else {
                     return try write(reader, redacted, head) { try Output.write($0) }
                 }
-                try Output.writing(to: URL(filePath: output)) { write in
+                try Output.writing(to: output) { write in
                     try self.write(reader, redacted, head, write)
                 }
             case .test:

@@ -97,7 +97,7 @@
             switch (form, output) {
             case (.ndjson, nil): try Output.write(found.history)
             case (.ndjson, let output?):
-                try Output.writing(to: URL(filePath: output)) { try $0(Array(found.history.utf8)) }
+                try Output.writing(to: output) { try $0(Array(found.history.utf8)) }
             case (.test, let output):
                 let name = log.directory.deletingPathExtension().lastPathComponent
                 try TestCase(

@@ -136,7 +136,7 @@ import Testing
         let small = try String(contentsOfFile: output, encoding: .utf8)
         #expect(small.contains("draft") && !small.contains("post"), "\(small)")
         #expect(try String(contentsOfFile: mode, encoding: .utf8) == "600\n")
-        for name in ["INT", "TERM", "PIPE"] {
+        for name in ["HUP", "INT", "TERM", "PIPE"] {
             let killed = try minimise("kill -\(name) $PPID; exit 1")
             #expect(killed.status != 0, "\(name): \(killed)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
