@@ -7,38 +7,57 @@
     public struct LogArgument: ParsableArguments {
         @Argument(
             help: ArgumentHelp(
-                "The log's directory; to be looked at, also a file of `export`.", valueName: "log"))
+                "The log's directory; to be looked at, also a file of `export`, or - for standard input.",
+                valueName: "log"))
         public var path: String
 
         public init() {}
 
         public var directory: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
+        /// For files that are made of it.
+        var name: String {
+            path == "-" ? "log" : directory.deletingPathExtension().lastPathComponent
+        }
+
+        /// Whether it is a file, which does not grow as a log does: it is read once.
+        var isFile: Bool {
+            var found = stat()
+            return path == "-" || stat(path, &found) == 0 && !found.isDirectory
+        }
+
         /// Of a file, its entries in memory, at the sequences that they have there.
         func reader() throws -> LogReader {
-            var isDirectory: ObjCBool = false
-            let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-            guard isThere, !isDirectory.boolValue else { return try LogReader(at: directory) }
-            return try LogReader(try Self.history(at: path))
+            isFile ? try LogReader(try Self.history(at: path)) : try LogReader(at: directory)
         }
 
         /// - Parameter path: of a file of `export`; - for standard input.
         static func history(at path: String) throws -> RecordedHistory<[UInt8]> {
-            let data: Data
-            do {
-                data =
-                    path == "-"
-                    ? try FileHandle.standardInput.readToEnd() ?? Data()
-                    : try Data(contentsOf: URL(filePath: path))
-            } catch {
-                throw StreamFailure("\(path) cannot be read: \(error.localizedDescription)")
-            }
-            guard let text = String(data: data, encoding: .utf8) else {
+            guard let text = String(data: Data(try bytes(at: path)), encoding: .utf8) else {
                 throw StreamFailure("\(path) is not UTF-8")
             }
             do { return try RecordedHistory(ndjson: text) } catch let error as HistoryFileError {
                 throw StreamFailure("\(path): \(error)")
             }
         }
+
+        private static func bytes(at path: String) throws -> [UInt8] {
+            guard path != "-" else {
+                return try Descriptor.readToEnd(STDIN_FILENO, named: "standard input")
+            }
+            let descriptor = open(path, O_RDONLY)
+            guard descriptor >= 0 else { throw StreamFailure.unreadable(path) }
+            defer { close(descriptor) }
+            var found = stat()
+            guard fstat(descriptor, &found) == 0 else { throw StreamFailure.unreadable(path) }
+            guard !found.isDirectory else {
+                throw StreamFailure("\(path) is a directory, and not a file of `export`")
+            }
+            return try Descriptor.readToEnd(descriptor, named: path)
+        }
+    }
+
+    extension stat {
+        fileprivate var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
     }
 #endif

@@ -65,7 +65,7 @@
                 var text: [UInt8] = []
                 try write(reader, redacted, [:]) { text += $0 }
                 try TestCase(
-                    name: log.directory.deletingPathExtension().lastPathComponent,
+                    name: log.name,
                     history: String(decoding: text, as: UTF8.self), view: projection.view
                 ).write(into: URL(filePath: output ?? "."))
             }

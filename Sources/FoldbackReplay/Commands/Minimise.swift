@@ -99,9 +99,8 @@
             case (.ndjson, let output?):
                 try Output.writing(to: output) { try $0(Array(found.history.utf8)) }
             case (.test, let output):
-                let name = log.directory.deletingPathExtension().lastPathComponent
                 try TestCase(
-                    name: "\(name)-small", history: found.history, view: view,
+                    name: "\(log.name)-small", history: found.history, view: view,
                     expectation: expectation
                 ).write(into: URL(filePath: output ?? "."))
             }
