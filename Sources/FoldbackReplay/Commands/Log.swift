@@ -57,10 +57,13 @@
         }
 
         func run() throws {
+            guard !(follow && log.isFile) else {
+                throw ValidationError("\(log.path) is a file, which does not grow; -f is for logs")
+            }
             let reader = try log.reader()
             let printer = EntryPrinter(reader, try filter.predicate(in: reader), json)
-            let last = try reader.lastSequence().value
-            var next = try printer.print(from: LogSequence(last - min(last, count) + 1))
+            var next = try printer.printLast(count, of: try reader.lastSequence())
+            guard !log.isFile else { return try untilCaughtUp ? requireCaughtUp(reader) : () }
             // The status is folded from the log, and another one only behind another entry.
             var asked: LogSequence?
             while follow || untilCaughtUp {
@@ -74,6 +77,18 @@
                 Thread.sleep(forTimeInterval: 0.1)
                 next = try printer.print(from: next)
             }
+        }
+    }
+
+    extension Tail {
+        /// A file has come as far as it will.
+        private func requireCaughtUp(_ reader: LogReader) throws {
+            let status = try reader.status()
+            guard status.pendingCount + status.acceptedCount > 0 else { return }
+            Output.note(
+                "\(log.path) is a file, which does not grow: \(status.pendingCount) intents are pending, \(status.acceptedCount) accepted"
+            )
+            throw ExitCode(1)
         }
     }
 
@@ -92,17 +107,54 @@
             self.json = json
         }
 
+        /// The last ones that are wanted, and what has come meanwhile.
+        ///
+        /// They are counted going back as far again each time, so that the whole log is read only where it has to be, and
+        /// gaps of a file are soon left behind, however wide.
+        func printLast(_ count: UInt64, of last: LogSequence) throws -> LogSequence {
+            var start = last.value + 1
+            var found: UInt64 = 0
+            while found < count, start > 1 {
+                let end = start
+                start -= min(last.value + 1 - start + 512, start - 1)
+                try read(from: LogSequence(start), upTo: LogSequence(end)) {
+                    found += UInt64($0.count)
+                }
+            }
+            return try print(from: LogSequence(start), skipping: found - min(found, count))
+        }
+
         /// - Returns: where to go on.
         @discardableResult
-        func print(from start: LogSequence) throws -> LogSequence {
-            var start = max(start, 1)
-            while true {
-                let entries = try reader.entries(from: start, countMax: 512)
-                guard let last = entries.last else { return start }
-                let lines = try entries.filter(isWanted).map { json ? "\($0.json)" : $0.line }
+        func print(from start: LogSequence, skipping count: UInt64 = 0) throws -> LogSequence {
+            var left = count
+            return try read(from: start, upTo: nil) { entries in
+                let shown = entries.dropFirst(Int(clamping: left))
+                left -= UInt64(entries.count - shown.count)
+                let lines = shown.map { json ? "\($0.json)" : $0.line }
                 if !lines.isEmpty { try Output.write(lines.joined(separator: "\n") + "\n") }
+            }
+        }
+
+        /// Gives what is wanted, piece by piece.
+        ///
+        /// - Returns: behind what was read.
+        @discardableResult
+        private func read(
+            from start: LogSequence, upTo end: LogSequence?,
+            _ body: ([LogEntry<[UInt8]>]) throws -> Void
+        ) throws -> LogSequence {
+            var start = max(start, 1)
+            while end.map({ start < $0 }) ?? true {
+                let entries = try reader.entries(from: start, countMax: 512)
+                guard let last = entries.last else { break }
+                try body(
+                    try entries.filter { entry in
+                        try end.map { entry.sequence < $0 } ?? true && isWanted(entry)
+                    })
                 start = LogSequence(last.sequence.value + 1)
             }
+            return start
         }
     }
 
