@@ -14,7 +14,7 @@
         static func line(_ json: JSON) throws { try write(json.encoded + [UInt8(ascii: "\n")]) }
 
         /// A line for people: on standard error, so that standard output has the answer alone.
-        static func note(_ text: String) { notePart(text + "\n") }
+        static func note(_ text: String) { notePart(text.visible + "\n") }
 
         /// Where nobody can be told that nobody can be told anything.
         static func notePart(_ text: String) {
@@ -91,8 +91,8 @@
     }
 
     extension String {
-        /// The text with control characters written out, so that what a server said stays on its line and
-        /// moves no cursor.
+        /// The text with characters written out that move a cursor, end a line or turn the direction of text: so what
+        /// a server said stays on its line, and reads as it is.
         public var visible: String {
             guard unicodeScalars.contains(where: \.isControl) else { return self }
             return unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : String($0) }
@@ -105,17 +105,27 @@
     }
 
     extension Unicode.Scalar {
-        fileprivate var isControl: Bool { value < 0x20 || 0x7F...0x9F ~= value }
+        fileprivate var isControl: Bool {
+            guard value >= 0x7F else { return value < 0x20 }
+            switch properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: return true
+            default: return properties.isBidiControl
+            }
+        }
     }
 
     extension Timestamp {
         /// The moment in UTC, to the millisecond.
         var text: String {
-            let date = Date(timeIntervalSince1970: Double(millisecondsSince1970) / 1_000)
-            return date.formatted(
+            let (seconds, rest) = millisecondsSince1970.quotientAndRemainder(dividingBy: 1_000)
+            // Before 1970 the rest is below zero, and the second one earlier.
+            let second = Date(timeIntervalSince1970: Double(rest < 0 ? seconds - 1 : seconds))
+            let text = second.formatted(
                 Date.ISO8601FormatStyle(
                     dateSeparator: .dash, dateTimeSeparator: .space, timeSeparator: .colon,
-                    includingFractionalSeconds: true, timeZone: .gmt))
+                    timeZone: .gmt))
+            let milliseconds = String(1_000 + (rest < 0 ? rest + 1_000 : rest)).dropFirst()
+            return "\(text.dropLast()).\(milliseconds)Z"
         }
     }
 #endif

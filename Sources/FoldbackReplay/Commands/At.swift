@@ -34,7 +34,7 @@
             }
             guard !json else { return try Output.line(state.json(at: place)) }
             let shown = state.view[at: place]
-            try Output.line((shown.map { $0.pretty } ?? "nothing is there").visibleLines)
+            for line in shown?.lines ?? ["nothing is there"] { try Output.line(line.visible) }
             func numbers(_ what: String, _ numbers: [IntentNumber]) throws {
                 guard !numbers.isEmpty else { return }
                 let list = numbers.map { "\($0)" }.joined(separator: " ")
@@ -128,16 +128,9 @@
 
     extension JSON {
         /// A member a line at the top, the rest as one.
-        var pretty: String {
-            guard case .object(let object) = self, !object.isEmpty else { return "\(self)" }
-            return object.members.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
-        }
-    }
-
-    extension String {
-        var visibleLines: String {
-            split(separator: "\n", omittingEmptySubsequences: false).map { String($0).visible }
-                .joined(separator: "\n")
+        fileprivate var lines: [String] {
+            guard case .object(let object) = self, !object.isEmpty else { return ["\(self)"] }
+            return object.members.map { "\($0.name): \($0.value)" }
         }
     }
 #endif
