@@ -198,7 +198,12 @@
         func run() async throws {
             var history = try LogArgument.history(at: file)
             if closeGaps { history = try history.closed() }
-            try Foldback.checkImport(history, into: log.directory)
+            do throws(FoldbackError) {
+                try Foldback.checkImport(history, into: log.directory)
+            } catch {
+                guard case .doesNotFollow = error else { throw error }
+                throw StreamFailure("\(file): \(error); --close-gaps closes them")
+            }
             if !dryRun { try await Foldback.importHistory(history, into: log.directory) }
             let intents = history.entries.count {
                 if case .intent = $0.content { true } else { false }
