@@ -6,8 +6,11 @@
         var line: String {
             let number = String(sequence.value)
             let left = String(repeating: " ", count: max(0, 7 - number.count)) + number
-            return "\(Ink.dim("\(left)  \(time.text)"))  \(what.padded(to: 18))\(detail.visible)"
+            return "\(Ink.dim("\(left)  \(time.text)"))  \(words)"
         }
+
+        /// Without its number and time.
+        var words: String { "\(what.padded(to: 18))\(detail.visible)" }
 
         /// What the entry is, in two words.
         var what: String {

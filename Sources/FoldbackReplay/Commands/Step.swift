@@ -38,9 +38,15 @@
             var place = from
             try show(place, reader, view, of: last)
             while let line = readLine() {
+                var hint: String?
                 switch line.trimmingCharacters(in: .newlines) {
-                case "", "n": place = try next(place, reader) ?? last
-                case "p": place = try previous(place, reader)
+                case "", "n":
+                    let next = try next(place, reader)
+                    hint = next == nil ? "there is no entry behind \(last)" : nil
+                    place = next ?? last
+                case "p":
+                    hint = place == 0 ? "there is nothing before the first entry" : nil
+                    place = try previous(place, reader)
                 case "g": place = 0
                 case "e": place = last
                 case " ":
@@ -52,15 +58,19 @@
                     continue
                 case "q": return
                 case let text:
-                    guard let number = UInt64(text.trimmingCharacters(in: .whitespaces)),
-                        number <= last
-                    else {
+                    guard let number = UInt64(text.trimmingCharacters(in: .whitespaces)) else {
                         Output.note("n, p, g, e, space, q, or a number up to \(last)")
+                        continue
+                    }
+                    guard number <= last else {
+                        Output.note("there is no entry \(number); the last is \(last)")
                         continue
                     }
                     place = number
                 }
                 try show(place, reader, view, of: last)
+                // Behind the screen, which would clear it.
+                if let hint { Output.note(hint) }
             }
         }
 
@@ -82,6 +92,15 @@
             return entry?.sequence.value == place ? entry : nil
         }
 
+        private func title(
+            _ place: UInt64, _ entry: LogEntry<[UInt8]>?, of last: UInt64
+        ) -> String {
+            guard place > 0 else { return "before the first entry of \(last)" }
+            let number = "entry \(place) of \(last)"
+            guard let entry else { return "\(number) is not in this file" }
+            return "\(Ink.dim("\(number)  \(entry.time.text)"))  \(entry.words)"
+        }
+
         private func show(
             _ place: UInt64, _ reader: LogReader, _ view: any ReplayedView, of last: UInt64
         ) throws {
@@ -96,8 +115,7 @@
             }
             // Clears the screen where there is one.
             if Output.isColoured { try Output.write("\u{1B}[2J\u{1B}[H") }
-            let none = place == 0 ? "before the first entry," : "entry \(place) was taken out,"
-            try Output.line("\(entry?.line ?? none) of \(last)")
+            try Output.line(title(place, entry, of: last))
             for line in changes.lines(indented: "         ") { try Output.line(line) }
             func numbers(_ what: String, _ numbers: [IntentNumber]) -> String {
                 "\(what) \(numbers.isEmpty ? "none" : numbers.map { "\($0)" }.joined(separator: " "))"
