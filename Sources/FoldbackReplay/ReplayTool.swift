@@ -52,8 +52,25 @@
                     print(ReplayCommand<Self>.fullMessage(for: error))
                     return
                 }
-                fail("\(ReplayCommand<Self>.message(for: error)); see \(name) --help", code: 2)
+                let message = ReplayCommand<Self>.message(for: error)
+                fail("\(message)\(hint(to: message)); see \(helped) --help", code: 2)
             }
+        }
+
+        /// Of `-1` the parser says that something is missing.
+        private static func hint(to message: String) -> String {
+            let number = CommandLine.arguments.dropFirst().first { word in
+                word.first == "-" && Int(word) != nil && !message.contains(word)
+            }
+            return number.map { ", for \($0) is taken for an option" } ?? ""
+        }
+
+        /// The command that was meant, as its help is asked for.
+        private static var helped: String {
+            let word = CommandLine.arguments.dropFirst().first
+            let isThere = ReplayCommand<Self>.configuration.subcommands
+                .contains { $0._commandName == word }
+            return isThere ? "\(name) \(word ?? "")" : name
         }
 
         private static func fail(_ message: String, code: Int32) -> Never {
@@ -92,7 +109,8 @@
                 commandName: Tool.name,
                 abstract: "Looks at Foldback logs: what happened, and why.",
                 discussion: """
-                    Exit codes: 0 done, 1 the answer is no, 2 wrong use, 3 the log cannot be used.
+                    Exit codes: 0 done, 1 the answer is no, 2 wrong use, 3 the log or a file cannot be used, \
+                    125 nobody could tell (first-break).
 
                     Example: \(Tool.name) why feed.log --key post
                     """,

@@ -87,9 +87,10 @@
             }
             if let check {
                 guard view.checkNames.contains(check) else {
+                    let known = view.checkNames.joined(separator: ", ")
                     throw ValidationError(
-                        "there is no check \(check); there are: "
-                            + view.checkNames.joined(separator: ", "))
+                        "there is no check \(check); "
+                            + (known.isEmpty ? "this tool has none" : "there are: \(known)"))
                 }
                 return .check(check)
             }

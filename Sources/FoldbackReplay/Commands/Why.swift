@@ -40,6 +40,7 @@
             guard [key != nil, place != nil, intent != nil].count(where: { $0 }) == 1 else {
                 throw ValidationError("give one of --key, --place and --intent")
             }
+            guard last != 0 else { throw ValidationError("--last is at least 1, not 0") }
         }
 
         func run() throws {

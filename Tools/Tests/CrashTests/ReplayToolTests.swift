@@ -64,7 +64,8 @@ import Testing
         try makeLog()
         let log = directory.log.path
         let cases: [(command: [String], status: Int32, words: String)] = [
-            (["at", log, "7"], 2, "the last is 6"), (["at", log, "x"], 2, "see foldback --help"),
+            (["at", log, "7"], 2, "the last is 6"),
+            (["at", log, "x"], 2, "see foldback at --help"),
             (["why", log], 2, "give one of"), (["why", log, "--intent", "9"], 2, "no intent 9"),
             (["first-break", log, "--expect", "likes"], 2, "is no comparison"),
             (["first-break", log, "--check", "all"], 2, "there is no check all"),

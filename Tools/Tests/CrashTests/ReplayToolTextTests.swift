@@ -1,0 +1,118 @@
+import Foldback
+import Foundation
+import Testing
+
+/// What commands print for people.
+@Suite(.serialized) struct ReplayToolTextTests {
+    private let foldback = ShellProcess.executable("foldback").path
+    private let directory = DiskDirectory()
+
+    private var file: URL { directory.url.appending(path: "file") }
+
+    @Test func `a time is printed to its millisecond, also before 1970`() throws {
+        let times: [(Int64, String)] = [
+            (0, "1970-01-01 00:00:00.000Z"), (1, "1970-01-01 00:00:00.001Z"),
+            (-1, "1969-12-31 23:59:59.999Z"), (-1_000, "1969-12-31 23:59:59.000Z"),
+            (-1_001, "1969-12-31 23:59:58.999Z"), (1_795_312_179_592, "2026-11-22 01:49:39.592Z"),
+        ]
+        try ReplayStory.write(
+            times.enumerated().map { index, time in
+                #"{"at":\#(time.0),"event":{"key":"a","op":"delete"},"intent":\#(index + 1),"kind":"intent","replica":"me","sequence":\#(index + 1)}"#
+            }, to: file)
+        let seen = try run([foldback, "log", file.path]).output.split(separator: "\n")
+        for ((_, text), line) in zip(times, seen) {
+            #expect(line.contains("  \(text)  "), "\(line)")
+        }
+        // A Double has no such fraction, and what was cut off was a millisecond.
+        try ReplayStory.write(
+            (0..<1_000).map { number in
+                #"{"at":\#(1_795_312_179_000 + number),"event":{"key":"a","op":"delete"},"intent":\#(number + 1),"kind":"intent","replica":"me","sequence":\#(number + 1)}"#
+            }, to: file)
+        let lines = try run([foldback, "log", file.path]).output.split(separator: "\n")
+        #expect(lines.count == 1_000)
+        for (number, line) in lines.enumerated() {
+            #expect(line.contains(".\(String(1_000 + number).dropFirst())Z"), "\(line)")
+        }
+    }
+
+    @Test func `what a document says stays on its line, and reads from left to right`() throws {
+        let forged = #"a\npending 7\u202e\u2066\u200f\u2028"#
+        try ReplayStory.makeLog(
+            directory.log,
+            [
+                #"{"do":"record","event":{"op":"set","key":"\#(forged)","value":"\#(forged)"}}"#,
+                #"{"do":"record","event":{"op":"delete","key":"\#(forged)"}}"#,
+                #"{"do":"reject","intent":1,"code":"\#(forged)","message":"\#(forged)"}"#,
+            ])
+        let commands = [
+            ["at", "1"], ["log"], ["tail"], ["diff", "0", "1"], ["why", "--intent", "1"],
+            ["why", "--place", ""], ["what-if", "--drop", "1"], ["status"],
+            ["first-break", "--expect", "/nothing != null"],
+        ]
+        for command in commands {
+            let seen = try run([foldback, command[0], directory.log.path] + command.dropFirst())
+            let scalars = (seen.output + seen.errors).unicodeScalars
+            #expect(
+                !scalars.contains { $0 != "\n" && ($0.value < 0x20 || $0.properties.isBidiControl) }
+                    && !scalars.contains("\u{2028}"), "\(command): \(seen)")
+        }
+        let at = try run([foldback, "at", directory.log.path, "1"]).output
+        #expect(
+            at
+                == #"a\npending 7\u{202E}\u{2066}\u{200F}\u{2028}: "a\npending 7\u{202E}\u{2066}\u{200F}\u{2028}""#
+                + "\npending 1\n")
+        let json = try run([foldback, "at", directory.log.path, "1", "--json"]).output
+        let view = try JSON(parsing: json.trimmingCharacters(in: .newlines))["view"]
+        #expect(view?["a\npending 7\u{202E}\u{2066}\u{200F}\u{2028}"] != nil, "\(json)")
+        let wrong = try run([foldback, "at", "no\u{202E}\nlog", "1"])
+        #expect(!wrong.errors.contains("\u{202E}"), "\(wrong)")
+    }
+
+    @Test func `wrong use points at the help of its command, and says what it is`() throws {
+        try ReplayStory.makeLog(directory.log)
+        let log = directory.log.path
+        for (command, words) in [
+            (["at", log, "-1"], "-1 is taken for an option; see foldback at --help"),
+            (["what-if", log, "--drop", "-1"], "-1 is taken for an option; see foldback what-if"),
+            (["why", log, "--key", "a", "--last", "0"], "--last is at least 1, not 0"),
+            (["first-break", log, "--check", "x"], "there is no check x; this tool has none"),
+            (["nothing"], "see foldback --help"),
+        ] {
+            let seen = try run([foldback] + command)
+            #expect(seen.status == 2 && seen.errors.contains(words), "\(command): \(seen)")
+        }
+        let help = try run([foldback, "--help"]).output
+        #expect(help.contains("125 nobody could tell"), "\(help)")
+    }
+
+    @Test func `a step says where it is first, and where there is nothing to go to`() throws {
+        try ReplayStory.makeLog(directory.log)
+        func step(_ keys: String) throws -> (output: [Substring], errors: String) {
+            let seen = try run([
+                "sh", "-c", "printf '\(keys)' | \(foldback) step \(directory.log.path)",
+            ])
+            return (seen.output.split(separator: "\n"), seen.errors)
+        }
+        let seen = try step("2\\n")
+        #expect(seen.output[0] == "before the first entry of 6")
+        #expect(seen.output[2].hasPrefix("entry 2 of 6  2"), "\(seen)")
+        #expect(seen.output[2].hasSuffix("Z  acknowledged 1    "), "\(seen)")
+        #expect(try step("p\\n").errors == "there is nothing before the first entry\n")
+        #expect(try step("e\\nn\\n").errors == "there is no entry behind 6\n")
+        #expect(try step("7\\n").errors == "there is no entry 7; the last is 6\n")
+    }
+
+    @Test func `an import with gaps says what closes them`() throws {
+        try ReplayStory.makeLog(directory.log)
+        let small = file.path
+        #expect(
+            try run(
+                [foldback, "minimise", directory.log.path, "--expect", "/draft == null"]
+                    + ["-o", small]
+            ).status == 0)
+        let seen = try run([foldback, "import", small, directory.url.appending(path: "x").path])
+        #expect(seen.status == 3, "\(seen)")
+        #expect(seen.errors.hasPrefix("foldback: \(small): entry "), "\(seen)")
+        #expect(seen.errors.hasSuffix("; --close-gaps closes them\n"), "\(seen)")
+    }
+}
