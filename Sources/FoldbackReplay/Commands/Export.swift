@@ -198,6 +198,7 @@
         func run() async throws {
             var history = try LogArgument.history(at: file)
             if closeGaps { history = try history.closed() }
+            try requireNothingElse()
             do throws(FoldbackError) {
                 try Foldback.checkImport(history, into: log.directory)
             } catch {
@@ -219,6 +220,19 @@
             let what =
                 "\(history.count) entries, \(intents) intents, confirmed by \(history.kind.rawValue)"
             try Output.line("\(dryRun ? "would import" : "imported") \(what)")
+        }
+
+        /// A store opens beside other files, but who names such a directory here meant another.
+        private func requireNothingElse() throws {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: log.path)) ?? []
+            // Of a log, and of one whose making was interrupted.
+            guard !names.contains("data.mdb"),
+                let other = names.sorted().first(where: {
+                    !["lock.mdb", "writer.pid"].contains($0)
+                })
+            else { return }
+            throw StreamFailure(
+                "\(log.path) is no log and has other files, as \(other); choose another directory")
         }
     }
 #endif

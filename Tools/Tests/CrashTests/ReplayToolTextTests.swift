@@ -102,6 +102,18 @@ import Testing
         #expect(try step("7\\n").errors == "there is no entry 7; the last is 6\n")
     }
 
+    @Test func `an import is not made among other files, and says so beforehand`() throws {
+        try ReplayStory.makeLog(directory.log)
+        #expect(try run([foldback, "export", directory.log.path, "-o", file.path]).status == 0)
+        for options in [["--dry-run"], []] {
+            let seen = try run([foldback, "import", file.path, directory.url.path] + options)
+            #expect(seen.status == 3 && seen.output.isEmpty, "\(seen)")
+            #expect(seen.errors.contains("has other files, as file; choose"), "\(seen)")
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+        #expect(Set(names) == ["file", "log"])
+    }
+
     @Test func `an import with gaps says what closes them`() throws {
         try ReplayStory.makeLog(directory.log)
         let small = file.path
