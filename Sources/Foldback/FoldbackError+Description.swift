@@ -38,6 +38,7 @@ extension FoldbackError: CustomStringConvertible {
             "sequence \(sequence) is not there yet; the last is \(last)"
         case .doesNotFollow(let sequence, let reason):
             "entry \(sequence) does not follow from those before it: \(reason)"
+        case .invalidEdit(let reason): "the edit cannot be made: \(reason)"
         case .notEmpty(let path, let count):
             "the log at \(path) has \(count) entries, and only an empty one can be filled; "
                 + "choose another directory"

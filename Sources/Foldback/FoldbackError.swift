@@ -46,6 +46,8 @@ public enum FoldbackError: Error, Sendable {
 
     /// An entry of a ``RecordedHistory`` cannot come behind those before it, and why.
     case doesNotFollow(LogSequence, reason: String)
+    /// An edit of a history is of an entry or intent that it does not have, or not any more, and which.
+    case invalidEdit(reason: String)
     /// A history can only be imported into a log without entries; nothing was changed.
     case notEmpty(path: String, entryCount: Int)
 

@@ -225,7 +225,9 @@
             let branch = try history.branch(try edits.map { try $0.typed(by: P.codec) })
             return SeenBranch(
                 leftOut: branch.leftOut, inserted: branch.inserted,
-                isRenumbered: branch.intents.contains { $0.key != $0.value },
+                renumbered: branch.intents.filter { $0.key != $0.value }
+                    .map { (new: $0.key, old: $0.value) }.sorted { $0.new < $1.new },
+                retryingNothing: branch.retryingNothing,
                 divergences: history.divergences(of: branch, in: P.self),
                 end: SeenState(branch.history.snapshot(of: P.self)))
         }

@@ -97,7 +97,7 @@
     extension FoldbackError {
         fileprivate var isWrongUse: Bool {
             switch self {
-            case .kindDiffers, .beyondEnd, .unknownIntent: true
+            case .kindDiffers, .beyondEnd, .unknownIntent, .invalidEdit: true
             default: false
             }
         }

@@ -5,17 +5,17 @@ import Testing
 
 /// What would have been.
 @Suite struct BranchTests {
-    /// A history without an entry; with an intent go the answers to it, and its events from batches.
+    /// Entries without one; with an intent go the answers to it, and its events from batches.
     private static func without(
         _ gone: LogSequence, _ history: RecordedHistory<Move>
-    ) -> RecordedHistory<Move> {
+    ) -> [LogEntry<Move>] {
         var own: IntentID?
         if let entry = history.entries.first(where: { $0.sequence == gone }),
             case .intent = entry.content
         {
             own = entry.intents.first
         }
-        let left = history.entries.compactMap { entry -> LogEntry<Move>? in
+        return history.entries.compactMap { entry -> LogEntry<Move>? in
             guard entry.sequence != gone else { return nil }
             switch entry.content {
             case .intent: return entry
@@ -28,7 +28,6 @@ import Testing
                 return entry.intents.first?.number == own?.number ? nil : entry
             }
         }
-        return history.following(left.map { Record($0) })
     }
 
     /// Property: a branch without edits is the history; one without an entry is what is left of it.
@@ -44,10 +43,10 @@ import Testing
             guard let gone = history.sequences.randomElement(using: &random) else { continue }
             let branch = try history.branch([.drop(gone)])
             let left = Self.without(gone, history)
-            #expect(branch.history.ndjson == left.ndjson, "seed \(seed), \(gone)")
+            let following = history.following(left.map { Record($0) })
+            #expect(branch.history.ndjson == following.ndjson, "seed \(seed), \(gone)")
             #expect(
-                Set(branch.origins.values).union(branch.leftOut).union([gone])
-                    == Set(history.sequences))
+                Set(branch.origins.values).union(branch.leftOut) == Set(left.map(\.sequence)))
             let real = Array(history.snapshots(of: Board.self))
             let found = history.divergences(of: branch, in: Board.self)
             // Behind the last entry both have come to their ends.
@@ -187,6 +186,58 @@ import Testing
             try history.branch([.record(event, behind: 0), .reject(0, Rejection(message: ""))])
         }
         #expect(throws: FoldbackError.self) { try history.branch([.edit(77, event)]) }
+    }
+
+    @Test func `an edit of what is not there, or not any more, says which of the two`() async throws
+    {
+        let history = try await ReplayTests.history()
+        let event = try LoggedEvent(Move.set("post", 40), writtenBy: MoveCodec())
+        func reason(
+            _ history: RecordedHistory<Move>, _ edits: HistoryEdit<Move>...
+        ) -> String? {
+            let error = #expect(throws: FoldbackError.self) { try history.branch(edits) }
+            guard case .invalidEdit(let reason) = error else { return error?.description }
+            return reason
+        }
+        #expect(
+            reason(history, .drop(1), .drop(1))
+                == "entry 1 was taken out by another edit already")
+        #expect(
+            reason(history, .drop(1), .edit(1, event))
+                == "intent 1 was taken out by another edit already")
+        #expect(
+            reason(history, .drop(1), .record(event, behind: 1))
+                == "entry 1 was taken out by another edit already")
+        #expect(reason(history, .drop(0)) == "entry 0 is not in this history")
+        #expect(reason(history, .drop(77))?.contains("the last is") == true)
+        #expect(reason(history, .edit(77, event))?.contains("was ever recorded") == true)
+        let holed = try history.branch([.drop(1)]).history
+        #expect(reason(holed, .drop(1)) == "entry 1 is not in this history")
+        #expect(
+            reason(holed, .reject(1, Rejection(message: "no"))) == "intent 1 is not in this history"
+        )
+    }
+
+    @Test func `a retry of what was not rejected stays, and retries nothing`() async throws {
+        let store = Foldback.inMemory(
+            Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
+            sources: .counting())
+        _ = try await store.record(.set("a", 1))
+        try await store.reject(1, message: "no")
+        _ = try await store.retry(1)
+        let history = try store.history()
+        let edits: [HistoryEdit<Move>] = [.acknowledge(1), .drop(1), .drop(2)]
+        for edit in edits {
+            let branch = try history.branch([edit])
+            #expect(branch.retryingNothing == [2] && branch.leftOut == [], "\(edit)")
+            guard case .intent(2, _, _, _, let retries) = branch.history.entries.last?.content
+            else {
+                Issue.record("\(branch.history.entries)")
+                return
+            }
+            #expect(retries == nil)
+        }
+        #expect(try history.branch([]).retryingNothing == [])
     }
 
     /// Two intents of this replica, of which a batch confirms the first, with another replica's.

@@ -1,6 +1,7 @@
 /// One thing that is to have gone otherwise: see ``RecordedHistory/branch(_:)``.
 public enum HistoryEdit<Event: Sendable>: Sendable {
-    /// The entry was never there; with an intent go the answers to it, and its events from batches.
+    /// The entry was never there; with an intent go the answers to it, and its events from batches. What retried it
+    /// stays, and retries nothing.
     case drop(LogSequence)
     /// The intent was recorded with another event. What the server confirmed in its own words stays.
     case edit(IntentNumber, LoggedEvent<Event>)
@@ -25,8 +26,11 @@ public struct HistoryBranch<Event: Sendable>: Sendable {
     public let intents: [IntentNumber: IntentNumber]
     /// Numbers of the new ones, in order.
     public let inserted: [IntentNumber]
-    /// Entries that no longer follow from those before them, and are not in it.
+    /// Entries that no longer follow from those before them, and are not in it; those that were dropped, and answers
+    /// that went with their intent, are not among them.
     public let leftOut: [LogSequence]
+    /// Intents, by the numbers that they had, that retried one which is not rejected in it: they stay, and retry nothing.
+    public let retryingNothing: [IntentNumber]
 }
 
 extension RecordedHistory {
@@ -36,7 +40,8 @@ extension RecordedHistory {
     /// both may be higher, and so may ids that projections make of a context (F12): what an event says of such an id
     /// then is of another. ``HistoryBranch/intents`` has the numbers.
     ///
-    /// - Throws: `.beyondEnd` for a sequence, `.unknownIntent` for an intent, that the history does not have.
+    /// - Throws: `.beyondEnd` for a sequence, `.unknownIntent` for an intent, that the log did not have yet;
+    ///   `.invalidEdit` where the history lacks it, or an edit before has taken it out.
     /// - Complexity: O(n log n) in entries.
     public func branch(
         _ edits: [HistoryEdit<Event>]
@@ -50,7 +55,17 @@ extension RecordedHistory {
         return HistoryBranch(
             history: history, origins: numbered.origins.filter { kept.contains($0.key) },
             intents: numbered.intents, inserted: numbered.inserted,
-            leftOut: sequences.filter { !there.contains($0) && !draft.dropped.contains($0) })
+            leftOut: sequences.filter { !there.contains($0) && !draft.dropped.contains($0) },
+            retryingNothing: history.retriers(isRetrying: false).compactMap { numbered.intents[$0] }
+                .filter(Set(retriers(isRetrying: true)).contains))
+    }
+
+    /// Its own intents that retry one, or that retry none.
+    private func retriers(isRetrying: Bool) -> [IntentNumber] {
+        records.compactMap { record in
+            guard case .intent(let intent) = record.entry else { return nil }
+            return (intent.retries != nil) == isRetrying ? intent.number : nil
+        }
     }
 }
 
@@ -74,11 +89,22 @@ private struct BranchDraft<Event: Sendable> {
         }
     }
 
+    /// Answers to an intent that were taken out.
+    private struct Taken {
+        /// Where the first was.
+        var first: Int?
+        /// Which entry that was, where it is gone.
+        var origin: LogSequence?
+        var gone: [LogSequence] = []
+    }
+
+    private let entries: [LogEntry<Event>]
     private var drafts: [Draft]
     private(set) var dropped: Set<LogSequence> = []
     private let replica: ReplicaID
 
     init(_ entries: [LogEntry<Event>], _ replica: ReplicaID) {
+        self.entries = entries
         drafts = entries.map { Draft(origin: $0.sequence, entry: $0) }
         self.replica = replica
     }
@@ -89,7 +115,8 @@ private struct BranchDraft<Event: Sendable> {
             let entry = drafts.remove(at: try place(of: sequence)).entry
             dropped.insert(sequence)
             guard case .intent(let number, _, _, _, _) = entry.content else { return }
-            _ = takeAnswers(to: IntentID(replica: entry.replica, number: number), withEvents: true)
+            let id = IntentID(replica: entry.replica, number: number)
+            dropped.formUnion(takeAnswers(to: id, withEvents: true).gone)
         case .swap(let a, let b): drafts.swapAt(try place(of: a), try place(of: b))
         case .edit(let number, let event):
             let place = try place(ofIntent: number)
@@ -135,28 +162,25 @@ private struct BranchDraft<Event: Sendable> {
     }
 
     /// - Parameter withEvents: whether its events go from batches as well; the batches stay.
-    /// - Returns: the place of the first; and which entry that was, where it is gone.
-    private mutating func takeAnswers(
-        to id: IntentID, withEvents: Bool
-    ) -> (first: Int?, origin: LogSequence?) {
-        var first: Int?
-        var origin: LogSequence?
+    private mutating func takeAnswers(to id: IntentID, withEvents: Bool) -> Taken {
+        var taken = Taken()
         for place in drafts.indices.reversed() {
             switch drafts[place].entry.content {
             case .acknowledged(id.number, _, _), .rejected(id.number, _), .withdrawn(id.number),
                 .dismissed(id.number):
-                origin = drafts.remove(at: place).origin
-                first = place
+                taken.origin = drafts.remove(at: place).origin
+                taken.gone += taken.origin.map { [$0] } ?? []
+                taken.first = place
             case .confirmed(let events, let through)
             where withEvents && events.contains { $0.origin == id }:
                 drafts[place].entry = drafts[place].entry.replacing(
                     .confirmed(events.filter { $0.origin != id }, through: through))
-                origin = nil
-                first = place
+                taken.origin = nil
+                taken.first = place
             default: break
             }
         }
-        return (first, origin)
+        return taken
     }
 
     /// Sequences and numbers that rise again.
@@ -186,23 +210,38 @@ private struct BranchDraft<Event: Sendable> {
     }
 
     private func place(of sequence: LogSequence) throws(FoldbackError) -> Int {
-        guard let place = drafts.firstIndex(where: { $0.origin == sequence }) else {
-            throw .beyondEnd(sequence, last: drafts.compactMap(\.origin).max() ?? 0)
-        }
-        return place
+        if let place = drafts.firstIndex(where: { $0.origin == sequence }) { return place }
+        let last = entries.last?.sequence ?? 0
+        guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
+        let isTaken = entries.contains { $0.sequence == sequence }
+        throw .missing("entry \(sequence)", isTaken: isTaken)
     }
 
     private func place(ofIntent number: IntentNumber) throws(FoldbackError) -> Int {
-        let place = drafts.firstIndex { draft in
-            guard case .intent(number, _, _, _, _) = draft.entry.content else { return false }
-            return draft.origin != nil
-        }
-        guard let place else { throw .unknownIntent(number) }
-        return place
+        let place = drafts.firstIndex { $0.origin != nil && $0.entry.ownIntent == number }
+        if let place { return place }
+        let numbers = entries.compactMap(\.ownIntent)
+        guard number > 0, number <= numbers.max() ?? 0 else { throw .unknownIntent(number) }
+        throw .missing("intent \(number)", isTaken: numbers.contains(number))
+    }
+}
+
+extension FoldbackError {
+    /// - Parameter isTaken: whether it was there.
+    fileprivate static func missing(_ what: String, isTaken: Bool) -> FoldbackError {
+        .invalidEdit(
+            reason: isTaken
+                ? "\(what) was taken out by another edit already"
+                : "\(what) is not in this history")
     }
 }
 
 extension LogEntry {
+    fileprivate var ownIntent: IntentNumber? {
+        guard case .intent(let number, _, _, _, _) = content else { return nil }
+        return number
+    }
+
     fileprivate func replacing(_ content: Content) -> LogEntry {
         LogEntry(
             sequence: sequence, time: time, replica: replica, info: info, content: content)

@@ -37,9 +37,12 @@
 
     struct SeenBranch {
         let leftOut: [LogSequence]
+        /// By the branch's numbers.
         let inserted: [IntentNumber]
-        /// Whether intents that were there have other numbers.
-        let isRenumbered: Bool
+        /// Intents that were there and have other numbers now.
+        let renumbered: [(new: IntentNumber, old: IntentNumber)]
+        /// By the numbers that they had.
+        let retryingNothing: [IntentNumber]
         let divergences: Divergences
         let end: SeenState
     }
@@ -55,6 +58,10 @@
                     the order: --drop, --swap, --edit, --insert, --reject, --acknowledge. Exit code 1 where \
                     anything is seen otherwise.
 
+                    Intents have their numbers of the log. Those that are new have the branch's, and those behind \
+                    them higher ones; with --json, "inserted" and "end" have the branch's numbers, and "renumbered" \
+                    says which intents of the log have others there.
+
                     Example: \(Tool.name) what-if feed.log --reject 12 --edit '3={"op":"delete","key":"a"}'
                     """)
         }
@@ -63,7 +70,7 @@
 
         @Option(
             help: ArgumentHelp(
-                "This entry was never there; with an intent go the answers to it.",
+                "This entry was never there; with an intent go the answers to it, and what retries it retries nothing.",
                 valueName: "sequence"))
         var drop: [UInt64] = []
 
@@ -110,6 +117,21 @@
                     && acknowledge.isEmpty)
             else { throw ValidationError("say what should have gone otherwise") }
             _ = try edits()
+            try requireOne(of: edit.map { ("--edit \($0)", try Self.parts($0).0) })
+            try requireOne(
+                of: reject.map { ("--reject \($0)", $0) }
+                    + acknowledge.map { ("--acknowledge \($0)", $0) })
+        }
+
+        /// Only the last would count.
+        private func requireOne(of options: [(text: String, intent: UInt64)]) throws {
+            var given: [UInt64: String] = [:]
+            for (text, intent) in options {
+                if let other = given.updateValue(text, forKey: intent) {
+                    throw ValidationError(
+                        "leave out \(other) or \(text): both are of intent \(intent)")
+                }
+            }
         }
 
         private func edits() throws -> [RawEdit] {
@@ -154,7 +176,10 @@
             for (number, reason) in branch.end.conflicted where branch.inserted.contains(number) {
                 try Output.line("inserted intent \(number) does not apply: \(reason)".visible)
             }
-            if branch.isRenumbered {
+            for number in branch.retryingNothing {
+                try Output.line("intent \(number) retries nothing: what it retried is not rejected")
+            }
+            if !branch.renumbered.isEmpty {
                 let note =
                     "intents behind it have higher numbers, and so have ids that are made of them"
                 try Output.line(Ink.dim(note))
@@ -180,6 +205,9 @@
             try Output.line(
                 [
                     "leftOut": .of(branch.leftOut), "inserted": .of(branch.inserted),
+                    "retryingNothing": .of(branch.retryingNothing),
+                    "renumbered": .array(
+                        branch.renumbered.map { ["intent": .of($0.new), "was": .of($0.old)] }),
                     "end": branch.end.json,
                     "differences": branch.divergences.end.json,
                 ] as JSON)
