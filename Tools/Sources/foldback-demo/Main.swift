@@ -23,8 +23,8 @@ struct Main {
                 print(Demo.fullMessage(for: error))
                 return
             }
-            FileHandle.standardError.write(
-                Data("foldback-demo: \(Demo.message(for: error))\n".utf8))
+            try? FileHandle.standardError.write(
+                contentsOf: Data("foldback-demo: \(Demo.message(for: error))\n".utf8))
             exit(error is DemoFailure ? 1 : 2)
         }
     }

@@ -30,7 +30,7 @@ struct Progress {
         dueAt = recorded + step
         let elapsed = start.map { UInt64(max(0, (now - $0) / .nanoseconds(1))) } ?? 0
         let line = "\(recorded) \(elapsed) \(Self.peakMemory()) \(latencies.text)\n"
-        FileHandle.standardOutput.write(Data(line.utf8))
+        try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
     }
 
     /// Reads a line back; nil where it was cut off.

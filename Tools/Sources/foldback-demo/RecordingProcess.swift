@@ -87,8 +87,11 @@ struct ProgressBar {
 
 }
 
-/// Prints at once: `print` keeps lines back where output is no terminal, behind what is written past it.
-func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
+/// Prints at once: `print` keeps lines back where output is no terminal, behind what is written past it. Where nobody
+/// can be shown anything, what is shown is still checked.
+func write(_ text: String) {
+    try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+}
 
 /// What the demo measured.
 struct Tally {

@@ -77,7 +77,8 @@ private enum Progress {
     static var interval: Duration { isTerminal ? .milliseconds(200) : .seconds(10) }
 
     static func show(_ line: String) {
-        FileHandle.standardError.write(Data((isTerminal ? "\r\u{1b}[K\(line)" : "\(line)\n").utf8))
+        let text = isTerminal ? "\r\u{1b}[K\(line)" : "\(line)\n"
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
     static func end() {
