@@ -17,7 +17,7 @@
 
         /// For files that are made of it.
         var name: String {
-            path == "-" ? "log" : directory.deletingPathExtension().lastPathComponent
+            path == "-" ? "recorded" : directory.deletingPathExtension().lastPathComponent
         }
 
         /// Whether it is a file, which does not grow as a log does: it is read once.
@@ -33,11 +33,12 @@
 
         /// - Parameter path: of a file of `export`; - for standard input.
         static func history(at path: String) throws -> RecordedHistory<[UInt8]> {
+            let name = path == "-" ? "standard input" : path
             guard let text = String(data: Data(try bytes(at: path)), encoding: .utf8) else {
-                throw StreamFailure("\(path) is not UTF-8")
+                throw StreamFailure("\(name) is not UTF-8")
             }
             do { return try RecordedHistory(ndjson: text) } catch let error as HistoryFileError {
-                throw StreamFailure("\(path): \(error)")
+                throw StreamFailure("\(name): \(error)")
             }
         }
 

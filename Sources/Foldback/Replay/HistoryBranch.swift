@@ -169,7 +169,7 @@ private struct BranchDraft<Event: Sendable> {
             case .acknowledged(id.number, _, _), .rejected(id.number, _), .withdrawn(id.number),
                 .dismissed(id.number):
                 taken.origin = drafts.remove(at: place).origin
-                taken.gone += taken.origin.map { [$0] } ?? []
+                if let origin = taken.origin { taken.gone.append(origin) }
                 taken.first = place
             case .confirmed(let events, let through)
             where withEvents && events.contains { $0.origin == id }:

@@ -28,13 +28,19 @@
             CommandConfiguration(
                 commandName: "tail",
                 abstract: "Prints a log's last entries, and goes on as it grows.",
-                discussion: "Example: \(Tool.name) tail -f feed.log")
+                discussion: """
+                    A file of `export` does not grow: -f is for logs, and --until-caught-up exits with 1 where \
+                    something in the file is pending or accepted.
+
+                    Example: \(Tool.name) tail -f feed.log
+                    """)
         }
 
         @OptionGroup var log: LogArgument
         @OptionGroup var filter: EntryFilter
 
-        @Option(name: .customShort("n"), help: "How many entries of those that are there.")
+        @Option(
+            name: .customShort("n"), help: "How many of the entries that are there and asked for.")
         var count: UInt64 = 10
 
         @Flag(
