@@ -3,7 +3,8 @@ public struct IntentStory<Event: Sendable>: Sendable {
     public let number: IntentNumber
     /// By now.
     public let state: IntentState
-    /// Its own entry, and all that say something of it, oldest first.
+    /// Its own entry, all that say something of it, and those behind which it came to be conflicted or no longer
+    /// was, oldest first.
     public let chapters: [Chapter]
     /// What is known of sending it, where it is pending.
     public let attempt: Attempt?
@@ -13,6 +14,8 @@ public struct IntentStory<Event: Sendable>: Sendable {
         public let entry: LogEntry<Event>
         /// Nil before it was recorded, and once no entry of this log can say more of it.
         public let state: IntentState?
+        /// Why the intent, in the overlay, does not apply; nil where it does.
+        public let conflict: String?
         /// Where the view differs from that before the entry.
         public let changes: [JSONDifference]
         /// Later intents in the overlay that came out otherwise because of the entry.
@@ -52,12 +55,15 @@ extension LogReader {
             if id == nil, case .intent(number, _, _, _, _) = entry.content {
                 id = IntentID(replica: entry.replica, number: number)
             }
-            guard let id, entry.concerns(id) else { continue }
+            guard let id else { continue }
             let after = replay.snapshot
+            let conflict = after.conflict(of: number)
+            guard entry.concerns(id) || (conflict == nil) != (before.conflict(of: number) == nil)
+            else { continue }
             chapters.append(
                 IntentStory.Chapter(
                     entry: entry, state: after.overlay.first { $0.id == id }?.state,
-                    changes: before.view.differences(to: after.view),
+                    conflict: conflict, changes: before.view.differences(to: after.view),
                     others: Self.outcomes(behind: number, before, after)))
         }
         guard id != nil else { throw .unknownIntent(number) }

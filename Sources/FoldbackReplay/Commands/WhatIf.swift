@@ -139,8 +139,9 @@
 
         func run() throws {
             let view = try Tool.projection(named: projection.name).view
+            let reader = try log.reader(seenBy: view)
             let branch = try Progress.run("folding") {
-                try view.branched(try log.reader(), try edits())
+                try view.branched(reader, try edits())
             }
             try json ? print(json: branch) : print(branch)
             if !branch.divergences.entries.isEmpty { throw ExitCode(1) }
