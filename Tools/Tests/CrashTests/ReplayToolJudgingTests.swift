@@ -124,7 +124,7 @@ import Testing
             status: Int32, output: String, errors: String
         ) {
             try run(
-                ["env", "--default-signal=PIPE", "TMPDIR=\(scratch.path)"]
+                ["env", "--default-signal=INT,TERM,PIPE", "TMPDIR=\(scratch.path)"]
                     + [foldback, "minimise", directory.log.path]
                     + ["-o", output, "--run", command])
         }
