@@ -31,6 +31,17 @@
             isFile ? try LogReader(try Self.history(at: path)) : try LogReader(at: directory)
         }
 
+        /// Says so where the projection reads none of the first events: then what is seen of it is nothing.
+        func reader(seenBy view: any ReplayedView) throws -> LogReader {
+            let reader = try reader()
+            if let event = try view.foreignEvent(in: reader) {
+                Output.note(
+                    "\(view.source.type) reads none of the log's first events, as \(event); if they are another app's, use its own tool"
+                )
+            }
+            return reader
+        }
+
         /// - Parameter path: of a file of `export`; - for standard input.
         static func history(at path: String) throws -> RecordedHistory<[UInt8]> {
             let name = path == "-" ? "standard input" : path

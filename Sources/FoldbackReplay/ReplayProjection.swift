@@ -42,6 +42,8 @@
 
     /// What commands see of a projection, without its types.
     protocol ReplayedView: Sendable {
+        /// The log's first event, if neither it nor one of those after it can be read; few are looked at.
+        func foreignEvent(in log: LogReader) throws -> String?
         func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState
         func causes(_ log: LogReader, of place: JSONPointer) throws -> [SeenCause]
         func story(_ log: LogReader, of number: IntentNumber) throws -> SeenStory
@@ -146,6 +148,7 @@
             let line: String
             let entry: JSON
             let state: IntentState?
+            let conflict: String?
             let changes: [JSONDifference]
             let others: [(number: IntentNumber, old: String, new: String)]
         }
@@ -162,7 +165,7 @@
             chapters = story.chapters.map { chapter in
                 Chapter(
                     line: chapter.entry.line, entry: chapter.entry.json, state: chapter.state,
-                    changes: chapter.changes,
+                    conflict: chapter.conflict, changes: chapter.changes,
                     others: chapter.others.map { ($0.number, $0.old.text, $0.new.text) })
             }
         }
@@ -201,6 +204,20 @@
         let checks: [String: @Sendable (Snapshot<P>) -> Bool]
 
         var isOverDocuments: Bool { P.Event.self == DocumentEvent.self }
+
+        func foreignEvent(in log: LogReader) throws -> String? {
+            var replay = try log.replay(P.self)
+            var first: String?
+            for _ in 0..<100 {
+                // What cannot be read is for the command to say, if it comes to it.
+                guard let entry = try? replay.next() else { break }
+                for event in entry.events {
+                    guard event.event == nil else { return nil }
+                    first = first ?? String(event.text.prefix(80)).visible
+                }
+            }
+            return first
+        }
 
         func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState {
             SeenState(try log.snapshot(of: P.self, at: sequence))

@@ -14,10 +14,12 @@ import Testing
 
     let directory = TemporaryDirectory()
 
-    private func open(mapSizeBytes: Int = 1 << 20) throws -> Environment {
+    private func open(
+        mapSizeBytes: Int = 1 << 20, growthWaitMaxSeconds: Int = 60
+    ) throws -> Environment {
         var options = Environment.Options()
         options.mapSizeBytes = mapSizeBytes
-        options.growthWaitMaxSeconds = 1
+        options.growthWaitMaxSeconds = growthWaitMaxSeconds
         return try Environment.open(directory.log.path, options: options)
     }
 
@@ -119,7 +121,7 @@ import Testing
     }
 
     @Test func `L7, L8: a reader that does not end is noticed, and growing says so`() async throws {
-        let environment = try open(mapSizeBytes: 64 << 10)
+        let environment = try open(mapSizeBytes: 64 << 10, growthWaitMaxSeconds: 1)
         let table = try environment.write { transaction throws(LMDBError) -> Table<UInt64> in
             try transaction.table("t")
         }

@@ -116,7 +116,7 @@ import Testing
         let first = await report(fleets: 50)
         print(first)
         let finding = try #require(first.findings.first)
-        #expect(finding.law == .p15 && finding.stepCount == 1 && finding.historiesTried > 0)
+        #expect(finding.law == .p15 && finding.stepCount <= 4 && finding.historiesTried > 0)
         let names = try FileManager.default.contentsOfDirectory(
             atPath: directory.url.appending(path: Lossy.name).path)
         #expect(names.count == 1 && names[0].hasPrefix("P15-"))

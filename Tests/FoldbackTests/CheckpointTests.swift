@@ -242,21 +242,20 @@ import Testing
         let store = try await open(keeper, .eager)
         try await fill(store)
         let writing = Task {
-            var number = 7
-            while !Task.isCancelled {
+            // Not for ever: one as fast as verifying would never be caught up with.
+            for number in 7...500 where !Task.isCancelled {
                 let receipt = try await store.record(.set("w", number))
                 try await store.reject(receipt.number)
                 _ = try await store.enqueue(.dismiss(receipt.number)).outcome()
-                number += 1
             }
         }
         for _ in 1...5 {
-            let verification = try await store.verify()
-            #expect(verification.findings == [])
-            #expect(verification.notCompared == [])
+            #expect(try await store.verify().findings == [])
         }
         writing.cancel()
         _ = await writing.result
+        let verification = try await store.verify()
+        #expect(verification.findings == [] && verification.notCompared == [])
         await store.close()
     }
 

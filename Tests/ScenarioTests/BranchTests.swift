@@ -177,9 +177,10 @@ import Testing
         #expect(try cells(.reject(1, Rejection(message: "no")))["post"] == nil)
         #expect(try cells(.acknowledge(2))["draft"] != draft)
         // The one that claims first gets it.
-        let swapped = try history.branch([.swap(3, 4)]).history
-        #expect(try history.snapshot(of: Board.self, at: 3).view.cells["draft"] != draft)
-        #expect(try swapped.snapshot(of: Board.self, at: 4).view.cells["draft"] == draft)
+        let swapped = try history.branch([.swap(3, 4)])
+        #expect(swapped.intents[2] == 3 && swapped.intents[3] == 2)
+        #expect(try swapped.history.snapshot(of: Board.self, at: 4).conflicted == [3])
+        #expect(swapped.history.snapshot(of: Board.self).conflicted == [])
         #expect(throws: FoldbackError.self) { try history.branch([.drop(77)]) }
         // A new intent cannot be named.
         #expect(throws: FoldbackError.self) {
@@ -238,6 +239,27 @@ import Testing
             #expect(retries == nil)
         }
         #expect(try history.branch([]).retryingNothing == [])
+    }
+
+    @Test func `two that are swapped stand at each other's places, and all else where it stood`()
+        async throws
+    {
+        let store = Foldback.inMemory(
+            Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
+            sources: .counting())
+        for key in ["a", "b", "c", "d"] { _ = try await store.record(.set(key, 1)) }
+        let history = try store.history()
+        let branch = try history.branch([.swap(1, 3)])
+        #expect(branch.history.sequences == history.sequences)
+        #expect(branch.intents == [1: 3, 2: 2, 3: 1, 4: 4])
+        let found = history.divergences(of: branch, in: Board.self)
+        #expect(found.entries.map(\.sequence) == [1, 3])
+        #expect(
+            found.entries.map {
+                $0.view.map { "\($0.place) \($0.old == nil ? "+" : $0.new == nil ? "-" : "=")" }
+            }
+                == [["/cells/a -", "/cells/c +"], ["/cells/a =", "/cells/c ="]])
+        #expect(found.end.isNone)
     }
 
     /// Two intents of this replica, of which a batch confirms the first, with another replica's.

@@ -79,6 +79,71 @@ import Testing
         reader.close()
     }
 
+    /// Property: a log that was copied now and then, so that its entries are of several replicas, shows the same
+    /// as its file and as what an import makes of it, behind each entry.
+    @Test(arguments: LogKind.allCases)
+    func `a log of several replicas shows the same from its file and imported`(
+        kind: LogKind
+    ) async throws {
+        for seed in HistoryTests.seed..<HistoryTests.seed + 6 {
+            let log = try await Self.copiedLog(kind, in: directory.url, seed: seed)
+            let reader = try LogReader(at: log)
+            let history = try reader.history()
+            let imported = directory.url.appending(path: "imported-\(seed)")
+            try await Foldback.importHistory(
+                RecordedHistory(ndjson: history.ndjson), into: imported)
+            let others = [try LogReader(history), try LogReader(at: imported)]
+            var expected = try reader.replay(Board.self)
+            var found = try others.map { try $0.replay(Board.self) }
+            while let entry = try expected.next() {
+                let (seen, entry) = (Self.seen(expected.snapshot), "\(entry)")
+                for index in found.indices {
+                    let what: Comment = "seed \(seed), \(entry), \(index)"
+                    let next = try #require(try found[index].next())
+                    try #require("\(next)" == entry, what)
+                    for (new, old) in zip(Self.seen(found[index].snapshot), seen) {
+                        try #require(new == old, what)
+                    }
+                }
+            }
+            #expect(try others[1].verify(Board.self).findings == [])
+            for reader in others + [reader] { reader.close() }
+        }
+    }
+
+    private static func seen(_ snapshot: Snapshot<Board>) -> [String] {
+        [
+            "\(snapshot.view.cells.sorted { $0.key < $1.key })",
+            "\(snapshot.confirmed.cells.sorted { $0.key < $1.key })",
+            "\(snapshot.overlay.map { "\($0.id) \($0.state) \($0.retries?.value ?? 0)" })",
+            "\(snapshot.rejections)", "\(snapshot.faults)", "\(snapshot.through)",
+        ]
+    }
+
+    /// Of random commands, four times the copy of a copy.
+    private static func copiedLog(
+        _ kind: LogKind, in directory: URL, seed: UInt64
+    ) async throws -> URL {
+        var random = SeededGenerator(seed: seed)
+        var reference = ReferenceLog(kind: kind)
+        var log = directory.appending(path: "log-\(seed)-0")
+        for copy in 1...4 {
+            let store = try await Foldback.open(
+                at: log, Board.self, confirmedBy: kind, durability: .relaxed)
+            for _ in 0..<25 {
+                let before = reference.state(at: reference.facts.count)
+                let command = RandomCommand.random(for: before, kind, using: &random)
+                _ = reference.carryOut(command)
+                _ = await store.carryOut(command)
+            }
+            await store.close()
+            let next = directory.appending(path: "log-\(seed)-\(copy)")
+            try FileManager.default.copyItem(at: log, to: next)
+            log = next
+        }
+        return log
+    }
+
     @Test func `what an import is refused for, it is refused for beforehand, and nothing changes`()
         async throws
     {

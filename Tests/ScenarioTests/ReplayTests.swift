@@ -157,6 +157,10 @@ import Testing
         }
         #expect(why.code == "forbidden")
         #expect(rejection.changes.map(\.place.description) == ["/cells/draft"])
+        // The other claim had none from the start, until it was alone.
+        let other = try reader.story(of: 3, in: Board.self)
+        #expect(other.chapters.map(\.entry.sequence) == [4, 6])
+        #expect(other.chapters.map { $0.conflict != nil } == [true, false])
         #expect(rejection.others.map(\.number) == [3])
         guard case .conflicted = rejection.others[0].old, case .changes = rejection.others[0].new
         else {
@@ -191,6 +195,17 @@ import Testing
             return
         }
         #expect(strict.divergences.first?.sequence == 1)
+        let lost = try reader.rerun(Board.self, Documents.self)
+        guard case .impossible(_, 1) = lost.verdict else {
+            Issue.record("\(lost.verdict)")
+            return
+        }
+        // What neither reads is not fine either.
+        let foreign = try reader.rerun(Documents.self, Documents.self)
+        guard case .risky(let what, 1) = foreign.verdict, what.contains("either version") else {
+            Issue.record("\(foreign.verdict)")
+            return
+        }
         reader.close()
     }
 

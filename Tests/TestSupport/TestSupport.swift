@@ -1,16 +1,18 @@
 import Foldback
+import FoldbackLMDB
 import Foundation
 import Synchronization
 
-/// A directory that is gone with the test. In memory where there is such a file system, unless a test
-/// is about the disk.
+/// A directory that is gone with the test. In memory where there is such a file system with room, unless a
+/// test is about the disk.
 public final class TemporaryDirectory: Sendable {
     public let url: URL
 
     public init(onDisk: Bool = false) {
         let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
         let base =
-            !onDisk && FileManager.default.isWritableFile(atPath: memory.path)
+            !onDisk && Platform.freeBytes(at: memory.path) ?? 0 > 1 << 30
+                && FileManager.default.isWritableFile(atPath: memory.path)
             ? memory : FileManager.default.temporaryDirectory
         url = base.appending(
             path: "foldback-test-\(UUID().uuidString)", directoryHint: .isDirectory)

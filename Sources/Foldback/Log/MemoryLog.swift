@@ -15,7 +15,12 @@ package final class MemoryLog: LogStorage {
     }
 
     package convenience init(kind: LogKind, replica: ReplicaID) {
-        self.init(MemoryRows(kind: kind, replica: replica))
+        self.init(kind: kind, replicas: ReplicaTable([replica]))
+    }
+
+    /// Of replicas whose records it is to read.
+    convenience init(kind: LogKind, replicas: ReplicaTable) {
+        self.init(MemoryRows(header: LogHeader(kind: kind, replicas: replicas, file: .none)))
     }
 
     /// All that is committed now; also of a closed log. O(1).
@@ -160,9 +165,7 @@ package struct MemoryRows: Sendable {
     fileprivate var rows = OrderedMap<KeyBytes, [UInt8]>()
     fileprivate var bytes = 0
 
-    fileprivate init(kind: LogKind, replica: ReplicaID) {
-        header = LogHeader(kind: kind, replicas: ReplicaTable([replica]), file: .none)
-    }
+    fileprivate init(header: LogHeader) { self.header = header }
 }
 
 extension MemoryRows: StoredRows {

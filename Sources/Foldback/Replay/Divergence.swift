@@ -180,11 +180,11 @@ extension RecordedHistory {
 }
 
 extension HistoryBranch {
-    /// Of each entry that it has from the history it was made of: how many come before it here.
+    /// Of each place of the history it was made of where an entry stands: how many come before that one.
     fileprivate var places: [LogSequence: Int] {
         var places: [LogSequence: Int] = [:]
         for (place, sequence) in history.sequences.enumerated() {
-            if let origin = origins[sequence] { places[origin] = place }
+            if let slot = slots[sequence] { places[slot] = place }
         }
         return places
     }

@@ -28,8 +28,8 @@ extension LogReader {
     ///
     /// - Parameters:
     ///   - projection: whose states are looked at.
-    ///   - isMonotone: looks at few states, halving what is left, and finds the first only if states that are bad
-    ///     once stay bad. Otherwise one pass looks at every state.
+    ///   - isMonotone: looks at few states, the last and then halving what is left, and finds the first only if
+    ///     states that are bad once stay bad: nil says that the last is good. Otherwise one pass looks at every state.
     ///   - verdict: of the state behind an entry; of that before the first as well.
     /// - Complexity: folds the log up to the break, asking once for each entry; with `isMonotone`, log2(n) states
     ///   from their nearest checkpoints, and one more for each of which nobody can tell.
@@ -115,8 +115,8 @@ extension LogReader {
     }
 }
 
-/// Where to look next for the first bad place, as git bisect does: in the middle of what is left, or as near to it
-/// as somebody can tell.
+/// Where to look next for the first bad place, as git bisect does: at the last, which is bad if any is, and then in
+/// the middle of what is left, or as near to it as somebody can tell.
 struct Halving {
     /// The highest that is known to be good.
     private(set) var good: UInt64?
@@ -136,6 +136,7 @@ struct Halving {
 
     /// Nil once it is found, or nobody can tell more.
     var next: UInt64? {
+        guard looked > 0 else { return last }
         let left = left
         let middle = left.lowerBound + (left.upperBound - left.lowerBound) / 2
         for distance in 0...(left.upperBound - left.lowerBound) {

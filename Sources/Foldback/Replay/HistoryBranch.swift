@@ -26,6 +26,8 @@ public struct HistoryBranch<Event: Sendable>: Sendable {
     public let intents: [IntentNumber: IntentNumber]
     /// Numbers of the new ones, in order.
     public let inserted: [IntentNumber]
+    /// Of each of its entries, at whose place in the other history it stands; nil for those that are new.
+    let slots: [LogSequence: LogSequence]
     /// Entries that no longer follow from those before them, and are not in it; those that were dropped, and answers
     /// that went with their intent, are not among them.
     public let leftOut: [LogSequence]
@@ -36,9 +38,9 @@ public struct HistoryBranch<Event: Sendable>: Sendable {
 extension RecordedHistory {
     /// What would have been: this history with `edits`, one after the other. The log knows nothing of it.
     ///
-    /// Entries keep their sequences and intents their numbers where they can; behind one that is new or moved,
-    /// both may be higher, and so may ids that projections make of a context (F12): what an event says of such an id
-    /// then is of another. ``HistoryBranch/intents`` has the numbers.
+    /// Entries keep their sequences and intents their numbers where they can. Two that are swapped get each other's;
+    /// behind one that is new both may be higher. So may ids that projections make of a context (F12): what an event
+    /// says of such an id then is of another. ``HistoryBranch/intents`` has the numbers.
     ///
     /// - Throws: `.beyondEnd` for a sequence, `.unknownIntent` for an intent, that the log did not have yet;
     ///   `.invalidEdit` where the history lacks it, or an edit before has taken it out.
@@ -54,7 +56,7 @@ extension RecordedHistory {
         let there = Set(numbered.origins.filter { kept.contains($0.key) }.values)
         return HistoryBranch(
             history: history, origins: numbered.origins.filter { kept.contains($0.key) },
-            intents: numbered.intents, inserted: numbered.inserted,
+            intents: numbered.intents, inserted: numbered.inserted, slots: numbered.slots,
             leftOut: sequences.filter { !there.contains($0) && !draft.dropped.contains($0) },
             retryingNothing: history.retriers(isRetrying: false).compactMap { numbered.intents[$0] }
                 .filter(Set(retriers(isRetrying: true)).contains))
@@ -75,13 +77,22 @@ private struct NumberedDraft<Event: Sendable> {
     var origins: [LogSequence: LogSequence] = [:]
     var intents: [IntentNumber: IntentNumber] = [:]
     var inserted: [IntentNumber] = []
+    var slots: [LogSequence: LogSequence] = [:]
 }
 
 /// The entries of a branch while it is made.
 private struct BranchDraft<Event: Sendable> {
+    /// A place of the history, and the number that it gave.
+    private struct Slot {
+        let sequence: LogSequence
+        let number: IntentNumber?
+    }
+
     private struct Draft {
         /// Nil for one that is new.
         let origin: LogSequence?
+        /// Where it stands; nil: where nothing was.
+        var slot: Slot?
         var entry: LogEntry<Event>
 
         var isInsertedIntent: Bool {
@@ -105,7 +116,10 @@ private struct BranchDraft<Event: Sendable> {
 
     init(_ entries: [LogEntry<Event>], _ replica: ReplicaID) {
         self.entries = entries
-        drafts = entries.map { Draft(origin: $0.sequence, entry: $0) }
+        drafts = entries.map { entry in
+            let slot = Slot(sequence: entry.sequence, number: entry.ownIntent)
+            return Draft(origin: entry.sequence, slot: slot, entry: entry)
+        }
         self.replica = replica
     }
 
@@ -117,7 +131,10 @@ private struct BranchDraft<Event: Sendable> {
             guard case .intent(let number, _, _, _, _) = entry.content else { return }
             let id = IntentID(replica: entry.replica, number: number)
             dropped.formUnion(takeAnswers(to: id, withEvents: true).gone)
-        case .swap(let a, let b): drafts.swapAt(try place(of: a), try place(of: b))
+        case .swap(let a, let b):
+            let (a, b) = (try place(of: a), try place(of: b))
+            (drafts[a].slot, drafts[b].slot) = (drafts[b].slot, drafts[a].slot)
+            drafts.swapAt(a, b)
         case .edit(let number, let event):
             let place = try place(ofIntent: number)
             guard
@@ -148,7 +165,8 @@ private struct BranchDraft<Event: Sendable> {
         let entry = LogEntry<Event>(
             sequence: near?.sequence ?? 0, time: near?.time ?? Timestamp(millisecondsSince1970: 0),
             replica: replica, info: [:], content: content)
-        drafts.insert(Draft(origin: origin, entry: entry), at: place)
+        let slot = origin.map { Slot(sequence: $0, number: nil) }
+        drafts.insert(Draft(origin: origin, slot: slot, entry: entry), at: place)
     }
 
     /// Takes out what the log says of the intent, and says this instead.
@@ -190,7 +208,7 @@ private struct BranchDraft<Event: Sendable> {
         var last: IntentNumber = 0
         for draft in drafts {
             guard case .intent(let number, _, _, _, _) = draft.entry.content else { continue }
-            last = max(number, last.next)
+            last = max(draft.slot?.number ?? 0, last.next)
             if draft.origin == nil {
                 numbered.inserted.append(last)
             } else {
@@ -201,8 +219,9 @@ private struct BranchDraft<Event: Sendable> {
         var inserted = numbered.inserted[...]
         var sequence: LogSequence = 0
         for draft in drafts {
-            sequence = max(draft.origin ?? 0, sequence.next)
+            sequence = max(draft.slot?.sequence ?? 0, sequence.next)
             numbered.origins[sequence] = draft.origin
+            numbered.slots[sequence] = draft.slot?.sequence
             let own = draft.isInsertedIntent ? inserted.popFirst() : nil
             numbered.entries.append(renumbering.made(of: draft.entry, at: sequence, own))
         }

@@ -3,7 +3,8 @@ public struct IntentStory<Event: Sendable>: Sendable {
     public let number: IntentNumber
     /// By now.
     public let state: IntentState
-    /// Its own entry, and all that say something of it, oldest first.
+    /// Its own entry, all that say something of it, and those behind which it came to be conflicted or no longer
+    /// was, oldest first.
     public let chapters: [Chapter]
     /// What is known of sending it, where it is pending.
     public let attempt: Attempt?
@@ -13,6 +14,8 @@ public struct IntentStory<Event: Sendable>: Sendable {
         public let entry: LogEntry<Event>
         /// Nil before it was recorded, and once no entry of this log can say more of it.
         public let state: IntentState?
+        /// Why the intent, in the overlay, does not apply; nil where it does.
+        public let conflict: String?
         /// Where the view differs from that before the entry.
         public let changes: [JSONDifference]
         /// Later intents in the overlay that came out otherwise because of the entry.
@@ -38,27 +41,50 @@ extension LogReader {
     /// When and with what an intent was recorded, by whom and why it was answered, what the view showed
     /// otherwise behind each of these entries, and which later intents came out differently because of it.
     ///
-    /// - Complexity: folds the log once; behind each entry that concerns the intent, the overlay twice more.
+    /// - Complexity: folds the log twice; behind each entry that concerns the intent, the overlay twice more.
     /// - Throws: `.unknownIntent`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func story<P: Projection>(
         of number: IntentNumber, in projection: P.Type
     ) throws(FoldbackError) -> IntentStory<P.Event> {
+        let (state, places) = try outline(of: number, in: projection)
         var chapters: [IntentStory<P.Event>.Chapter] = []
         var replay = try replay(projection)
-        var id: IntentID?
-        while true {
+        for previous in places {
+            while replay.sequence < previous, try replay.nextRecord() != nil {}
             let before = replay.snapshot
             guard let entry = try replay.next() else { break }
-            if id == nil, case .intent(number, _, _, _, _) = entry.content {
-                id = IntentID(replica: entry.replica, number: number)
-            }
-            guard let id, entry.concerns(id) else { continue }
             let after = replay.snapshot
             chapters.append(
                 IntentStory.Chapter(
-                    entry: entry, state: after.overlay.first { $0.id == id }?.state,
+                    entry: entry,
+                    state: after.overlay.first { $0.id.number == number }?.state,
+                    conflict: after.conflict(of: number),
                     changes: before.view.differences(to: after.view),
                     others: Self.outcomes(behind: number, before, after)))
+        }
+        return IntentStory(
+            number: number, state: state, chapters: chapters, attempt: try attempts()[number])
+    }
+
+    /// What the intent is by now; and behind which sequences the entries come that are told of. No state is kept, so
+    /// that the next entry need not copy it.
+    private func outline<P: Projection>(
+        of number: IntentNumber, in projection: P.Type
+    ) throws(FoldbackError) -> (state: IntentState, places: [LogSequence]) {
+        var places: [LogSequence] = []
+        var replay = try replay(projection)
+        var id: IntentID?
+        var (previous, wasConflicted) = (replay.sequence, false)
+        while let entry = try replay.next() {
+            if id == nil, case .intent(number, _, _, _, _) = entry.content {
+                id = IntentID(replica: entry.replica, number: number)
+            }
+            if let id {
+                let isConflicted = replay.snapshot.conflict(of: number) != nil
+                if entry.concerns(id) || isConflicted != wasConflicted { places.append(previous) }
+                wasConflicted = isConflicted
+            }
+            previous = replay.sequence
         }
         guard id != nil else { throw .unknownIntent(number) }
         var state = replay.snapshot.overlay.first { $0.id.number == number }?.state
@@ -68,8 +94,7 @@ extension LogReader {
                 path: log.path, sequence: nil,
                 reason: "intent \(number) should be in the overlay and is not")
         }
-        return IntentStory(
-            number: number, state: state, chapters: chapters, attempt: try attempts()[number])
+        return (state, places)
     }
 
     private static func outcomes<P: Projection>(

@@ -3,7 +3,8 @@ public struct Rerun: Sendable {
     public enum Verdict: Hashable, Sendable {
         /// Every event can be read and applies as before.
         case fine
-        /// It can be folded, and something does not apply that did: what, and behind which entry first.
+        /// It can be folded, and something does not apply that did, or neither version can read an event: what, and
+        /// behind which entry first.
         case risky(String, LogSequence)
         /// The new version cannot read what the old one could: why, and in which entry first.
         case impossible(String, LogSequence)
@@ -44,12 +45,15 @@ extension LogReader {
         var (divergenceCount, entryCount) = (divergences.count, 0)
         while let left = try first.nextRecord(), let right = try second.nextRecord() {
             entryCount += 1
-            if let reason = Self.reason(left, right) {
+            let (lost, unread) = Self.unreadable(left, right)
+            if let reason = lost {
                 if case .impossible = verdict {
                 } else {
                     verdict = .impossible(reason, left.stamp.sequence)
                 }
-            } else if verdict == .fine, let reason = Self.risk(first.snapshot, second.snapshot) {
+            } else if verdict == .fine,
+                let reason = unread ?? Self.risk(first.snapshot, second.snapshot)
+            {
                 verdict = .risky(reason, left.stamp.sequence)
             }
             var touched = first.touched
@@ -64,11 +68,17 @@ extension LogReader {
             end: differing.whole(at: first.sequence), entryCount: entryCount)
     }
 
-    private static func reason(_ left: Record, _ right: Record) -> String? {
-        for (old, new) in zip(left.entry.payloads, right.entry.payloads) where !old.isUnreadable {
-            if new.isUnreadable { return "the event of \(old.format) cannot be read: \(new.text)" }
+    /// - Returns: of which event the new version cannot read what the old one can, and which neither can.
+    private static func unreadable(
+        _ left: Record, _ right: Record
+    ) -> (lost: String?, unread: String?) {
+        var unread: String?
+        for (old, new) in zip(left.entry.payloads, right.entry.payloads) where new.isUnreadable {
+            let event = "the event of \(old.format) cannot be read"
+            guard old.isUnreadable else { return ("\(event): \(new.text)", nil) }
+            unread = unread ?? "\(event) by either version: \(new.text)"
         }
-        return nil
+        return (nil, unread)
     }
 
     private static func risk<A, B>(_ old: Snapshot<A>, _ new: Snapshot<B>) -> String? {

@@ -2,15 +2,13 @@
 final class HistoryLog: ForwardingLog {
     /// Has nothing; for all that a history does not have.
     package let log: MemoryLog
-    package let header: LogHeader
     private let batch: WriteBatch
 
     /// - Throws: what reading the history's own records does.
     init<Event: Sendable>(_ history: RecordedHistory<Event>) throws(FoldbackError) {
-        log = MemoryLog(kind: history.kind, replica: history.replica)
-        header = LogHeader(
-            kind: history.kind, replicas: ReplicaTable(history.replicas), file: .none)
-        batch = try history.batch(in: header.replicas)
+        let replicas = ReplicaTable(history.replicas)
+        log = MemoryLog(kind: history.kind, replicas: replicas)
+        batch = try history.batch(in: replicas)
     }
 
     package var path: String { "(a history)" }

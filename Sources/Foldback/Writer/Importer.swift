@@ -103,7 +103,7 @@ extension RecordedHistory {
     func batch(
         in replicas: ReplicaTable, isSent: Bool = false
     ) throws(FoldbackError) -> WriteBatch {
-        let nothing = MemoryLog(kind: kind, replica: replica)
+        let nothing = MemoryLog(kind: kind, replicas: replicas)
         var working = WorkingLog(
             LogFold(kind: kind, replica: replica, folds: []), attempts: Attempts(),
             replicas: replicas)

@@ -29,8 +29,9 @@
         func run() throws {
             let place = try JSONPointer(argument: place)
             let view = try Tool.projection(named: projection.name).view
+            let reader = try log.reader(seenBy: view)
             let state = try Progress.run("folding") {
-                try view.state(try log.reader(), at: LogSequence(sequence))
+                try view.state(reader, at: LogSequence(sequence))
             }
             guard !json else { return try Output.line(state.json(at: place)) }
             let shown = state.view[at: place]
@@ -82,8 +83,8 @@
         var json = false
 
         func run() throws {
-            let reader = try log.reader()
             let view = try Tool.projection(named: projection.name).view
+            let reader = try log.reader(seenBy: view)
             let differences = try Progress.run("folding") {
                 try state(old, reader, view).differences(to: try state(new, reader, view))
             }

@@ -56,7 +56,7 @@
             let view = try Tool.projection(named: projection.name).view
             var untoldCount = 0
             let condition = try condition(view) { untoldCount += 1 }
-            let reader = try log.reader()
+            let reader = try log.reader(seenBy: view)
             let count = try reader.lastSequence().value + 1
             // Of a place that is compared, states that nothing touches it in are not looked at.
             let total = assumeMonotone || expect != nil ? nil : count
@@ -64,15 +64,7 @@
                 try view.firstBreak(reader, assumingMonotone: assumeMonotone, condition, progress)
             }
             guard let found else {
-                let text =
-                    untoldCount == 0
-                    ? "it holds everywhere"
-                    : "no state was found bad, and of \(untoldCount) nobody could tell"
-                try json
-                    ? Output.line(["break": .null, "untold": .integer(Int64(untoldCount))] as JSON)
-                    : Output.line(text)
-                if untoldCount > 0 { throw ExitCode(125) }
-                return
+                return try printNone(untoldCount)
             }
             try json ? Output.line(found.json) : print(found)
             throw ExitCode(1)
@@ -99,6 +91,23 @@
                 if verdict == .cannotTell { untold() }
                 return verdict
             }
+        }
+
+        private func printNone(_ untoldCount: Int) throws {
+            let text =
+                untoldCount > 0
+                ? "no state was found bad, and of \(untoldCount) nobody could tell"
+                : assumeMonotone
+                    ? "it holds in the end, and so everywhere if what is bad stays bad"
+                    : "it holds everywhere"
+            try json
+                ? Output.line(
+                    [
+                        "break": .null, "exact": .bool(!assumeMonotone),
+                        "untold": .integer(Int64(untoldCount)),
+                    ] as JSON)
+                : Output.line(text)
+            if untoldCount > 0 { throw ExitCode(125) }
         }
 
         private func print(_ found: SeenBreak) throws {

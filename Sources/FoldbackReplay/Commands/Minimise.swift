@@ -18,7 +18,8 @@
                     command gets a history as `export --as ndjson` prints it, in a file whose path is in \
                     $HISTORY, and exits with 0 where all is well, 125 where it cannot tell, and 1 to 124 where it \
                     fails. What is printed is the smallest history for which it fails, or with --as test a Swift \
-                    Testing case of it. Exit code 1 where the whole log does not fail.
+                    Testing case of it. Exit code 1 where the whole log does not fail, 125 \
+                    where the command cannot tell of it.
 
                     Examples:
                       \(Tool.name) minimise feed.log --expect '/post/likes >= 0' --as test -o Tests/FeedTests
@@ -63,10 +64,7 @@
         func run() async throws {
             let expectation = try expect.map { try StateExpectation(argument: $0) }
             let view = try Tool.projection(named: projection.name).view
-            guard let found = try await found(view, expectation) else {
-                Output.note("the whole log does not fail")
-                throw ExitCode(1)
-            }
+            let found = try await found(view, expectation)
             try write(found, view, expectation)
             let end = found.isWhole ? "" : "; more tries may find a smaller one"
             Output.note(
@@ -76,19 +74,31 @@
 
         private func found(
             _ view: any ReplayedView, _ expectation: StateExpectation?
-        ) async throws -> SmallHistory? {
+        ) async throws -> SmallHistory {
             let command = command ?? ""
-            let reader = try log.reader()
+            // The first that is tried is the whole.
+            var ofWhole: BreakVerdict?
+            let reader = try log.reader(seenBy: view)
             let file = try VanishingFile()
             defer { file.remove() }
             let progress = Progress("trying histories", of: UInt64(tries))
             defer { progress.end() }
-            return try await view.minimised(reader, tries: tries, expectation, progress) {
+            let found = try await view.minimised(reader, tries: tries, expectation, progress) {
                 history in
                 try file.write(Array(history.utf8))
                 let environment = ["HISTORY": file.path]
-                return try Subprocess.verdict(command, environment: environment) == .bad
+                let verdict = try Subprocess.verdict(command, environment: environment)
+                ofWhole = ofWhole ?? verdict
+                return verdict == .bad
             }
+            progress.end()
+            if let found { return found }
+            guard ofWhole == .cannotTell else {
+                Output.note("the whole log does not fail")
+                throw ExitCode(1)
+            }
+            Output.note("of the whole log the command cannot tell")
+            throw ExitCode(125)
         }
 
         private func write(

@@ -9,8 +9,8 @@
                 abstract:
                     "Folds a log under two versions of a projection, and compares; changes nothing.",
                 discussion: """
-                    The verdict comes first: fine, risky (something no longer applies), or impossible (an event \
-                    cannot be read). Exit code 1 unless it is fine and nothing differs.
+                    The verdict comes first: fine, risky (something no longer applies, or neither version can \
+                    read an event), or impossible (the new one cannot read what the old one could). Exit code 1 unless it is fine and nothing differs.
 
                     Example: \(Tool.name) rerun feed.log
                     """)

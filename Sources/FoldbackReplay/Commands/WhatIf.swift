@@ -58,9 +58,9 @@
                     the order: --drop, --swap, --edit, --insert, --reject, --acknowledge. Exit code 1 where \
                     anything is seen otherwise.
 
-                    Intents have their numbers of the log. Those that are new have the branch's, and those behind \
-                    them higher ones; with --json, "inserted" and "end" have the branch's numbers, and "renumbered" \
-                    says which intents of the log have others there.
+                    Intents have their numbers of the log. A new one has the branch's, where those behind it, and \
+                    swapped ones, have others; with --json, "inserted" and "end" have the branch's numbers, and \
+                    "renumbered" says what those were.
 
                     Example: \(Tool.name) what-if feed.log --reject 12 --edit '3={"op":"delete","key":"a"}'
                     """)
@@ -161,8 +161,9 @@
 
         func run() throws {
             let view = try Tool.projection(named: projection.name).view
+            let reader = try log.reader(seenBy: view)
             let branch = try Progress.run("folding") {
-                try view.branched(try log.reader(), try edits())
+                try view.branched(reader, try edits())
             }
             try json ? print(json: branch) : print(branch)
             if !branch.divergences.entries.isEmpty { throw ExitCode(1) }
@@ -181,7 +182,7 @@
             }
             if !branch.renumbered.isEmpty {
                 let note =
-                    "intents behind it have higher numbers, and so have ids that are made of them"
+                    "intents that were swapped, or are behind a new one, have other numbers, and so have ids made of them"
                 try Output.line(Ink.dim(note))
             }
             let divergences = branch.divergences.entries

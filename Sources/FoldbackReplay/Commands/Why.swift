@@ -44,8 +44,8 @@
         }
 
         func run() throws {
-            let reader = try log.reader()
             let view = try Tool.projection(named: projection.name).view
+            let reader = try log.reader(seenBy: view)
             if let intent {
                 let story = try Progress.run("folding") {
                     try view.story(reader, of: IntentNumber(intent))
@@ -87,6 +87,11 @@
             for chapter in story.chapters {
                 try Output.line(chapter.line)
                 for line in chapter.changes.lines(indented: "         ") { try Output.line(line) }
+                if let conflict = chapter.conflict {
+                    try Output.line(
+                        "         intent \(story.number) does not apply: "
+                            + Ink.old(conflict.visible))
+                }
                 for (number, old, new) in chapter.others {
                     try Output.line(
                         "         intent \(number) came out differently: "
@@ -112,6 +117,7 @@
                             ]
                         }),
                 ]
+                object["conflict"] = chapter.conflict.map { .string($0) }
                 object["state"] = chapter.state.map { .string($0.rawValue) }
                 try Output.line(JSON.object(object))
             }

@@ -58,7 +58,7 @@ struct Prepare: ParsableCommand {
 /// Tries all of them, each in a process of its own.
 struct Run: ParsableCommand {
     @Option(help: "Only those whose names contain this, or that this law is to find.") var only = ""
-    @Option(help: "Seconds for each.") var seconds = 30.0
+    @Option(help: "Seconds for each at most; some take a thousand histories.") var seconds = 120.0
     @Option(help: "Steps that a shrunk history may have.") var stepsMax = 6
 
     func run() throws {

@@ -5,7 +5,7 @@ import FoldbackTesting
 /// Looks for one mutant with the law that names it.
 struct Try: AsyncParsableCommand {
     @Argument(help: "Which, from 0 up; -1: none, and every law has to hold.") var index: Int
-    @Option(help: "Seconds.") var seconds = 30.0
+    @Option(help: "Seconds.") var seconds = 120.0
     @Option(help: "Makes the same histories again.") var seed: UInt64?
 
     func run() async throws {
@@ -60,12 +60,12 @@ struct Try: AsyncParsableCommand {
         }
     }
 
-    /// A step of a second counts as one that never ends.
+    /// A step of a second counts as one that never ends, where something is broken: else a busy machine would be.
     private var effort: Effort {
         var effort = Effort.lasting(.seconds(seconds))
         // With several laws the search goes on behind the first finding.
         if index < 0 || mutants[index].fault.isProjection { effort.historiesMax = 250 }
-        effort.stepMax = .seconds(1)
+        effort.stepMax = .seconds(index < 0 ? 60 : 1)
         return effort
     }
 

@@ -44,7 +44,8 @@ import Testing
     }
 
     @Test(
-        .enabled(if: Strace.isThere, "strace is not installed: apt-get install strace"),
+        .enabled(
+            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
         arguments: DocumentStore.allCases)
     func `L2, L4: durable is one commit, and flushes between the write and the return`(
         store: DocumentStore
@@ -57,7 +58,8 @@ import Testing
     }
 
     @Test(
-        .enabled(if: Strace.isThere, "strace is not installed: apt-get install strace"),
+        .enabled(
+            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
         arguments: DocumentStore.allCases)
     func `L2, L4: relaxed flushes the data once, and not the meta page`(
         store: DocumentStore

@@ -56,7 +56,7 @@ import Testing
         let seen = try tool(
             "what-if", "--insert", #"1={"op":"delete","key":"z","require":"present"}"#)
         #expect(seen.output.contains("inserted intent 2 does not apply"), "\(seen)")
-        #expect(seen.output.contains("have higher numbers"), "\(seen)")
+        #expect(seen.output.contains("are behind a new one, have other numbers"), "\(seen)")
         #expect(seen.status == 0 && seen.output.contains("nothing would have been seen otherwise"))
     }
 
@@ -124,7 +124,7 @@ import Testing
             status: Int32, output: String, errors: String
         ) {
             try run(
-                ["env", "--default-signal=PIPE", "TMPDIR=\(scratch.path)"]
+                ["env", "--default-signal=INT,TERM,PIPE", "TMPDIR=\(scratch.path)"]
                     + [foldback, "minimise", directory.log.path]
                     + ["-o", output, "--run", command])
         }
@@ -164,9 +164,17 @@ import Testing
 
     @Test func `a break that stays is found by halving, and gaps can be closed`() throws {
         try ReplayStory.makeLog(directory.log)
-        let found = try tool("first-break", "--expect", "/post/likes < 1", "--assume-monotone")
-        #expect(found.status == 1 && found.output.contains("intent 2"), "\(found)")
+        let found = try tool("first-break", "--expect", "/post/likes >= 0", "--assume-monotone")
+        let exact = try tool("first-break", "--expect", "/post/likes >= 0")
+        #expect(found.status == 1 && found.output.contains("intent"), "\(found)")
+        #expect(found.output.hasPrefix(exact.output.prefix { $0 != "\n" }), "\(found)")
         #expect(found.output.contains("the first, if what is bad stays bad"), "\(found)")
+        // It was bad in between, which halving cannot say of a log that ends well.
+        let none = try tool("first-break", "--expect", "/post/likes < 1", "--assume-monotone")
+        #expect(none.status == 0 && none.output.hasPrefix("it holds in the end"), "\(none)")
+        let line = try tool(
+            "first-break", "--expect", "/post/likes < 1", "--assume-monotone", "--json")
+        #expect(line.output == #"{"break":null,"exact":false,"untold":0}"# + "\n", "\(line)")
         let file = directory.url.appending(path: "small.ndjson").path
         let small = try tool("minimise", "--expect", "/post/likes >= 0", "-o", file)
         #expect(small.status == 0, "\(small)")
@@ -176,6 +184,28 @@ import Testing
         #expect(try run([foldback, "import", file, other, "--close-gaps"]).status == 0)
         let closed = try run([foldback, "at", other, "2", "--place", "/post/likes"])
         #expect(closed.output == "-1\npending 1 2\n", "\(closed)")
+    }
+
+    @Test func `a log of another app's events is not taken for an empty one`() throws {
+        let demo = ShellProcess.executable("foldback-demo").path
+        #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
+        let log = directory.url.appending(path: "feed.log").path
+        for question in [
+            ["at", log, "5", "--json"], ["diff", log, "0", "view"], ["why", log, "--key", "posts"],
+            ["first-break", log, "--expect", "/x == null"], ["what-if", log, "--drop", "1"],
+            ["minimise", log, "--expect", "/x == null"],
+        ] {
+            let seen = try run([foldback] + question)
+            #expect(seen.errors.contains("Documents reads none of the log's"), "\(seen)")
+            let own = try run([feedReplay] + question)
+            #expect(!own.errors.contains("reads none"), "\(own)")
+        }
+    }
+
+    @Test func `minimise says where a command cannot tell of the whole`() throws {
+        try ReplayStory.makeLog(directory.log)
+        let seen = try tool("minimise", "--run", "exit 125")
+        #expect(seen.status == 125 && seen.errors.contains("cannot tell"), "\(seen)")
     }
 
     @Test func `rerun compares two types, and says where they part`() throws {
