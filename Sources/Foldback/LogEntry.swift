@@ -58,6 +58,23 @@ public struct LogEntry<Event: Sendable>: Sendable {
 }
 
 extension LogEntry {
+    /// The intents of this log that the entry is about, its own first; a batch names origins instead.
+    public var intentNumbers: [IntentNumber] {
+        switch content {
+        case .intent(let number, _, _, _, let retries): [number] + (retries.map { [$0] } ?? [])
+        case .acknowledged(let number, _, _), .rejected(let number, _), .withdrawn(let number),
+            .dismissed(let number):
+            [number]
+        case .confirmed: []
+        }
+    }
+
+    /// The intents that a batch's events were, of whatever replica.
+    public var origins: [IntentID] {
+        guard case .confirmed(let events, _) = content else { return [] }
+        return events.compactMap(\.origin)
+    }
+
     /// The events that the entry brings.
     public var events: [LoggedEvent<Event>] {
         switch content {

@@ -95,10 +95,8 @@
                 if entry.ownIntent == number {
                     own = IntentID(replica: entry.replica, number: number)
                 }
-                guard case .confirmed(let events, _) = entry.content else {
-                    return entry.intents.contains { $0.number == number }
-                }
-                return events.contains { $0.origin != nil && $0.origin == own }
+                if entry.intentNumbers.contains(number) { return true }
+                return own.map(entry.origins.contains) ?? false
             }
         }
 

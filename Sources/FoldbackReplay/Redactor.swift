@@ -60,7 +60,7 @@
 
     extension [LogEntry<[UInt8]>] {
         fileprivate var replicas: Set<ReplicaID> {
-            Set(map(\.replica)).union(flatMap(\.intents).map(\.replica))
+            Set(map(\.replica)).union(flatMap(\.origins).map(\.replica))
         }
     }
 

@@ -110,7 +110,7 @@
                 abstract: "Looks at Foldback logs: what happened, and why.",
                 discussion: """
                     Exit codes: 0 done, 1 the answer is no, 2 wrong use, 3 the log or a file cannot be used, \
-                    125 nobody could tell (first-break).
+                    125 nobody could tell (first-break, minimise).
 
                     Example: \(Tool.name) why feed.log --key post
                     """,

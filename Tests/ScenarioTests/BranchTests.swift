@@ -11,9 +11,9 @@ import Testing
     ) -> [LogEntry<Move>] {
         var own: IntentID?
         if let entry = history.entries.first(where: { $0.sequence == gone }),
-            case .intent = entry.content
+            case .intent(let number, _, _, _, _) = entry.content
         {
-            own = entry.intents.first
+            own = IntentID(replica: entry.replica, number: number)
         }
         return history.entries.compactMap { entry -> LogEntry<Move>? in
             guard entry.sequence != gone else { return nil }
@@ -25,7 +25,7 @@ import Testing
                     content: .confirmed(
                         events.filter { own == nil || $0.origin != own }, through: through))
             case .acknowledged, .rejected, .withdrawn, .dismissed:
-                return entry.intents.first?.number == own?.number ? nil : entry
+                return entry.intentNumbers.first == own?.number ? nil : entry
             }
         }
     }

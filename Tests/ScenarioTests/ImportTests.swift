@@ -107,6 +107,16 @@ import Testing
                 }
             }
             #expect(try others[1].verify(Board.self).findings == [])
+            var recorded: [IntentNumber: ReplicaID] = [:]
+            for entry in try reader.entries(from: 1, countMax: 1_000) {
+                guard case .intent(let number, _, _, _, _) = entry.content else { continue }
+                recorded[number] = entry.replica
+            }
+            for cause in try reader.causes(of: JSONPointer([]), in: Board.self) {
+                if case .confirmed = cause.entry.content { continue }
+                #expect(!cause.intents.isEmpty)
+                #expect(cause.intents.allSatisfy { recorded[$0.number] == $0.replica })
+            }
             for reader in others + [reader] { reader.close() }
         }
     }

@@ -35,11 +35,13 @@ extension LogReader {
         let end = try lastSequence()
         if let last, last > end { throw .beyondEnd(last, last: end) }
         var causes: [Cause<P.Event>] = []
+        var recorders = Recorders()
         var replay = try replay(projection)
         replay.noteTouched()
         var view = replay.snapshot.view.shown(at: place)
         var confirmed = replay.snapshot.confirmed.shown(at: place)
         while replay.sequence < last ?? end, let record = try replay.nextRecord() {
+            recorders.note(record)
             let newView =
                 replay.touched.view.has(place) ? replay.snapshot.view.shown(at: place) : view
             let newConfirmed =
@@ -49,7 +51,7 @@ extension LogReader {
             let entry = LogEntry<P.Event>(record)
             causes.append(
                 Cause(
-                    entry: entry, intents: entry.intents,
+                    entry: entry, intents: recorders.intents(of: entry),
                     view: Cause.Change(old: view, new: newView),
                     confirmed: Cause.Change(old: confirmed, new: newConfirmed)))
             (view, confirmed) = (newView, newConfirmed)
@@ -58,16 +60,23 @@ extension LogReader {
     }
 }
 
-extension LogEntry {
-    /// The intents that the entry is about; another replica's only where its events name them.
-    public var intents: [IntentID] {
-        switch content {
-        case .intent(let number, _, _, _, let retries):
-            [number, retries].compactMap { $0 }.map { IntentID(replica: replica, number: $0) }
-        case .acknowledged(let number, _, _), .rejected(let number, _), .withdrawn(let number),
-            .dismissed(let number):
-            [IntentID(replica: replica, number: number)]
-        case .confirmed(let events, _): events.compactMap(\.origin)
+/// Which replica recorded each intent: a log that was copied goes on as another one.
+private struct Recorders {
+    /// From which number on; numbers rise.
+    private var replicas: [(first: IntentNumber, replica: ReplicaID)] = []
+
+    mutating func note(_ record: Record) {
+        guard case .intent(let intent) = record.entry, record.replica != replicas.last?.replica
+        else { return }
+        replicas.append((intent.number, record.replica))
+    }
+
+    /// The intents that the entry is about.
+    func intents<Event>(of entry: LogEntry<Event>) -> [IntentID] {
+        let own = entry.intentNumbers.compactMap { number in
+            replicas.last { $0.first <= number }
+                .map { IntentID(replica: $0.replica, number: number) }
         }
+        return own + entry.origins
     }
 }

@@ -29,8 +29,8 @@
         var json = false
 
         func run() throws {
-            let reader = try log.reader()
             let view = try Tool.projection(named: projection.name).view
+            let reader = try log.reader(seenBy: view)
             let last = try reader.lastSequence().value
             guard from <= last else {
                 throw FoldbackError.beyondEnd(LogSequence(from), last: LogSequence(last))

@@ -7,7 +7,7 @@ import Testing
     private let foldback = ShellProcess.executable("foldback").path
     private let directory = DiskDirectory()
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `a tail follows what is recorded while it looks, and ends when all is answered`() throws {
         let shell = try ShellProcess(directory.log, ["--confirmed-by", "acknowledgement"])
         shell.send(ReplayStory.lines[0])
@@ -28,7 +28,7 @@ import Testing
         #expect(shell.finish().status == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `tail -f goes on until it is interrupted`() throws {
+    @Test(.timeLimit(.minutes(10))) func `tail -f goes on until it is interrupted`() throws {
         let shell = try ShellProcess(directory.log, ["--confirmed-by", "acknowledgement"])
         shell.send(ReplayStory.lines[0], ReplayStory.lines[1])
         #expect(shell.answer()?["ok"] == true)
