@@ -37,6 +37,12 @@
                     Foundation.write(descriptor, $0.baseAddress, $0.count)
                 }
                 if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EAGAIN {
+                    // Who started this has it so that nobody waits.
+                    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    _ = poll(&wait, 1, -1)
+                    continue
+                }
                 guard count >= 0 else { throw StreamFailure.unwritable(name) }
                 rest = rest.dropFirst(count)
             }

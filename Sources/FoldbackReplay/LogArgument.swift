@@ -44,8 +44,8 @@
 
         /// - Parameter path: of a file of `export`; - for standard input.
         static func history(at path: String) throws -> RecordedHistory<[UInt8]> {
-            let name = path == "-" ? "standard input" : path
-            guard let text = String(data: Data(try bytes(at: path)), encoding: .utf8) else {
+            let name = shown(path)
+            guard let text = String(validating: try bytes(at: path), as: UTF8.self) else {
                 throw StreamFailure("\(name) is not UTF-8")
             }
             do { return try RecordedHistory(ndjson: text) } catch let error as HistoryFileError {
@@ -53,9 +53,12 @@
             }
         }
 
+        /// A path as errors have it.
+        static func shown(_ path: String) -> String { path == "-" ? "standard input" : path }
+
         private static func bytes(at path: String) throws -> [UInt8] {
             guard path != "-" else {
-                return try Descriptor.readToEnd(STDIN_FILENO, named: "standard input")
+                return try Descriptor.readToEnd(STDIN_FILENO, named: shown(path))
             }
             let descriptor = open(path, O_RDONLY)
             guard descriptor >= 0 else { throw StreamFailure.unreadable(path) }

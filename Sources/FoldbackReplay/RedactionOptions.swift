@@ -57,9 +57,9 @@
             for (rule, count) in redacted.counts where count == 0 {
                 if case .keep = rule { continue }
                 throw ValidationError(
-                    "\(rule) is nowhere in the log's events; nothing was written".visible)
+                    "\(rule) is nowhere in the log's events; nothing was written")
             }
-            for (rule, count) in redacted.counts { Output.note("\(rule): \(count)".visible) }
+            for (rule, count) in redacted.counts { Output.note("\(rule): \(count)") }
             for projection in all {
                 let change = Progress.run("comparing") {
                     projection.view.deviation(of: redacted.history, from: history)
@@ -67,7 +67,7 @@
                 guard let change else { continue }
                 Output.note(
                     "the redacted log does not behave as the log does: \(projection.name): \(change)"
-                        .visible)
+                )
             }
             return redacted.history
         }

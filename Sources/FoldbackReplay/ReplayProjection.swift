@@ -213,7 +213,7 @@
                 guard let entry = try? replay.next() else { break }
                 for event in entry.events {
                     guard event.event == nil else { return nil }
-                    first = first ?? String(event.text.prefix(80)).visible
+                    first = first ?? String(event.text.prefix(80))
                 }
             }
             return first

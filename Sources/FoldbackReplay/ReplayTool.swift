@@ -49,8 +49,9 @@
                 exit(code.rawValue)
             } catch {
                 guard ReplayCommand<Self>.exitCode(for: error) != .success else {
-                    print(ReplayCommand<Self>.fullMessage(for: error))
-                    return
+                    do {
+                        return try Output.line(ReplayCommand<Self>.fullMessage(for: error))
+                    } catch { fail("\(error)", code: 3) }
                 }
                 let message = ReplayCommand<Self>.message(for: error)
                 fail("\(message)\(hint(to: message)); see \(helped) --help", code: 2)

@@ -29,8 +29,9 @@
             slot = Vanishing.add(path)
             let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
             guard descriptor >= 0 else {
+                let failure = StreamFailure.unwritable(self.name)
                 Vanishing.remove(slot)
-                throw StreamFailure.unwritable(self.name)
+                throw failure
             }
             Foundation.close(descriptor)
             // A signal came before the file did.

@@ -262,6 +262,31 @@ import Testing
         #expect(found.end.isNone)
     }
 
+    @Test func `answers that are swapped and changed stay where they stand`() async throws {
+        let store = Foldback.inMemory(
+            Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
+            sources: .counting())
+        _ = try await store.record(.set("a", 1))
+        _ = try await store.record(.set("b", 1))
+        try await store.acknowledge(1)
+        try await store.acknowledge(2)
+        _ = try await store.record(.set("c", 1))
+        let history = try store.history()
+        for number in [1, 2] as [IntentNumber] {
+            let branch = try history.branch([
+                .swap(3, 4), .reject(number, Rejection(message: "no")),
+            ])
+            #expect(branch.history.sequences == history.sequences)
+            let found = history.divergences(of: branch, in: Board.self)
+            #expect(found.entries.first?.sequence == 3)
+            #expect(
+                found.end.view.map(\.place.description) == ["/cells/\(number == 1 ? "a" : "b")"])
+        }
+        // An intent at the place of an answer moves no number but those that changed their order.
+        let moved = try history.branch([.swap(2, 3)])
+        #expect(moved.intents == [1: 1, 2: 2, 3: 3] && moved.history.sequences == [1, 2, 3, 4, 5])
+    }
+
     /// Two intents of this replica, of which a batch confirms the first, with another replica's.
     private static func downlink() async throws -> RecordedHistory<Move> {
         let me = try #require(ReplicaID("me"))

@@ -112,6 +112,8 @@ import Testing
                 guard case .intent(let number, _, _, _, _) = entry.content else { continue }
                 recorded[number] = entry.replica
             }
+            #expect(Set(recorded.values).count > 1)
+            for index in found.indices { #expect(try found[index].next() == nil) }
             for cause in try reader.causes(of: JSONPointer([]), in: Board.self) {
                 if case .confirmed = cause.entry.content { continue }
                 #expect(!cause.intents.isEmpty)

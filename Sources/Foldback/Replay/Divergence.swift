@@ -135,7 +135,7 @@ extension JSONPointer {
 
 extension RecordedHistory {
     /// Where a branch of this history shows something else, entry by entry: behind each entry of this history,
-    /// what the branch shows once it has had that one. Behind the last both have come to their ends.
+    /// what the branch shows once it has had what stands in that one's place. Behind the last both have come to their ends.
     ///
     /// - Complexity: folds both; looks at what an entry touched where ``Projection/places(touchedBy:_:)`` says so,
     ///   otherwise at each state whole.

@@ -29,9 +29,10 @@ extension LogReader {
     /// - Parameters:
     ///   - projection: whose states are looked at.
     ///   - isMonotone: looks at few states, the last and then halving what is left, and finds the first only if
-    ///     states that are bad once stay bad: nil says that the last is good. Otherwise one pass looks at every state.
+    ///     states that are bad once stay bad: nil says that the last is good, or that nobody could tell of it and of
+    ///     none that was looked at it is bad. Otherwise one pass looks at every state.
     ///   - verdict: of the state behind an entry; of that before the first as well.
-    /// - Complexity: folds the log up to the break, asking once for each entry; with `isMonotone`, log2(n) states
+    /// - Complexity: folds the log up to the break, asking once for each entry; with `isMonotone`, 1 + log2(n) states
     ///   from their nearest checkpoints, and one more for each of which nobody can tell.
     /// - Throws: what `verdict` throws; `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func firstBreak<P: Projection>(

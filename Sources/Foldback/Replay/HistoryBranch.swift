@@ -53,10 +53,11 @@ extension RecordedHistory {
         let numbered = draft.numbered()
         let history = following(numbered.entries.map { Record($0) })
         let kept = Set(history.sequences)
-        let there = Set(numbered.origins.filter { kept.contains($0.key) }.values)
+        let origins = numbered.origins.filter { kept.contains($0.key) }
+        let there = Set(origins.values)
         return HistoryBranch(
-            history: history, origins: numbered.origins.filter { kept.contains($0.key) },
-            intents: numbered.intents, inserted: numbered.inserted, slots: numbered.slots,
+            history: history, origins: origins, intents: numbered.intents,
+            inserted: numbered.inserted, slots: numbered.slots.filter { kept.contains($0.key) },
             leftOut: sequences.filter { !there.contains($0) && !draft.dropped.contains($0) },
             retryingNothing: history.retriers(isRetrying: false).compactMap { numbered.intents[$0] }
                 .filter(Set(retriers(isRetrying: true)).contains))
@@ -82,17 +83,11 @@ private struct NumberedDraft<Event: Sendable> {
 
 /// The entries of a branch while it is made.
 private struct BranchDraft<Event: Sendable> {
-    /// A place of the history, and the number that it gave.
-    private struct Slot {
-        let sequence: LogSequence
-        let number: IntentNumber?
-    }
-
     private struct Draft {
         /// Nil for one that is new.
         let origin: LogSequence?
-        /// Where it stands; nil: where nothing was.
-        var slot: Slot?
+        /// At whose place it stands; nil: where nothing was.
+        var slot: LogSequence?
         var entry: LogEntry<Event>
 
         var isInsertedIntent: Bool {
@@ -104,8 +99,9 @@ private struct BranchDraft<Event: Sendable> {
     private struct Taken {
         /// Where the first was.
         var first: Int?
-        /// Which entry that was, where it is gone.
+        /// Which entry that was, where it is gone, and at whose place it stood.
         var origin: LogSequence?
+        var slot: LogSequence?
         var gone: [LogSequence] = []
     }
 
@@ -116,10 +112,7 @@ private struct BranchDraft<Event: Sendable> {
 
     init(_ entries: [LogEntry<Event>], _ replica: ReplicaID) {
         self.entries = entries
-        drafts = entries.map { entry in
-            let slot = Slot(sequence: entry.sequence, number: entry.ownIntent)
-            return Draft(origin: entry.sequence, slot: slot, entry: entry)
-        }
+        drafts = entries.map { Draft(origin: $0.sequence, slot: $0.sequence, entry: $0) }
         self.replica = replica
     }
 
@@ -146,7 +139,7 @@ private struct BranchDraft<Event: Sendable> {
                     number, event, isConfirmOnly: isConfirmOnly, once: once, retries: retries))
         case .record(let event, let sequence):
             let place = sequence == 0 ? 0 : try place(of: sequence) + 1
-            // Numbered behind all others for now; ``numbered()`` finds its own.
+            // ``numbered()`` finds its number.
             insert(
                 .intent(0, event, isConfirmOnly: false, once: nil, retries: nil), at: place)
         case .reject(let number, let rejection):
@@ -159,14 +152,13 @@ private struct BranchDraft<Event: Sendable> {
     }
 
     private mutating func insert(
-        _ content: LogEntry<Event>.Content, at place: Int, _ origin: LogSequence? = nil
+        _ content: LogEntry<Event>.Content, at place: Int, insteadOf taken: Taken? = nil
     ) {
         let near = drafts.isEmpty ? nil : drafts[max(0, place - 1)].entry
         let entry = LogEntry<Event>(
             sequence: near?.sequence ?? 0, time: near?.time ?? Timestamp(millisecondsSince1970: 0),
             replica: replica, info: [:], content: content)
-        let slot = origin.map { Slot(sequence: $0, number: nil) }
-        drafts.insert(Draft(origin: origin, slot: slot, entry: entry), at: place)
+        drafts.insert(Draft(origin: taken?.origin, slot: taken?.slot, entry: entry), at: place)
     }
 
     /// Takes out what the log says of the intent, and says this instead.
@@ -176,7 +168,7 @@ private struct BranchDraft<Event: Sendable> {
         let own = drafts[try place(ofIntent: number)].entry
         let id = IntentID(replica: own.replica, number: number)
         let answers = takeAnswers(to: id, withEvents: withEvents)
-        insert(content, at: answers.first ?? drafts.count, answers.origin)
+        insert(content, at: answers.first ?? drafts.count, insteadOf: answers)
     }
 
     /// - Parameter withEvents: whether its events go from batches as well; the batches stay.
@@ -186,14 +178,15 @@ private struct BranchDraft<Event: Sendable> {
             switch drafts[place].entry.content {
             case .acknowledged(id.number, _, _), .rejected(id.number, _), .withdrawn(id.number),
                 .dismissed(id.number):
-                taken.origin = drafts.remove(at: place).origin
-                if let origin = taken.origin { taken.gone.append(origin) }
+                let gone = drafts.remove(at: place)
+                (taken.origin, taken.slot) = (gone.origin, gone.slot)
+                if let origin = gone.origin { taken.gone.append(origin) }
                 taken.first = place
             case .confirmed(let events, let through)
             where withEvents && events.contains { $0.origin == id }:
                 drafts[place].entry = drafts[place].entry.replacing(
                     .confirmed(events.filter { $0.origin != id }, through: through))
-                taken.origin = nil
+                (taken.origin, taken.slot) = (nil, nil)
                 taken.first = place
             default: break
             }
@@ -206,12 +199,16 @@ private struct BranchDraft<Event: Sendable> {
         var renumbering = Renumbering()
         var numbered = NumberedDraft<Event>()
         var last: IntentNumber = 0
+        // Given out again in their order, whoever stands where now.
+        var numbers = drafts.filter { !$0.isInsertedIntent }.compactMap(\.entry.ownIntent)
+            .sorted()[...]
         for draft in drafts {
-            guard case .intent(let number, _, _, _, _) = draft.entry.content else { continue }
-            last = max(draft.slot?.number ?? 0, last.next)
-            if draft.origin == nil {
+            guard let number = draft.entry.ownIntent else { continue }
+            if draft.isInsertedIntent {
+                last = last.next
                 numbered.inserted.append(last)
             } else {
+                last = max(numbers.popFirst() ?? 0, last.next)
                 renumbering.number(draft.entry, last)
                 numbered.intents[last] = number
             }
@@ -219,9 +216,9 @@ private struct BranchDraft<Event: Sendable> {
         var inserted = numbered.inserted[...]
         var sequence: LogSequence = 0
         for draft in drafts {
-            sequence = max(draft.slot?.sequence ?? 0, sequence.next)
+            sequence = max(draft.slot ?? 0, sequence.next)
             numbered.origins[sequence] = draft.origin
-            numbered.slots[sequence] = draft.slot?.sequence
+            numbered.slots[sequence] = draft.slot
             let own = draft.isInsertedIntent ? inserted.popFirst() : nil
             numbered.entries.append(renumbering.made(of: draft.entry, at: sequence, own))
         }

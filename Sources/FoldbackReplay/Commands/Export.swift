@@ -203,7 +203,8 @@
                 try Foldback.checkImport(history, into: log.directory)
             } catch {
                 guard case .doesNotFollow = error else { throw error }
-                throw StreamFailure("\(file): \(error); --close-gaps closes them")
+                throw StreamFailure(
+                    "\(LogArgument.shown(file)): \(error); --close-gaps closes them")
             }
             if !dryRun { try await Foldback.importHistory(history, into: log.directory) }
             let intents = history.entries.count {

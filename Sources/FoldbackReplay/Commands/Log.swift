@@ -64,7 +64,8 @@
 
         func run() throws {
             guard !(follow && log.isFile) else {
-                throw ValidationError("\(log.path) is a file, which does not grow; -f is for logs")
+                throw ValidationError(
+                    "\(LogArgument.shown(log.path)) does not grow as a log does; -f is for logs")
             }
             let reader = try log.reader()
             let printer = EntryPrinter(reader, try filter.predicate(in: reader), json)
@@ -92,7 +93,7 @@
             let status = try reader.status()
             guard status.pendingCount + status.acceptedCount > 0 else { return }
             Output.note(
-                "\(log.path) is a file, which does not grow: \(status.pendingCount) intents are pending, \(status.acceptedCount) accepted"
+                "\(LogArgument.shown(log.path)) does not grow as a log does: \(status.pendingCount) intents are pending, \(status.acceptedCount) accepted"
             )
             throw ExitCode(1)
         }

@@ -28,10 +28,16 @@
         @Flag(help: "One JSON object for each screen.")
         var json = false
 
+        func validate() throws {
+            guard log.path != "-" else {
+                throw ValidationError("standard input is for keys; give step a log or a file")
+            }
+        }
+
         func run() throws {
             let view = try Tool.projection(named: projection.name).view
             let reader = try log.reader(seenBy: view)
-            let last = try reader.lastSequence().value
+            var last = try reader.lastSequence().value
             guard from <= last else {
                 throw FoldbackError.beyondEnd(LogSequence(from), last: LogSequence(last))
             }
@@ -39,11 +45,13 @@
             try show(place, reader, view, of: last)
             while let line = readLine() {
                 var hint: String?
+                // A store may go on meanwhile.
+                last = try reader.lastSequence().value
                 switch line.trimmingCharacters(in: .newlines) {
                 case "", "n":
                     let next = try next(place, reader)
                     hint = next == nil ? "there is no entry behind \(last)" : nil
-                    place = next ?? last
+                    place = next ?? place
                 case "p":
                     hint = place == 0 ? "there is nothing before the first entry" : nil
                     place = try previous(place, reader)
@@ -52,6 +60,7 @@
                 case " ":
                     while let next = try next(place, reader) {
                         place = next
+                        last = max(last, next)
                         try show(place, reader, view, of: last)
                         Thread.sleep(forTimeInterval: 0.3)
                     }
@@ -79,10 +88,16 @@
             try reader.entries(from: LogSequence(place + 1), countMax: 1).first?.sequence.value
         }
 
+        /// Looks back in steps that double: a file may have wide gaps.
         private func previous(_ place: UInt64, _ reader: LogReader) throws -> UInt64 {
-            var place = place - min(place, 1)
-            while place > 0, try entry(place, reader) == nil { place -= 1 }
-            return place
+            var start = place
+            while start > 1 {
+                start -= min(place - start + 1, start - 1)
+                var found = start - 1
+                while let next = try next(found, reader), next < place { found = next }
+                if found >= start { return found }
+            }
+            return 0
         }
 
         /// Nil where there is none.

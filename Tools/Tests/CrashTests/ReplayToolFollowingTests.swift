@@ -132,6 +132,20 @@ import Testing
 
     @Test func `stepping through what is left of a history keeps to what is there`() throws {
         let file = directory.url.appending(path: "log.ndjson")
+        let none = try run([foldback, "step", "-"])
+        #expect(none.status == 2 && none.errors.contains("standard input is for keys"), "\(none)")
+        // One sequence at a time would take for ever.
+        let far = Int64.max - 2
+        try ReplayStory.write(
+            [2, 3, far].map { number in
+                #"{"at":1,"event":{"key":"a","op":"set","value":1},"intent":\#(number),"kind":"intent","replica":"me","sequence":\#(number)}"#
+            }, to: file)
+        let wide = try run([
+            "sh", "-c", "printf 'e\\np\\np\\np\\n' | \(foldback) step \(file.path) --json",
+        ])
+        let places = try wide.output.split(separator: "\n")
+            .map { try JSON(parsing: String($0))["entry"]?["sequence"] }
+        #expect(places == [nil, .integer(far), 3, 2, nil], "\(wide)")
         try ReplayStory.write(
             [2, 5].map { number in
                 #"{"at":1,"event":{"key":"a","op":"set","value":1},"intent":\#(number),"kind":"intent","replica":"me","sequence":\#(number)}"#

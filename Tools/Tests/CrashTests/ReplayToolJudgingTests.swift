@@ -124,7 +124,7 @@ import Testing
             status: Int32, output: String, errors: String
         ) {
             try run(
-                ["env", "--default-signal=INT,TERM,PIPE", "TMPDIR=\(scratch.path)"]
+                ["env", "--default-signal=HUP,INT,TERM,PIPE", "TMPDIR=\(scratch.path)"]
                     + [foldback, "minimise", directory.log.path]
                     + ["-o", output, "--run", command])
         }
@@ -198,7 +198,7 @@ import Testing
             let seen = try run([foldback] + question)
             #expect(seen.errors.contains("Documents reads none of the log's"), "\(seen)")
             let own = try run([feedReplay] + question)
-            #expect(!own.errors.contains("reads none"), "\(own)")
+            #expect(own.status < 2 && !own.errors.contains("reads none"), "\(own)")
         }
     }
 

@@ -20,6 +20,7 @@ import Testing
                 #"{"at":\#(time.0),"event":{"key":"a","op":"delete"},"intent":\#(index + 1),"kind":"intent","replica":"me","sequence":\#(index + 1)}"#
             }, to: file)
         let seen = try run([foldback, "log", file.path]).output.split(separator: "\n")
+        #expect(seen.count == times.count)
         for ((_, text), line) in zip(times, seen) {
             #expect(line.contains("  \(text)  "), "\(line)")
         }
@@ -51,6 +52,7 @@ import Testing
         ]
         for command in commands {
             let seen = try run([foldback, command[0], directory.log.path] + command.dropFirst())
+            #expect(seen.status < 2 && !seen.output.isEmpty, "\(command): \(seen)")
             let scalars = (seen.output + seen.errors).unicodeScalars
             #expect(
                 !scalars.contains { $0 != "\n" && ($0.value < 0x20 || $0.properties.isBidiControl) }
