@@ -9,6 +9,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Foldback", targets: ["Foldback"]),
+        .library(name: "FoldbackHistory", targets: ["FoldbackHistory"]),
         .library(name: "FoldbackSync", targets: ["FoldbackSync"]),
         .library(name: "FoldbackTesting", targets: ["FoldbackTesting"]),
         .library(name: "FoldbackReplay", targets: ["FoldbackReplay"]),
@@ -36,14 +37,15 @@ let package = Package(
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ],
             swiftSettings: strict),
+        .target(name: "FoldbackHistory", dependencies: ["Foldback"], swiftSettings: strict),
         .target(name: "FoldbackSync", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
-            name: "FoldbackTesting", dependencies: ["Foldback", "FoldbackSync"],
+            name: "FoldbackTesting", dependencies: ["Foldback", "FoldbackHistory", "FoldbackSync"],
             swiftSettings: strict),
         .target(
             name: "FoldbackReplay",
             dependencies: [
-                "Foldback",
+                "Foldback", "FoldbackHistory",
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["ReplayTool"])),
@@ -61,13 +63,19 @@ let package = Package(
         // would fetch.
         .executableTarget(
             name: "foldback-bench",
-            dependencies: ["Foldback", "FoldbackLMDB", "CLMDB", "MessageExample"],
+            dependencies: [
+                "Foldback", "FoldbackHistory", "FoldbackLMDB", "CLMDB", "MessageExample",
+            ],
             path: "Tools/Benchmarks", swiftSettings: strict),
         .testTarget(
             name: "FoldbackLMDBTests", dependencies: ["FoldbackLMDB", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "FoldbackTests", dependencies: ["Foldback", "MessageExample", "TestSupport"],
+            name: "FoldbackTests",
+            dependencies: ["Foldback", "FoldbackHistory", "MessageExample", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FoldbackHistoryTests", dependencies: ["FoldbackHistory", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackSyncTests",
@@ -77,7 +85,7 @@ let package = Package(
             name: "FoldbackTestingTests", dependencies: ["FoldbackTesting", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "ScenarioTests", dependencies: ["Foldback", "TestSupport"],
+            name: "ScenarioTests", dependencies: ["Foldback", "FoldbackHistory", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

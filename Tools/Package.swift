@@ -14,7 +14,11 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "FoldbackShell", dependencies: [.product(name: "Foldback", package: "Foldback")],
+            name: "FoldbackShell",
+            dependencies: [
+                .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackHistory", package: "Foldback"),
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "foldback",

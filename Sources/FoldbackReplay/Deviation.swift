@@ -1,5 +1,6 @@
 #if ReplayTool
     import Foldback
+    import FoldbackHistory
 
     extension TypedView {
         /// Where a history of as many entries first means something else than another: a fault, a conflict, what

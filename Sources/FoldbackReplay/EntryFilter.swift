@@ -1,6 +1,7 @@
 #if ReplayTool
     import ArgumentParser
     import Foldback
+    import FoldbackHistory
     import Foundation
 
     /// Which entries are printed; all that is given has to hold.

@@ -1,5 +1,6 @@
 #if ReplayTool
     import Foldback
+    import FoldbackHistory
 
     extension LogEntry {
         /// The entry for people, on one line.

@@ -1,6 +1,7 @@
 #if ReplayTool
     import ArgumentParser
     import Foldback
+    import FoldbackHistory
 
     /// How an export is redacted.
     struct RedactionOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 #if ReplayTool
     import Foldback
+    import FoldbackHistory
 
     /// What must not leave the machine, and what may: rules that a whole history is written over by.
     ///

@@ -1,5 +1,6 @@
 #if ReplayTool
     import Foldback
+    import FoldbackHistory
 
     /// A projection as a ``ReplayTool`` looks at it.
     public struct ReplayProjection: Sendable {

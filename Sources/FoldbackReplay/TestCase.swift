@@ -1,5 +1,6 @@
 #if ReplayTool
     import Foldback
+    import FoldbackHistory
     import Foundation
 
     /// A test that a history gives what the log gave.

@@ -1,3 +1,4 @@
+import FoldbackHistory
 import FoldbackLMDB
 import Foundation
 import Synchronization

@@ -22,7 +22,7 @@ import Testing
         delayMax: .seconds(60))
 
     private func store(_ kind: LogKind = .downlink) -> Store<Board> {
-        Foldback.inMemory(
+        Store.inMemory(
             Board.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
     }
 

@@ -19,10 +19,10 @@ import Testing
     ) throws -> Store<P> {
         switch engine {
         case .memory:
-            Foldback.inMemory(
+            Store.inMemory(
                 board, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
         case .lmdb:
-            try Foldback.openWithoutThread(
+            try Store.openWithoutThread(
                 at: directory.log, board, confirmedBy: kind, durability: .relaxed,
                 replica: ReplicaID("me"), sources: .counting())
         }
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `a store with a thread, and the system's clock`() async throws {
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .durable)
         let authority = InProcessAuthority(Board.self)
         let outbox = Outbox(store, to: authority, policy: .concurrent(requestsMax: 4))
@@ -278,7 +278,7 @@ import Testing
             _ = try await first.record(.claim("a"))
             _ = try await first.record(.set("b", 1))
             let rows = try #require(first.memoryRows)
-            let store = try Foldback.inMemory(
+            let store = try Store.inMemory(
                 ShortSightedBoard.self, reopening: rows, sources: .counting())
             let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
             try await withThrowingTaskGroup(of: Void.self) { group in

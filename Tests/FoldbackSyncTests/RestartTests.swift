@@ -72,13 +72,13 @@ import Testing
     private static func live<P: BoardFold>(_ board: P.Type, jobsMax: Int) async throws -> Bool {
         let authority = InProcessAuthority(Board.self)
         let calls = FaultPlan(faults)
-        let first = Foldback.inMemory(
+        let first = Store.inMemory(
             board, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .counting())
         for move in moves { _ = try await first.record(move, force: true) }
         let rows = try await play(first, watch(first, authority, calls), jobsMax: jobsMax)
         let last =
             try rows.map {
-                try Foldback.inMemory(board, reopening: $0, sources: .counting())
+                try Store.inMemory(board, reopening: $0, sources: .counting())
             } ?? first
         _ = try await play(last, watch(last, authority, calls), jobsMax: .max)
         let time = VirtualTime()

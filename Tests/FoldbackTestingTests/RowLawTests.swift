@@ -329,7 +329,7 @@ import Testing
     }
 
     @Test func `what such a codec leaves behind makes pages throw`() async throws {
-        let store = Foldback.inMemory(Diary.self, confirmedBy: .downlink)
+        let store = Store.inMemory(Diary.self, confirmedBy: .downlink)
         _ = try await store.record(.set("a", 3))
         _ = try await store.record(.remove("a"))
         #expect(throws: FoldbackError.self) {

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import Testing
 
 @testable import FoldbackTesting

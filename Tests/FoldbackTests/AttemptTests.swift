@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import FoldbackLMDB
 import Foundation
 import TestSupport
@@ -19,7 +20,7 @@ import Testing
         next: time(99))
 
     private func open() async throws(FoldbackError) -> Store<Board> {
-        try await Foldback.open(
+        try await Store.open(
             at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: .manual, replica: ReplicaID("me"), sources: .counting())
     }
@@ -153,7 +154,7 @@ import Testing
         #expect(try reader.attempts().isEmpty)
         #expect(try reader.verify(Board.self).isSound)
         reader.close()
-        let again = try await Foldback.open(
+        let again = try await Store.open(
             at: old, Board.self, confirmedBy: .downlink, durability: .relaxed)
         #expect(try await again.note([1: Self.once], flushes: true) == [1])
         #expect(again.view.cells == ["a": 1])
@@ -237,7 +238,7 @@ import Testing
         _ = try await first.note([1: Self.failed], flushes: false)
         let rows = try #require(first.memoryRows)
         _ = try await first.record(.set("late", 1))
-        let second = try Foldback.inMemory(Board.self, reopening: rows, sources: .counting())
+        let second = try Store.inMemory(Board.self, reopening: rows, sources: .counting())
         #expect(second.view.cells == ["a": 1])
         #expect(second.rejections == [2])
         #expect(second.attempts == [1: Self.failed])
@@ -251,7 +252,7 @@ import Testing
 
     @Test func `a log on disk is written without a thread`() async throws {
         func open() throws(FoldbackError) -> Store<Board> {
-            try Foldback.openWithoutThread(
+            try Store.openWithoutThread(
                 at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed,
                 replica: ReplicaID("me"), sources: .counting())
         }

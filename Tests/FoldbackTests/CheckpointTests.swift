@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import FoldbackLMDB
 import Foundation
 import Synchronization
@@ -12,7 +13,7 @@ import Testing
     private func open<P: Projection>(
         _ projection: P.Type = Board.self, _ policy: CheckpointPolicy = .manual
     ) async throws(FoldbackError) -> Store<P> {
-        try await Foldback.open(
+        try await Store.open(
             at: directory.log, projection, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: policy, replica: ReplicaID("me"))
     }
@@ -417,7 +418,7 @@ import Testing
     }
 
     @Test func `a large state is written in pieces, and read back`() async throws {
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: directory.log, Documents.self, confirmedBy: .acknowledgement,
             durability: .relaxed, checkpoints: .manual)
         for number in 1...30 {
@@ -429,7 +430,7 @@ import Testing
         let documents = store.view
         await store.close()
         #expect(try rows().count > 4)
-        let again = try await Foldback.open(
+        let again = try await Store.open(
             at: directory.log, Documents.self, confirmedBy: .acknowledgement,
             durability: .relaxed, checkpoints: .manual)
         #expect(again.start.entriesFolded == 0)

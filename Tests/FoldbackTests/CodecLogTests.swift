@@ -13,7 +13,7 @@ import Testing
         _ fold: P.Type, _ kind: LogKind = .downlink,
         catchingUp progress: (@Sendable (CatchingUp) -> Void)? = nil
     ) async throws(FoldbackError) -> Store<P> {
-        try await Foldback.open(
+        try await Store.open(
             at: directory.log, fold, confirmedBy: kind, durability: .relaxed,
             checkpoints: .manual, replica: ReplicaID("me"), sources: .counting(),
             catchingUp: progress)

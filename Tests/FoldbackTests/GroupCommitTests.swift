@@ -142,7 +142,7 @@ import Testing
             }
         }
         await store.close()
-        let again = try Foldback.inMemory(
+        let again = try Store.inMemory(
             RowBoard.self, reopening: storage.log.rows, sources: .counting())
         #expect(try again.seen().confirmed.cells == ["a": 1])
     }

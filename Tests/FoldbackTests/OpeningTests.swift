@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import FoldbackLMDB
 import Foundation
 import TestSupport
@@ -513,7 +514,7 @@ import Testing
     }
 
     @Test func `L2: relaxed and durable stores write the same log`() async throws {
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed)
         _ = try await store.record(.set("a", 1))
         try await store.flush()
@@ -524,7 +525,7 @@ import Testing
     }
 
     @Test func `L7: nobody has to know a map size`() async throws {
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: directory.log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
         let text = JSON.string(String(repeating: "x", count: 1 << 20))
         for number in 0..<100 { _ = try await store.record(.set("k\(number % 3)", text)) }

@@ -108,7 +108,7 @@ private struct BusyStore {
 
     @Test func `messages that are unread, newest first, and how many`() async throws {
         let directory = TemporaryDirectory()
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: directory.log, Inbox.self, also: [AdditionalProjection(Threads.self)],
             confirmedBy: .downlink, durability: .relaxed)
         for number in 1...60 as ClosedRange<UInt8> {

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `who takes nothing costs bounded memory, and is told to read again`() async throws {
-        let store = Foldback.inMemory(RowBoard.self, confirmedBy: .downlink)
+        let store = Store.inMemory(RowBoard.self, confirmedBy: .downlink)
         var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
         let all = (0...Limits.rowChangesMax).map { ("k\($0)", $0) }
         _ = try await store.record(.replaceAll(Dictionary(uniqueKeysWithValues: all)))

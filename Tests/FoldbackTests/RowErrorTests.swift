@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func `what the schema has under another type is not read`() async throws {
-        let store = Foldback.inMemory(Sizes.self, confirmedBy: .acknowledgement)
+        let store = Store.inMemory(Sizes.self, confirmedBy: .acknowledgement)
         let asIndex = RowTable("by size", key: String.self, row: Int.self)
         let asTable = Sizes.sizes.index("sizes") { _, size in size }
         let notUnique = Sizes.sizes.index("by rest") { _, size in "\(size)" }

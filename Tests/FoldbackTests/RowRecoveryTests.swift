@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import FoldbackLMDB
 import Foundation
 import Synchronization
@@ -115,7 +116,7 @@ import Testing
     {
         let directory = TemporaryDirectory()
         func open() async throws(FoldbackError) -> Store<RowBoard> {
-            try await Foldback.open(
+            try await Store.open(
                 at: directory.log, RowBoard.self, confirmedBy: .acknowledgement,
                 durability: .relaxed)
         }
@@ -139,13 +140,13 @@ import Testing
             Issue.record("\(String(describing: failure))")
             return
         }
-        try await Foldback.discardRows(at: directory.log)
+        try await LogDirectory(at: directory.log).discardRows()
         store = try await open()
         let shown = try store.read { try SeenBoard($0) }
         #expect(shown.view.cells == ["a": 6, "b": 1] && shown.confirmed.cells == ["a": 1, "b": 1])
         #expect(try await store.verify().findings == [])
         await #expect(throws: FoldbackError.self) {
-            try await Foldback.discardRows(at: directory.log)
+            try await LogDirectory(at: directory.log).discardRows()
         }
         await store.close()
     }
@@ -202,7 +203,7 @@ import Testing
         // Two transactions: none, one or both have happened.
         for writes in 0...2 {
             let cut = DyingLog(log.rows, writes: writes)
-            do { try cut.drop(try cut.storedRows()) } catch { #expect(writes < 2) }
+            do { try cut.dropRows(try cut.storedRows()) } catch { #expect(writes < 2) }
             board = try Self.store(RowBoard.self, over: MemoryLog(cut.log.rows))
             #expect(try board.seen().view == expected.view)
             #expect(try board.core.storage.projectionHeaders().count == 1)
@@ -239,7 +240,7 @@ import Testing
         #expect(findings.map(\.place) == [.rows(projection: "stored projection 1")])
         await store.close()
         let left = MemoryLog(log.rows)
-        try left.drop(try left.everyStoredRows())
+        try left.dropRows(try left.everyStoredRows())
         #expect(try Self.rowCount(of: left) == 0)
     }
 
@@ -411,7 +412,7 @@ import Testing
         await store.close()
         try Self.write(header: Self.header(ofFormat: 3, name: RowBoard.name), in: directory)
         let failure = await error { () throws(FoldbackError) in
-            try await Foldback.discardRows(at: directory.log)
+            try await LogDirectory(at: directory.log).discardRows()
         }
         guard case .newerFormat = failure else {
             Issue.record("\(String(describing: failure))")
@@ -425,7 +426,7 @@ import Testing
     private static func board(
         in directory: TemporaryDirectory
     ) async throws(FoldbackError) -> Store<RowBoard> {
-        try await Foldback.open(
+        try await Store.open(
             at: directory.log, RowBoard.self, confirmedBy: .acknowledgement, durability: .relaxed)
     }
 
@@ -468,7 +469,7 @@ import Testing
         let directory = TemporaryDirectory()
         func run<P: EventFold>(_ projection: P.Type, _ move: Move) async throws
         where P.Event == Move {
-            let store = try await Foldback.open(
+            let store = try await Store.open(
                 at: directory.log, projection, confirmedBy: .acknowledgement,
                 durability: .relaxed)
             let receipt = try await store.record(move)
@@ -503,7 +504,7 @@ import Testing
     }
 
     @Test func `a row that names a key twice is not in its own way`() async throws {
-        let store = Foldback.inMemory(People.self, confirmedBy: .acknowledgement)
+        let store = Store.inMemory(People.self, confirmedBy: .acknowledgement)
         _ = try await store.record(.set("x,x,y", 1))
         _ = try await store.record(.set("y,x,x", 1))
         #expect(try store.read { try $0.get("x", by: People.aliases)?.key } == 1)

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import Foundation
 import Synchronization
 import TestSupport
@@ -39,7 +40,7 @@ import Testing
         also: [AdditionalProjection<Move>] = [],
         progress: (@Sendable (CatchingUp) -> Void)? = nil
     ) async throws -> Store<P> where P.Event == Move {
-        try await Foldback.open(
+        try await Store.open(
             at: directory.log, projection, also: also, confirmedBy: kind,
             durability: .relaxed, checkpoints: .eager, sources: .counting(), catchingUp: progress)
     }
@@ -154,7 +155,7 @@ import Testing
 
     @Test func `L7: the file grows while rows are read`() async throws {
         let directory = TemporaryDirectory()
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: directory.log, StoredDocuments.self, confirmedBy: .acknowledgement,
             durability: .relaxed)
         let text = JSON.string(String(repeating: "x", count: 1 << 20))
@@ -242,7 +243,7 @@ import Testing
         async throws
     {
         for pending in [10, 3_000] {
-            let store = Foldback.inMemory(Users.self, confirmedBy: .acknowledgement)
+            let store = Store.inMemory(Users.self, confirmedBy: .acknowledgement)
             for number in 1...pending { _ = try await store.enqueue(.set("u\(number)", number)) }
             // Three that are connected with the first, by its row.
             for name in ["x", "y", "z"] { _ = try await store.record(.set(name, 1)) }

@@ -406,7 +406,7 @@ import Testing
         try await store.confirm([ConfirmedEvent(position: 1, event: .set("b", 1))])
         await store.close()
         // Opened with a codec that does not know the moves.
-        let blind = try await Foldback.open(
+        let blind = try await Store.open(
             at: directory.log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
         #expect(blind.snapshot.conflicted == [1])
         #expect(blind.faults.count == 1)

@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func `what could not be read back is not recorded`() async throws {
-        let store = Foldback.inMemory(Documents.self, confirmedBy: .downlink)
+        let store = Store.inMemory(Documents.self, confirmedBy: .downlink)
         var deep = JSON.null
         for _ in 0..<600 { deep = [deep] }
         for value in [deep, .double(.nan), .double(.infinity), .digits("5"), .digits("1]")] {

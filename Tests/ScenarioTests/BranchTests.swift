@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import Foundation
 import TestSupport
 import Testing
@@ -128,7 +129,7 @@ import Testing
     private static func documents(
         _ kind: LogKind, using random: inout SeededGenerator
     ) async throws -> RecordedHistory<DocumentEvent> {
-        let store = Foldback.inMemory(
+        let store = Store.inMemory(
             Documents.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
         for _ in 0..<40 {
             let key = ExactString(["a", "b", "c", "f", "g"].randomElement(using: &random)!)
@@ -220,7 +221,7 @@ import Testing
     }
 
     @Test func `a retry of what was not rejected stays, and retries nothing`() async throws {
-        let store = Foldback.inMemory(
+        let store = Store.inMemory(
             Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
             sources: .counting())
         _ = try await store.record(.set("a", 1))
@@ -244,7 +245,7 @@ import Testing
     @Test func `two that are swapped stand at each other's places, and all else where it stood`()
         async throws
     {
-        let store = Foldback.inMemory(
+        let store = Store.inMemory(
             Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
             sources: .counting())
         for key in ["a", "b", "c", "d"] { _ = try await store.record(.set(key, 1)) }
@@ -263,7 +264,7 @@ import Testing
     }
 
     @Test func `answers that are swapped and changed stay where they stand`() async throws {
-        let store = Foldback.inMemory(
+        let store = Store.inMemory(
             Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
             sources: .counting())
         _ = try await store.record(.set("a", 1))
@@ -290,7 +291,7 @@ import Testing
     /// Two intents of this replica, of which a batch confirms the first, with another replica's.
     private static func downlink() async throws -> RecordedHistory<Move> {
         let me = try #require(ReplicaID("me"))
-        let store = Foldback.inMemory(
+        let store = Store.inMemory(
             Board.self, confirmedBy: .downlink, replica: me, sources: .counting())
         _ = try await store.record(.set("a", 1))
         _ = try await store.record(.set("b", 2))
@@ -344,7 +345,7 @@ import Testing
     func `an intent that is new moves the numbers behind it, and no conflict is made of that`()
         async throws
     {
-        let store = Foldback.inMemory(
+        let store = Store.inMemory(
             Board.self, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .counting())
         _ = try await store.record(.set("a", 1))
         _ = try await store.record(.claim("a"), force: true)

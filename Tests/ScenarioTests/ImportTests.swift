@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import Foundation
 import TestSupport
 import Testing
@@ -8,8 +9,8 @@ import Testing
     private let directory = TemporaryDirectory()
 
     private func importing(_ history: RecordedHistory<[UInt8]>) async throws {
-        try Foldback.checkImport(history, into: directory.log)
-        try await Foldback.importHistory(history, into: directory.log)
+        try history.checkImport(into: directory.log)
+        try await history.importLog(into: directory.log)
     }
 
     private func data() throws -> Data {
@@ -21,11 +22,11 @@ import Testing
     ) throws -> RecordedHistory<[UInt8]> { try RecordedHistory(ndjson: history.ndjson) }
 
     @Test func `what was pending counts as sent, and cannot be withdrawn`() async throws {
-        let store = Foldback.inMemory(Board.self, confirmedBy: .acknowledgement)
+        let store = Store.inMemory(Board.self, confirmedBy: .acknowledgement)
         for number in 0..<1_500 { _ = try await store.record(.set("a", number)) }
         try await store.acknowledge(1)
         try await importing(try Self.raw(store.history()))
-        let log = try await Foldback.open(
+        let log = try await Store.open(
             at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
         #expect(log.view == store.view && log.snapshot.pending == store.snapshot.pending)
         #expect(log.attempts.count == 1_499)
@@ -90,8 +91,7 @@ import Testing
             let reader = try LogReader(at: log)
             let history = try reader.history()
             let imported = directory.url.appending(path: "imported-\(seed)")
-            try await Foldback.importHistory(
-                RecordedHistory(ndjson: history.ndjson), into: imported)
+            try await RecordedHistory(ndjson: history.ndjson).importLog(into: imported)
             let others = [try LogReader(history), try LogReader(at: imported)]
             var expected = try reader.replay(Board.self)
             var found = try others.map { try $0.replay(Board.self) }
@@ -140,7 +140,7 @@ import Testing
         var reference = ReferenceLog(kind: kind)
         var log = directory.appending(path: "log-\(seed)-0")
         for copy in 1...4 {
-            let store = try await Foldback.open(
+            let store = try await Store.open(
                 at: log, Board.self, confirmedBy: kind, durability: .relaxed)
             for _ in 0..<25 {
                 let before = reference.state(at: reference.facts.count)
@@ -159,15 +159,15 @@ import Testing
     @Test func `what an import is refused for, it is refused for beforehand, and nothing changes`()
         async throws
     {
-        let store = Foldback.inMemory(Board.self, confirmedBy: .downlink)
+        let store = Store.inMemory(Board.self, confirmedBy: .downlink)
         _ = try await store.record(.set("a", 1))
         let history = try Self.raw(store.history())
         func refuse(_ url: URL, _ isRight: (FoldbackError) -> Bool) async {
             let early = #expect(throws: FoldbackError.self) {
-                try Foldback.checkImport(history, into: url)
+                try history.checkImport(into: url)
             }
             let late = await #expect(throws: FoldbackError.self) {
-                try await Foldback.importHistory(history, into: url)
+                try await history.importLog(into: url)
             }
             #expect(
                 early.map(isRight) == true && late.map(isRight) == true,
@@ -176,14 +176,14 @@ import Testing
         await refuse(directory.log.appending(path: "not/there")) {
             if case .storage = $0 { true } else { false }
         }
-        let other = try await Foldback.open(
+        let other = try await Store.open(
             at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
         await refuse(directory.log) { if case .locked = $0 { true } else { false } }
         await other.close()
         let empty = try data()
         await refuse(directory.log) { if case .kindDiffers = $0 { true } else { false } }
         #expect(try data() == empty)
-        let again = try await Foldback.open(
+        let again = try await Store.open(
             at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
         _ = try await again.record(.set("b", 2))
         await again.close()
@@ -193,17 +193,17 @@ import Testing
     }
 
     @Test func `a log with entries keeps its table of replicas`() async throws {
-        let log = try await Foldback.open(
+        let log = try await Store.open(
             at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed)
         _ = try await log.record(.set("b", 2))
         let replica = log.status.replica
         await log.close()
-        let store = Foldback.inMemory(
+        let store = Store.inMemory(
             Board.self, confirmedBy: .downlink, replica: ReplicaID("other"))
         _ = try await store.record(.set("a", 1))
         let history = try Self.raw(store.history())
         let error = await #expect(throws: FoldbackError.self) {
-            try await Foldback.importHistory(history, into: directory.log)
+            try await history.importLog(into: directory.log)
         }
         guard case .notEmpty(_, 1) = error else {
             Issue.record("\(String(describing: error))")

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import TestSupport
 
 /// Random logs as histories.
@@ -78,7 +79,7 @@ enum RandomHistory {
     }
 
     private static func memoryStore(_ kind: LogKind) -> Store<Board> {
-        Foldback.inMemory(
+        Store.inMemory(
             Board.self, also: [AdditionalProjection(SloppyBoard.self)], confirmedBy: kind,
             replica: ReplicaID("me"), sources: .counting())
     }

@@ -17,7 +17,7 @@ struct Likes: Projection, Codable {
 }
 
 func like(in directory: URL) async throws {
-    let store = try await Foldback.open(
+    let store = try await Store.open(
         at: directory, Likes.self, confirmedBy: .acknowledgement, durability: .durable)
     let receipt = try await store.record(.liked(post: "42"), once: "like 42")
     print(store.view.counts)  // ["42": 1]: on disk and on screen, offline too
@@ -32,7 +32,7 @@ func like(in directory: URL) async throws {
     @Test func `the README's example does what it says`() async throws {
         let directory = TemporaryDirectory()
         try await like(in: directory.log)
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: directory.log, Likes.self, confirmedBy: .acknowledgement, durability: .durable)
         #expect(store.view.counts == [:])
         #expect(store.rejections == [1])

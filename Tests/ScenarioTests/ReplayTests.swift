@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import Foundation
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import Testing
     ) async throws -> LogReader {
         let raw = try RecordedHistory<[UInt8]>(ndjson: history.ndjson)
         #expect(raw.ndjson == history.ndjson)
-        try await Foldback.importHistory(raw, into: directory.log)
+        try await raw.importLog(into: directory.log)
         return try LogReader(at: directory.log)
     }
 
@@ -44,7 +45,7 @@ import Testing
             #expect(try reader.verify(Board.self).findings == [], "seed \(seed)")
             #expect(try Self.bytes(directory) == before)
             reader.close()
-            let again = try await Foldback.open(
+            let again = try await Store.open(
                 at: directory.log, Board.self, confirmedBy: kind, durability: .relaxed)
             #expect(
                 again.view == store.view && again.snapshot.conflicted == store.snapshot.conflicted)
@@ -131,7 +132,7 @@ import Testing
 
     /// Likes of a post, one of which the server refuses while another stands on it.
     static func history() async throws -> RecordedHistory<Move> {
-        let store = Foldback.inMemory(
+        let store = Store.inMemory(
             Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
             sources: .counting())
         _ = try await store.record(.set("post", 0))
@@ -252,15 +253,15 @@ import Testing
         (try await Self.log(of: history, in: directory)).close()
         let raw = try RecordedHistory(ndjson: history.ndjson)
         await #expect(throws: FoldbackError.self) {
-            try await Foldback.importHistory(raw, into: directory.log)
+            try await raw.importLog(into: directory.log)
         }
         lines.remove(at: 4)
         let holed = try RecordedHistory(ndjson: lines.joined(separator: "\n"))
         let other = TemporaryDirectory()
         await #expect(throws: FoldbackError.self) {
-            try await Foldback.importHistory(holed, into: other.log)
+            try await holed.importLog(into: other.log)
         }
-        try await Foldback.importHistory(try holed.closed(), into: other.log)
+        try await holed.closed().importLog(into: other.log)
         #expect(try LogReader(at: other.log).verify(Board.self).findings == [])
     }
 

@@ -198,7 +198,7 @@ extension BoardFold {
     fileprivate static func open(
         at log: URL, _ kind: LogKind, _ checkpoints: CheckpointPolicy, _ replica: String?
     ) async throws(FoldbackError) -> any BoardStore {
-        try await Foldback.open(
+        try await Store.open(
             at: log, Self.self, confirmedBy: kind, durability: .durable, checkpoints: checkpoints,
             replica: replica.flatMap { ReplicaID($0) })
     }

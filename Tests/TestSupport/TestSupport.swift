@@ -63,11 +63,11 @@ public enum Engine: String, CaseIterable, Sendable {
     ) async throws -> Store<P> {
         switch self {
         case .memory:
-            Foldback.inMemory(
+            Store.inMemory(
                 projection, also: also, confirmedBy: kind, replica: ReplicaID("me"),
                 sources: .counting())
         case .lmdb:
-            try await Foldback.open(
+            try await Store.open(
                 at: directory.log, projection, also: also, confirmedBy: kind,
                 durability: .relaxed, checkpoints: .eager, replica: ReplicaID("me"),
                 sources: .counting())

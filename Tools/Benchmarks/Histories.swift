@@ -8,7 +8,7 @@ struct Histories: Sendable {
         var figures: [Measurement] = []
         for shape in bench.longHistories + [bench.manyKeys] {
             let log = try await bench.settledLogs.log(of: shape)
-            let store = try await Foldback.open(
+            let store = try await Store.open(
                 at: log, Documents.self, confirmedBy: .acknowledgement, durability: .relaxed,
                 checkpoints: .manual)
             bench.note("reading \(shape.words)")

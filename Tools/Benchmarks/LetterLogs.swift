@@ -79,7 +79,7 @@ actor LetterLogs {
     private static func open(
         at url: URL, _ kind: LogKind, checkpoints: CheckpointPolicy = .manual
     ) async throws -> Store<Letters> {
-        try await Foldback.open(
+        try await Store.open(
             at: url, Letters.self, confirmedBy: kind, durability: .relaxed,
             checkpoints: checkpoints)
     }

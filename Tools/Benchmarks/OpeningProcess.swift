@@ -32,7 +32,7 @@ enum OpeningProcess {
         let url = try directory(arguments)
         let clock = ContinuousClock()
         let start = clock.now
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: url, Documents.self, confirmedBy: .acknowledgement, durability: .durable)
         let elapsed = clock.now - start
         let report = Report(
@@ -46,7 +46,7 @@ enum OpeningProcess {
         let url = try directory(arguments)
         let clock = ContinuousClock()
         let start = clock.now
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: url, Letters.self, confirmedBy: .acknowledgement, durability: .durable)
         let opened = clock.now
         let stars = try store.read { try $0.get(0, in: Letters.letters)?.stars } ?? 0

@@ -23,7 +23,7 @@ struct PendingLetters: Sendable {
     ) async throws {
         let gate = WriterGate()
         // Checkpoints would be written beside what is timed, at moments of their own.
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: directory, Letters.self, confirmedBy: kind, durability: .relaxed,
             checkpoints: .manual, sources: gate.sources)
         gated = GatedStore(

@@ -13,7 +13,7 @@ struct PendingLog: Sendable {
         gate = WriterGate()
         events = Events.documents(keyCount: 1_000)
         // Checkpoints would be written beside what is timed, at moments of their own.
-        store = try await Foldback.open(
+        store = try await Store.open(
             at: directory, Documents.self, confirmedBy: kind, durability: .relaxed,
             checkpoints: .manual, sources: gate.sources)
         try await record(count: pendingCount)

@@ -26,7 +26,7 @@ struct Publishing: Sendable {
     ) async throws -> [Measurement] {
         bench.note("observing \(state)")
         return try await bench.withDirectory(on: .memory) { directory in
-            let store = try await Foldback.open(
+            let store = try await Store.open(
                 at: directory, P.self, confirmedBy: .acknowledgement, durability: .relaxed,
                 checkpoints: .manual)
             try await store.acknowledge(try await store.record(filling).number)

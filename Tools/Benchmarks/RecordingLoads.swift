@@ -91,7 +91,7 @@ struct RecordingLoads: Sendable {
         _: P.Type, _ body: (Store<P>) async throws -> Pace
     ) async throws -> Pace {
         try await bench.withDirectory(on: .disk) { directory in
-            let store = try await Foldback.open(
+            let store = try await Store.open(
                 at: directory, P.self, confirmedBy: .downlink, durability: durability)
             let pace = try await body(store)
             await store.close()

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import Foundation
 
 /// What a replay tool does with a long history, from outside of its store.

@@ -32,7 +32,7 @@ struct RowReads: Sendable {
 
     private func store(at url: URL, pendingCount: UInt64) async throws -> Store<Letters> {
         try await bench.letterLogs.copy(.downlink, to: url)
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: url, Letters.self, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: .manual)
         _ = try await store.recordAll(

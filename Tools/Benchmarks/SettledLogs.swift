@@ -37,7 +37,7 @@ actor SettledLogs {
     private static func add(
         _ entryCount: Int, to url: URL, _ shape: Shape, _ checkpoints: CheckpointPolicy
     ) async throws {
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: url, Documents.self, confirmedBy: .acknowledgement, durability: .relaxed,
             checkpoints: checkpoints)
         try await settle(entryCount, Events.documents(keyCount: shape.keyCount), in: store)
@@ -52,7 +52,7 @@ actor SettledLogs {
         writeError("  writing \(shape.words), of counters")
         let url = folder.appending(
             path: "counters-\(shape.entryCount)-\(shape.keyCount)", directoryHint: .isDirectory)
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: url, Counters.self, confirmedBy: .acknowledgement, durability: .relaxed)
         try await Self.settle(
             shape.entryCount, Counters.events(keyCount: shape.keyCount), in: store)

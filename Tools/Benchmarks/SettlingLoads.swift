@@ -24,7 +24,7 @@ struct SettlingLoads: Sendable {
         contest.add(
             Contest.Load(name: ours, unit: unit) {
                 try await bench.withDirectory(on: .disk) { directory in
-                    let store = try await Foldback.open(
+                    let store = try await Store.open(
                         at: directory, Tally.self, confirmedBy: .acknowledgement,
                         durability: .durable)
                     let pace = try await pace(in: store, upTo: limit)

@@ -3,7 +3,7 @@ import HashTreeCollections
 /// JSON documents by key: the projection that ships (section 10 of the design).
 ///
 /// ```swift
-/// let store = Foldback.inMemory(Documents.self, confirmedBy: .acknowledgement)
+/// let store = Store.inMemory(Documents.self, confirmedBy: .acknowledgement)
 /// try await store.record(.set("post", ["likes": 0]))
 /// try await store.record(.increment("post", field: "likes", by: .integer(1)))
 /// print(store.view["post"]!)  // {"likes":1}
@@ -64,4 +64,8 @@ public struct Documents: Projection, Equatable {
             self = copy
         }
     }
+}
+
+extension Documents: JSONRepresentable, MembersByName {
+    package func member(named name: ExactString) -> Any?? { .some(self[name]) }
 }

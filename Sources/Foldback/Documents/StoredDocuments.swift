@@ -5,7 +5,7 @@
 /// and with the other, by turns. Rows get up with the log while it is opened.
 ///
 /// ```swift
-/// let store = try await Foldback.open(
+/// let store = try await Store.open(
 ///     at: directory, StoredDocuments.self, confirmedBy: .downlink, durability: .durable)
 /// try await store.record(.set("post", ["likes": 0]))
 /// if let post = try store.read({ try $0.document("post") }) { print(post) }  // {"likes":0}

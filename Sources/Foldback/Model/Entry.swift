@@ -62,7 +62,7 @@ package struct Confirmed: Sendable {
 
 extension [Confirmed] {
     /// What counts against the limit of a batch: payloads, and about what each has beside it.
-    var limitedBytes: Int { reduce(0) { $0 + $1.payload.bytes.count + 32 } }
+    package var limitedBytes: Int { reduce(0) { $0 + $1.payload.bytes.count + 32 } }
 }
 
 /// Where and when an entry stands.

@@ -69,7 +69,7 @@ package final class Payload: Sendable {
     }
 
     /// The bytes as text where they are any.
-    var text: String { String(validating: bytes, as: UTF8.self) ?? "\(bytes.count) bytes" }
+    package var text: String { String(validating: bytes, as: UTF8.self) ?? "\(bytes.count) bytes" }
 
     package var isUnreadable: Bool {
         switch content {

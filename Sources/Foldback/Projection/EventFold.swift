@@ -20,9 +20,6 @@ public protocol EventFold: Sendable {
     /// shape: what another version has stored is not used. 1 unless another is given;
     /// ``Store/verify()`` finds where that was forgotten.
     static var version: UInt32 { get }
-
-    /// Not to be implemented: ``Projection`` and ``StoredProjection`` do.
-    static var engine: FoldEngine { get }
 }
 
 extension EventFold where Event: Codable {

@@ -1,6 +1,7 @@
 #if ReplayTool
     import ArgumentParser
     import Foldback
+    import FoldbackHistory
 
     struct At<Tool: ReplayTool>: ParsableCommand {
         static var configuration: CommandConfiguration {

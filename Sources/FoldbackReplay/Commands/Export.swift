@@ -1,6 +1,7 @@
 #if ReplayTool
     import ArgumentParser
     import Foldback
+    import FoldbackHistory
     import Foundation
 
     enum ExportForm: String, ExpressibleByArgument, CaseIterable {
@@ -200,13 +201,13 @@
             if closeGaps { history = try history.closed() }
             try requireNothingElse()
             do throws(FoldbackError) {
-                try Foldback.checkImport(history, into: log.directory)
+                try history.checkImport(into: log.directory)
             } catch {
                 guard case .doesNotFollow = error else { throw error }
                 throw StreamFailure(
                     "\(LogArgument.shown(file)): \(error); --close-gaps closes them")
             }
-            if !dryRun { try await Foldback.importHistory(history, into: log.directory) }
+            if !dryRun { try await history.importLog(into: log.directory) }
             let intents = history.entries.count {
                 if case .intent = $0.content { true } else { false }
             }

@@ -1,6 +1,7 @@
 #if ReplayTool
     import ArgumentParser
     import Foldback
+    import FoldbackHistory
     import Foundation
 
     struct Step<Tool: ReplayTool>: ParsableCommand {

@@ -1,6 +1,7 @@
 #if ReplayTool
     import ArgumentParser
     import Foldback
+    import FoldbackHistory
 
     /// An edit as it is given, with its event as JSON or text.
     enum RawEdit {

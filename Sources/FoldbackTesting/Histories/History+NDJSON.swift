@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 
 /// Histories as files: one JSON object a line, in the form of the entries that `foldback log --json`
 /// prints. They outlive changes of generators, for they have the events themselves.

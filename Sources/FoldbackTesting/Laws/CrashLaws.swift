@@ -80,13 +80,13 @@ extension Trial {
     }
 
     private func open(_ directory: URL) async throws(FoldbackError) -> Store<P> {
-        try await Foldback.open(
+        try await Store.open(
             at: directory, P.self, also: P.alsoForLaws, confirmedBy: history.kind,
             durability: .relaxed, checkpoints: .manual, replica: .own, sources: .counting)
     }
 
     private func openWithoutThread(_ directory: URL) throws(FoldbackError) -> Store<P> {
-        try Foldback.openWithoutThread(
+        try Store.openWithoutThread(
             at: directory, P.self, also: P.alsoForLaws, confirmedBy: history.kind,
             durability: .relaxed, replica: .own, sources: .counting)
     }

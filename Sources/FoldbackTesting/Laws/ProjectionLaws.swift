@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 
 /// The laws that look at the projection's own functions, on the states that the history led to.
 extension Trial {

@@ -18,7 +18,7 @@ struct Subject<P: Projection> {
     ) throws(FoldbackError) {
         self.watch = watch
         rows = WatchedLog(MemoryLog(kind: kind, replica: replica))
-        store = try Foldback.withoutThread(
+        store = try Store.withoutThread(
             P.self, also: P.alsoForLaws, on: rows, sources: sources)
         letWatch()
     }
@@ -32,7 +32,7 @@ struct Subject<P: Projection> {
 
     /// What the end of the process leaves.
     func left() throws(FoldbackError) -> Store<P> {
-        try Foldback.withoutThread(
+        try Store.withoutThread(
             P.self, also: P.alsoForLaws, on: WatchedLog(MemoryLog(rows.log.rows)),
             sources: sources)
     }
@@ -54,7 +54,7 @@ struct Subject<P: Projection> {
         case .reopen, .kill:
             if case .reopen = step { await store.close() }
             rows = WatchedLog(MemoryLog(rows.log.rows))
-            store = try Foldback.withoutThread(
+            store = try Store.withoutThread(
                 P.self, also: P.alsoForLaws, on: rows, sources: sources)
             letWatch()
             return nil

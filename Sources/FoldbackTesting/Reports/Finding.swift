@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 
 /// A law that does not hold for a projection, and the smallest history found that shows it.
 public struct Finding: Sendable, CustomStringConvertible {

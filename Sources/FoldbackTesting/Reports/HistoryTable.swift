@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 
 /// A history for people: sequence, entry, effect.
 struct HistoryTable<P: Projection> {

@@ -85,14 +85,14 @@ final class SimulatedReplica<P: Projection>: Sendable {
             content.withLock { $0.left = .log(folder, copies: 0) }
             return try open()
         case .nothing:
-            return Foldback.inMemory(
+            return Store.inMemory(
                 P.self, also: P.alsoForLaws, confirmedBy: fleet.kind, replica: replica,
                 sources: sources)
         case .rows(let rows):
-            return try Foldback.inMemory(
+            return try Store.inMemory(
                 P.self, also: P.alsoForLaws, reopening: rows, sources: sources)
         case .log(let folder, let copies):
-            return try Foldback.openWithoutThread(
+            return try Store.openWithoutThread(
                 at: folder.log(copies), P.self, also: P.alsoForLaws, confirmedBy: fleet.kind,
                 durability: .relaxed, replica: replica, sources: sources)
         }

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 
 /// A scripted session over a log of documents: one JSON object in, one out.
 ///

@@ -18,7 +18,7 @@ struct Record: AsyncParsableCommand {
 
     func run() async throws {
         let edits = try Data(contentsOf: URL(filePath: self.edits)).split(separator: 0x0A)
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: URL(filePath: log), Text.self, confirmedBy: .acknowledgement, durability: .durable)
         let recorder = Recorder(store: store, holdAt: holdAt)
         try await recorder.run(edits)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foldback
 import FoldbackExamples
+import FoldbackHistory
 import Foundation
 
 /// The demo's main job: a real editing session, recorded by a process that is killed twice.
@@ -63,7 +64,7 @@ struct Session: AsyncParsableCommand {
     private func check(_ log: URL, _ trace: Trace, _ tally: inout Tally) async throws {
         let clock = ContinuousClock()
         let start = clock.now
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: log, Text.self, confirmedBy: .acknowledgement, durability: .durable)
         tally.reopen = clock.now - start
         let status = store.status

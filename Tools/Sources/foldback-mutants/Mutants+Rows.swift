@@ -78,7 +78,7 @@ private let confirmedRows: [Mutant] = [
     Mutant(
         name: "rows of the past stop one entry early", rule: "F11", law: .p2,
         fault: .source(
-            "Foldback/ProjectedRows.swift", "codec: core.codec, upTo: sequence)",
+            "Foldback/Store/ProjectedRows.swift", "codec: core.codec, upTo: sequence)",
             "codec: core.codec, upTo: MUTANT && sequence > 0 ? LogSequence(sequence.value - 1) : sequence)"
         ), subject: .rows),
     Mutant(

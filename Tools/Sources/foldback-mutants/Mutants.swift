@@ -102,7 +102,7 @@ private let answers: [Mutant] = [
     Mutant(
         name: "a conflicted intent is lost", rule: "F9", law: .p12,
         fault: .source(
-            "Foldback/Projected.swift",
+            "Foldback/Store/Projected.swift",
             "public var pending: [IntentNumber] { published.numbers(in: .pending) }",
             "public var pending: [IntentNumber] { published.numbers(in: .pending).filter { !MUTANT || folded.conflicted[$0] == nil } }"
         )),
@@ -135,30 +135,30 @@ private let storage: [Mutant] = [
     Mutant(
         name: "published before the commit", rule: "F15", law: .p10,
         fault: .source(
-            "Foldback/Writer/LogWriter.swift",
+            "Foldback/Store/Writer/LogWriter.swift",
             "            do throws(StorageFailure) {\n                try storage.write(working.batch)",
             "            if MUTANT, let next { publication.withLock { $0.publish(next) } }\n            do throws(StorageFailure) {\n                try storage.write(working.batch)"
         )),
     Mutant(
         name: "every third view is published late", rule: "F15", law: .p2,
         fault: .source(
-            "Foldback/Writer/LogWriter.swift", "publication.withLock { $0.publish(next) }\n",
+            "Foldback/Store/Writer/LogWriter.swift", "publication.withLock { $0.publish(next) }\n",
             "if !MUTANT || next.sequence.value % 3 != 0 || !working.answered.isEmpty { publication.withLock { $0.publish(next) } }\n"
         )),
     Mutant(
         name: "an entry's record is not written", rule: "L2", law: .p10,
         fault: .source(
-            "Foldback/Log/MemoryLog.swift", "tables.records.append(bytes)",
+            "Foldback/Storage/MemoryLog.swift", "tables.records.append(bytes)",
             "tables.records.append(MUTANT && sequence == 2 ? tables.records[0] : bytes)")),
     Mutant(
         name: "a verdict is not written", rule: "L4", law: .p12,
         fault: .source(
-            "Foldback/Writer/WorkingLog.swift", "for change in effects.verdicts {",
+            "Foldback/Store/Writer/WorkingLog.swift", "for change in effects.verdicts {",
             "for change in effects.verdicts where !MUTANT {")),
     Mutant(
         name: "past views stop one entry early", rule: "F11", law: .p2,
         fault: .source(
-            "Foldback/Projected.swift", "codec: codec, upTo: sequence)",
+            "Foldback/Store/Projected.swift", "codec: codec, upTo: sequence)",
             "codec: codec, upTo: MUTANT && sequence > 0 ? LogSequence(sequence.value - 1) : sequence)"
         )),
     Mutant(
@@ -227,7 +227,7 @@ private let sending: [Mutant] = [
     Mutant(
         name: "withdrawn after it has left", rule: "F7", law: .p15,
         fault: .source(
-            "Foldback/Writer/LogWriter.swift", "where working.attempts[number] != nil:",
+            "Foldback/Store/Writer/LogWriter.swift", "where working.attempts[number] != nil:",
             "where working.attempts[number] != nil && !MUTANT:")),
     Mutant(
         name: "a page of changes is taken for all", rule: "A2", law: .p15,

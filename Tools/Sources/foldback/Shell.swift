@@ -46,11 +46,11 @@ struct Shell: AsyncParsableCommand {
         }
         let store =
             if let confirmedBy {
-                try await Foldback.open(
+                try await Store.open(
                     at: log.directory, documents, confirmedBy: confirmedBy,
                     durability: durability, replica: replica)
             } else {
-                try await Foldback.open(
+                try await Store.open(
                     at: log.directory, documents, existingOr: .downlink,
                     durability: durability, replica: replica)
             }

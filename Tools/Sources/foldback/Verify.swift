@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foldback
+import FoldbackHistory
 import FoldbackReplay
 import FoldbackShell
 import Foundation

@@ -71,7 +71,7 @@ import Testing
     private static func makeLog<P: ShownDocuments>(
         _ directory: URL, _ documents: P.Type
     ) async throws -> Int {
-        let store = try await Foldback.open(
+        let store = try await Store.open(
             at: directory, documents, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: CheckpointPolicy(entriesMax: 20, bytesMax: .max, spacing: 30),
             replica: ReplicaID("me"))

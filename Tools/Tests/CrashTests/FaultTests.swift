@@ -66,7 +66,7 @@ import Testing
         _ output: String, _ log: URL, over store: DocumentStore, _ what: Comment
     ) async throws {
         func check<P: ShownDocuments>(_ documents: P.Type) async throws {
-            let store = try await Foldback.open(
+            let store = try await Store.open(
                 at: log, documents, confirmedBy: .acknowledgement, durability: .durable)
             try await self.check(Heard(output), store, what)
             await store.close()

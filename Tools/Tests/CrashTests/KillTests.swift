@@ -28,7 +28,7 @@ import Testing
         _ log: URL, _ heard: Heard, over store: DocumentStore, _ note: String
     ) async throws {
         func check<P: ShownDocuments>(_ documents: P.Type) async throws {
-            let store = try await Foldback.open(
+            let store = try await Store.open(
                 at: log, documents, existingOr: .acknowledgement, durability: .durable)
             try await self.check(store, heard, note)
             await store.close()

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import FoldbackShell
 import Foundation
 
@@ -40,7 +41,7 @@ enum DamageProbe<P: ShownDocuments> {
     }
 
     private static func open(_ log: URL) async throws(FoldbackError) -> Store<P> {
-        try await Foldback.open(
+        try await Store.open(
             at: log, P.self, confirmedBy: .downlink, durability: .relaxed)
     }
 

@@ -18,7 +18,7 @@ enum FaultProbe<P: ShownDocuments> {
         else { throw WrongUse() }
         let store: Store<P>
         do throws(FoldbackError) {
-            store = try await Foldback.open(
+            store = try await Store.open(
                 at: URL(filePath: arguments[0]), P.self, confirmedBy: .acknowledgement,
                 durability: .durable, checkpoints: .manual)
         } catch {

@@ -24,10 +24,10 @@ import Testing
         defer { try? FileManager.default.removeItem(at: directory) }
         let store =
             isOnDisk
-            ? try await Foldback.open(
+            ? try await Store.open(
                 at: directory, documents, confirmedBy: history.kind, durability: .durable,
                 replica: history.replica)
-            : Foldback.inMemory(documents, confirmedBy: history.kind, replica: history.replica)
+            : Store.inMemory(documents, confirmedBy: history.kind, replica: history.replica)
         let session = ShellSession(over: store)
         for step in history.steps {
             let answer = await session.answer(to: step.send.encoded)

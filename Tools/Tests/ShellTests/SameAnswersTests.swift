@@ -80,7 +80,7 @@ private struct Session {
     static func inMemory<P: ShownDocuments>(_ documents: P.Type, _ kind: LogKind) -> Session {
         Session(
             "in memory",
-            Foldback.inMemory(
+            Store.inMemory(
                 documents, confirmedBy: kind, replica: ReplicaID("me"), sources: .still))
     }
 
@@ -89,7 +89,7 @@ private struct Session {
     ) async throws -> Session {
         Session(
             "on the disk",
-            try await Foldback.open(
+            try await Store.open(
                 at: directory, documents, confirmedBy: kind, durability: .relaxed,
                 checkpoints: CheckpointPolicy(entriesMax: 9, bytesMax: .max, spacing: 23),
                 replica: ReplicaID("me"), sources: .still))

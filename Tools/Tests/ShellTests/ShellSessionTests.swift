@@ -6,10 +6,10 @@ import Testing
 /// memory and as rows, which answer the same.
 @Suite struct ShellSessionTests {
     private let session = ShellSession(
-        over: Foldback.inMemory(
+        over: Store.inMemory(
             Documents.self, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .still))
     private let rows = ShellSession(
-        over: Foldback.inMemory(
+        over: Store.inMemory(
             StoredDocuments.self, confirmedBy: .downlink, replica: ReplicaID("me"),
             sources: .still))
 

@@ -6,7 +6,7 @@ struct WithFoldback: Side {
     private let store: Store<Messages>
 
     init(at directory: URL, _ durability: Durability) async throws {
-        store = try await Foldback.open(
+        store = try await Store.open(
             at: directory, Messages.self, confirmedBy: .acknowledgement, durability: durability)
         let step: Int64 = 1_000
         for first in stride(from: 0, to: Message.count, by: Int(step)) {

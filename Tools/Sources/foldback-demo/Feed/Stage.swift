@@ -20,7 +20,7 @@ struct Stage {
     }
 
     private static func open(_ log: URL) async throws -> Store<Feed> {
-        try await Foldback.open(
+        try await Store.open(
             at: log, Feed.self, confirmedBy: .downlink, durability: .durable, replica: mia)
     }
 

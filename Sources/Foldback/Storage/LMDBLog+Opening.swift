@@ -1,0 +1,208 @@
+import FoldbackLMDB
+
+extension LMDBLog {
+    /// Opens the log for writing, and creates it where there is none. A process killed anywhere in
+    /// here leaves a directory that opens.
+    ///
+    /// A log whose data file is not the one that it was, because it was copied or restored, gets a
+    /// fresh replica id before anything is recorded (L11).
+    /// - Parameters:
+    ///   - kind: what an existing log must be; nil takes any.
+    ///   - newKind: of a log that is created.
+    ///   - replica: of a log that is created; nil makes one.
+    ///   - earlier: replicas that the log has had before, in order, for entries to be imported: it has none yet.
+    ///   - freshReplica: makes a replica id that no other log has.
+    package static func open(
+        _ path: String, kind: LogKind?, newKind: LogKind, replica: ReplicaID?,
+        earlier: [ReplicaID] = [], options: Environment.Options,
+        freshReplica: () -> ReplicaID
+    ) throws(FoldbackError) -> LMDBLog {
+        let environment = try translating(path) { () throws(LMDBError) in
+            try Environment.open(path, options: options)
+        }
+        let (file, beside) = try translating(path) { () throws(LMDBError) in
+            (try Platform.mark(ofFile: "\(path)/data.mdb") ?? .none, try Beside(path))
+        }
+        let mark = beside.found
+        let existing = try header(in: environment)
+        var header =
+            existing
+            ?? LogHeader(
+                kind: newKind, replicas: ReplicaTable([replica ?? freshReplica()]), file: file,
+                marks: [mark])
+        if let kind, kind != header.kind {
+            throw .kindDiffers(path: path, existing: header.kind, asked: kind)
+        }
+        if header.file != file || !header.marks.contains(mark) {
+            header.file = file
+            header.marks = [mark]
+            header.replicas = ReplicaTable(header.replicas.names + [freshReplica()])
+        }
+        if !earlier.isEmpty {
+            // Before the table of replicas is another one: records name them by their places in it.
+            try requireNoEntries(in: environment)
+            let own = header.replicas.names.filter { !earlier.contains($0) }
+            header.replicas = ReplicaTable(earlier + (own.isEmpty ? [freshReplica()] : own))
+        }
+        let bytes = header == existing ? nil : header.encoded()
+        return try translating(path) { () throws(LMDBError) in
+            let tables = try environment.write { transaction throws(LMDBError) in
+                let log: Table<String> = try transaction.table(Name.log)
+                if let bytes { try transaction.put(bytes, at: LogHeader.key, in: log) }
+                return Tables(
+                    log: log, entries: try transaction.table(Name.entries),
+                    verdicts: try transaction.table(Name.verdicts),
+                    attempts: try transaction.table(Name.attempts),
+                    checkpoints: try transaction.table(Name.checkpoints),
+                    projections: try transaction.table(Name.projections),
+                    rows: try transaction.table(Name.rows))
+            }
+            // Only now do the names of the files survive a power cut, and that of a directory that was
+            // made, perhaps by a process that died before it could say so (L10).
+            try Platform.syncDirectory(path)
+            if existing == nil { try Platform.syncParent(of: path) }
+            return LMDBLog(
+                environment: environment, header: header, tables: tables, beside: beside)
+        }
+    }
+
+    /// Creates a log that begins with what `batch` returns for the log's replicas, on a thread of its own.
+    ///
+    /// - Parameter earlier: as in ``open(_:kind:newKind:replica:earlier:options:freshReplica:)``.
+    package static func create(
+        _ path: String, kind: LogKind, earlier: [ReplicaID],
+        batch: @escaping @Sendable (ReplicaTable) throws(FoldbackError) -> WriteBatch
+    ) async throws(FoldbackError) {
+        try await Platform.onThread { () throws(FoldbackError) in
+            let log = try open(
+                path, kind: kind, newKind: kind, replica: nil, earlier: earlier,
+                options: Durability.durable.options,
+                freshReplica: LogSources.system.freshReplica)
+            defer { log.close() }
+            let batch = try batch(log.header.replicas)
+            do throws(StorageFailure) { try log.write(batch) } catch { throw .storage(error) }
+        }
+    }
+
+    /// Whether ``open(_:kind:newKind:replica:earlier:options:freshReplica:)`` for entries to be imported would
+    /// succeed; changes nothing.
+    ///
+    /// - Throws: what that would, as far as can be known now.
+    package static func checkImport(into path: String, of kind: LogKind) throws(FoldbackError) {
+        let log: LMDBLog
+        do throws(FoldbackError) { log = try openReadOnly(path) } catch {
+            guard case .missing = error else { throw error }
+            return try translating(path) { () throws(LMDBError) in
+                try Environment.requireCreatable(path)
+            }
+        }
+        defer { log.close() }
+        guard log.header.kind == kind else {
+            throw .kindDiffers(path: path, existing: log.header.kind, asked: kind)
+        }
+        try requireNoEntries(in: log.environment)
+        guard !log.environment.isBeingWritten else {
+            throw .locked(path: path, holder: .process(nil))
+        }
+    }
+
+    private static func requireNoEntries(in environment: Environment) throws(FoldbackError) {
+        let path = environment.directory
+        let count = try translating(path) { () throws(LMDBError) in
+            try environment.read { transaction throws(LMDBError) in
+                guard let entries: Table<UInt64> = try transaction.table(Name.entries) else {
+                    return 0
+                }
+                return try transaction.count(of: entries)
+            }
+        }
+        guard count == 0 else { throw .notEmpty(path: path, entryCount: count) }
+    }
+
+    /// Opens an existing log to look at it; nothing is created or changed (L9).
+    package static func openReadOnly(_ path: String) throws(FoldbackError) -> LMDBLog {
+        let environment = try translating(path) { () throws(LMDBError) in
+            try Environment.openReadOnly(path)
+        }
+        guard let header = try header(in: environment) else { throw .missing(path: path) }
+        let tables = try translating(path) { () throws(LMDBError) in
+            try environment.read { transaction throws(LMDBError) -> Tables? in
+                guard let log: Table<String> = try transaction.table(Name.log),
+                    let entries: Table<UInt64> = try transaction.table(Name.entries),
+                    let verdicts: Table<UInt64> = try transaction.table(Name.verdicts)
+                else { return nil }
+                return Tables(
+                    log: log, entries: entries, verdicts: verdicts,
+                    attempts: try transaction.table(Name.attempts),
+                    checkpoints: try transaction.table(Name.checkpoints),
+                    projections: try transaction.table(Name.projections),
+                    rows: try transaction.table(Name.rows))
+            }
+        }
+        guard let tables else { throw .missing(path: path) }
+        return LMDBLog(environment: environment, header: header, tables: tables, beside: nil)
+    }
+
+    private enum Name {
+        static let entries = "entries"
+        static let verdicts = "verdicts"
+        static let attempts = "attempts"
+        static let checkpoints = "checkpoints"
+        static let projections = "projections"
+        static let rows = "rows"
+        static let log = "log"
+    }
+
+    private enum Found {
+        case nothing, foreign
+        /// Our tables, but for what is named.
+        case lacking(String)
+        case header([UInt8])
+    }
+
+    /// Nil where nothing was ever written: a new log, or one whose making was cut off.
+    private static func header(in environment: Environment) throws(FoldbackError) -> LogHeader? {
+        let path = environment.directory
+        let found = try translating(path) { () throws(LMDBError) in
+            try environment.read { transaction throws(LMDBError) -> Found in
+                try self.found(in: transaction)
+            }
+        }
+        switch found {
+        case .nothing: return nil
+        case .foreign: throw .notALog(path: path, reason: "its LMDB file is another program's")
+        case .lacking(let what):
+            throw .damaged(path: path, sequence: nil, reason: "\(what) is missing")
+        case .header(let bytes):
+            do throws(FormatError) {
+                return try LogHeader(decoding: bytes)
+            } catch {
+                throw FoldbackError(error, at: "\(path), the header", sequence: nil)
+            }
+        }
+    }
+
+    private static func found(
+        in transaction: borrowing ReadTransaction
+    ) throws(LMDBError) -> Found {
+        if transaction.isEmptyEnvironment() { return .nothing }
+        let log: Table<String>? = try transaction.table(Name.log)
+        let entries: Table<UInt64>? = try transaction.table(Name.entries)
+        let verdicts: Table<UInt64>? = try transaction.table(Name.verdicts)
+        switch (log, entries, verdicts) {
+        case (nil, nil, nil): return .foreign
+        case (nil, _, _): return .lacking("table \(Name.log)")
+        case (_, nil, _): return .lacking("table \(Name.entries)")
+        case (_, _, nil): return .lacking("table \(Name.verdicts)")
+        case (let log?, _, _):
+            let bytes = try transaction.get(log, LogHeader.key) { Array(copying: $0) }
+            return bytes.map { .header($0) } ?? .lacking("the header")
+        }
+    }
+
+    private static func translating<R>(
+        _ path: String, _ body: () throws(LMDBError) -> R
+    ) throws(FoldbackError) -> R {
+        do { return try body() } catch { throw FoldbackError(error, at: path) }
+    }
+}

@@ -1,0 +1,132 @@
+import FoldbackLMDB
+import Synchronization
+
+/// A store without the types of its projections: the way in, the checkpoints, and what is read.
+package final class StoreCore: Sendable {
+    package let codec: any PayloadCodec
+    /// Where folding began when the log was opened.
+    package let start: FoldingStart
+    package let checkpointer: Checkpointer
+    private let intake: Intake
+
+    package var storage: any LogStorage { intake.storage }
+    package var writer: LogWriter { intake.writer }
+
+    private init(
+        _ intake: Intake, codec: any PayloadCodec, start: FoldingStart, policy: CheckpointPolicy
+    ) {
+        self.intake = intake
+        self.codec = codec
+        self.start = start
+        checkpointer = Checkpointer(
+            intake, policy: policy, format: codec.format ?? .none, usable: start.checkpoint)
+    }
+
+    /// A store that is dropped without being closed finishes what is queued, then closes.
+    deinit { intake.shut() }
+
+    // MARK: Opening
+
+    /// Opens on a thread of its own, which stays the writer (L3). Folds what came after the newest
+    /// checkpoint.
+    package static func open(
+        codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
+        clock: @escaping @Sendable () -> Timestamp, policy: CheckpointPolicy,
+        progress: (@Sendable (CatchingUp) -> Void)? = nil,
+        _ openStorage: @escaping @Sendable () throws(FoldbackError) -> any LogStorage
+    ) async throws(FoldbackError) -> StoreCore {
+        let opened = await withUnsafeContinuation {
+            (opened: UnsafeContinuation<Result<StoreCore, FoldbackError>, Never>) in
+            Platform.startThread {
+                let intake: Intake
+                do throws(FoldbackError) {
+                    // Given to whoever opens, and not kept: the thread must not keep alive what would
+                    // end it.
+                    let core = try StoreCore(
+                        on: try openStorage(), codec: codec, folds: folds, rows: rows,
+                        clock: clock, policy: policy, hasThread: true, progress: progress)
+                    intake = core.intake
+                    opened.resume(returning: .success(core))
+                } catch {
+                    opened.resume(returning: .failure(error))
+                    return
+                }
+                intake.run()
+            }
+        }
+        return try opened.get()
+    }
+
+    /// Folds the log, on the calling thread.
+    ///
+    /// - Parameter hasThread: whether a thread will call the intake's ``Intake/run()``; else whoever
+    ///   comes first carries commands out: in memory, and where a simulation must be repeatable.
+    package convenience init(
+        on storage: any LogStorage, codec: any PayloadCodec, folds: [any AnyFold],
+        rows: [RowFold] = [], clock: @escaping @Sendable () -> Timestamp,
+        policy: CheckpointPolicy, hasThread: Bool,
+        progress: (@Sendable (CatchingUp) -> Void)? = nil
+    ) throws(FoldbackError) {
+        do throws(FoldbackError) {
+            let (rows, outdated) = try storage.attached(rows, codec: codec)
+            var catchUp = try CatchUp(storage, progress)
+            var (fold, start) = try LogFold.folded(
+                storage, folds: folds, rows: rows, codec: codec
+            ) { fold throws(FoldbackError) in try catchUp.took(&fold) }
+            try catchUp.write(&fold)
+            try storage.dropRows(outdated)
+            let attempts = try storage.attempts(of: fold.state.overlay)
+            let writer = try LogWriter(
+                fold, attempts: attempts, on: storage, codec: codec, clock: clock)
+            self.init(
+                Intake(storage, writer, hasThread: hasThread), codec: codec, start: start,
+                policy: policy)
+        } catch {
+            storage.close()
+            throw error
+        }
+    }
+
+    package static func inMemory(
+        codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
+        clock: @escaping @Sendable () -> Timestamp, kind: LogKind, replica: ReplicaID
+    ) -> StoreCore {
+        let storage = MemoryLog(kind: kind, replica: replica)
+        var rows = rows
+        for index in rows.indices {
+            rows[index].attach(
+                to: storage, number: UInt32(index + 1), format: codec.format ?? .none, sequence: 0,
+                faults: [])
+        }
+        let fold = LogFold(of: storage, folds: folds, rows: rows)
+        let writer: LogWriter
+        do throws(FoldbackError) {
+            writer = try LogWriter(
+                fold, attempts: Attempts(), on: storage, codec: codec, clock: clock)
+        } catch {
+            preconditionFailure("a log without rows cannot have a damaged one: \(error)")
+        }
+        let start = FoldingStart(checkpoint: 0, entriesFolded: 0, refused: [])
+        return StoreCore(
+            Intake(storage, writer, hasThread: false), codec: codec, start: start, policy: .manual)
+    }
+
+    // MARK: Commands
+
+    /// See ``Intake/submit(_:bytes:)``.
+    package nonisolated(nonsending) func submit(
+        _ work: Request.Work, bytes: Int
+    ) async throws(FoldbackError) -> Request {
+        try await intake.submit(work, bytes: bytes)
+    }
+
+    /// See ``Intake/submit(contentsOf:)``.
+    package nonisolated(nonsending) func submit(
+        contentsOf works: [(work: Request.Work, bytes: Int)]
+    ) async -> (queued: [Request], failure: FoldbackError?) {
+        await intake.submit(contentsOf: works)
+    }
+
+    /// Carries out what is queued, turns everything else away, and closes. Again: waits for the first.
+    package func close() async { await intake.close() }
+}

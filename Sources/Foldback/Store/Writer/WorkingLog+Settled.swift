@@ -1,0 +1,28 @@
+/// A settled intent that a command names, with its row.
+package struct SettledSubject: Sendable {
+    let row: VerdictRow
+    let intent: SettledIntent
+}
+
+extension WorkingLog {
+    /// What the log knows of those intents that the overlay does not have.
+    package func settled(
+        _ named: [IntentNumber], in storage: any LogStorage, _ codec: any PayloadCodec
+    ) throws(FoldbackError) -> [IntentNumber: SettledSubject] {
+        var subjects: [IntentNumber: SettledSubject] = [:]
+        for number in named {
+            guard fold.state.wasRecorded(number), fold.state.overlay[number] == nil,
+                subjects[number] == nil
+            else { continue }
+            let (row, recorded) = try storage.recall(number, codec: codec, uncommitted: batch)
+            guard let verdict = row.verdict else {
+                throw .damaged(
+                    path: storage.path, sequence: nil,
+                    reason: "intent \(number) should be in the overlay and is not")
+            }
+            subjects[number] = SettledSubject(
+                row: row, intent: SettledIntent(recorded: recorded, verdict: verdict))
+        }
+        return subjects
+    }
+}

@@ -1,0 +1,138 @@
+/// The log as the transaction being prepared will leave it: ahead of what is published until the
+/// commit. After a failed commit it is worthless, and the store takes no more commands (L6).
+package struct WorkingLog: Sendable {
+    package private(set) var fold: LogFold
+    package private(set) var batch = WriteBatch()
+    /// Intents whose state this transaction changes.
+    package private(set) var answered: [IntentNumber] = []
+    /// Of pending intents alone.
+    package private(set) var attempts: Attempts
+    private let replicas: ReplicaTable
+    /// The intent that the folds already have, from having been tried (F9).
+    private var tried: IntentNumber?
+
+    package init(_ fold: LogFold, attempts: Attempts, replicas: ReplicaTable) {
+        self.fold = fold
+        self.attempts = attempts
+        self.replicas = replicas
+    }
+
+    /// - Parameter isWatched: whether somebody wants to know which rows change.
+    package mutating func begin(isWatched: Bool) {
+        batch = WriteBatch()
+        answered = []
+        for index in fold.rows.indices { fold.rows[index].begin(isWatched: isWatched) }
+    }
+
+    /// Adds what stored projections write, once everything is folded (L4).
+    mutating func addRows() {
+        for fold in fold.rows { batch.append(fold.batch()) }
+    }
+
+    /// Tries a new intent on every view. Why it cannot be recorded, nil if it can; the views are then
+    /// those with the intent.
+    ///
+    /// A confirm-only intent is not folded before it is confirmed, so nothing can be said (F13).
+    package mutating func inapplicable(_ entry: Entry) -> String? {
+        guard case .intent(let recorded) = entry, !recorded.isConfirmOnly else { return nil }
+        let intent = UnsettledIntent(recorded)
+        var reason: String?
+        for index in fold.folds.indices {
+            fold.folds[index].foldStale(over: fold.state.overlay)
+            if let error = fold.folds[index].append(intent) { reason = reason ?? "\(error)" }
+        }
+        for index in fold.rows.indices {
+            fold.rows[index].foldStale(over: fold.state.overlay)
+            if let error = fold.rows[index].append(intent) { reason = reason ?? "\(error)" }
+        }
+        if reason == nil {
+            tried = recorded.number
+        } else {
+            for index in fold.folds.indices { fold.folds[index].retract(recorded.number) }
+            for index in fold.rows.indices { fold.rows[index].retract(recorded.number) }
+        }
+        return reason
+    }
+
+    /// Appends an entry that was decided on.
+    /// - Parameters:
+    ///   - subjects: the settled intents that its command names.
+    ///   - sequence: nil: the next one.
+    ///   - replica: that wrote it; nil: the log's present one.
+    package mutating func append(
+        _ entry: Entry, time: Timestamp, subjects: [IntentNumber: SettledSubject],
+        at sequence: LogSequence? = nil, replica: ReplicaID? = nil
+    ) {
+        let sequence = sequence ?? fold.state.sequence.next
+        var info: [String: String] = [:]
+        if case .intent(let recorded) = entry { info = recorded.info }
+        let record = Record(
+            stamp: Stamp(sequence: sequence, time: time), replica: replica ?? replicas.current,
+            info: info,
+            entry: entry)
+        let (bytes, checksum) = record.encoded(predecessor: fold.chain, replicas: replicas)
+        batch.append(bytes, at: sequence)
+        let recalled = fold.state.recalled(by: entry).flatMap { subjects[$0]?.intent.recorded }
+        let effects = fold.append(
+            entry, at: sequence, checksum: checksum, bytes: bytes.count, recalled: recalled)
+        note(effects, subjects)
+        perform(effects.fold)
+    }
+
+    /// Changes what is kept of checkpoints; the log stays as it is.
+    mutating func keep(_ row: CheckpointRow) { batch.append(row) }
+
+    mutating func drop(_ keys: [CheckpointKey]) { batch.removedCheckpointRows += keys }
+
+    /// Notes attempts of those intents that are pending still, and says which.
+    package mutating func note(_ attempts: [IntentNumber: Attempt]) -> [IntentNumber] {
+        let pending = attempts.keys.sorted()
+            .filter { fold.state.overlay[$0]?.state == .pending }
+        for number in pending {
+            self.attempts[number] = attempts[number]
+            batch.attempts[number] = attempts[number]
+        }
+        return pending
+    }
+
+    private mutating func note(
+        _ effects: Effects, _ subjects: [IntentNumber: SettledSubject]
+    ) {
+        answered += effects.answered
+        // An answer ends the attempts, in its own transaction.
+        if !attempts.isEmpty {
+            for number in effects.answered where attempts[number] != nil {
+                attempts[number] = nil
+                batch.attempts[number] = .some(nil)
+            }
+        }
+        for change in effects.verdicts {
+            let old = subjects[change.number]?.row
+            guard let intent = change.intentSequence ?? old?.intentSequence,
+                let verdict = change.verdictSequence ?? old?.verdictSequence
+            else { preconditionFailure("intent \(change.number) was not looked up") }
+            batch.verdicts[change.number] = VerdictRow(
+                verdict: change.verdict, intentSequence: intent, verdictSequence: verdict)
+        }
+        for number in effects.reopened {
+            guard let old = subjects[number]?.row else {
+                preconditionFailure("intent \(number) was not looked up")
+            }
+            batch.verdicts[number] = VerdictRow(
+                verdict: nil, intentSequence: old.intentSequence,
+                verdictSequence: fold.state.sequence)
+        }
+    }
+
+    private mutating func perform(_ plan: FoldPlan) {
+        var plan = plan
+        if case .append(let intent) = plan.view, intent.recorded.number == tried {
+            plan.view = .none
+        }
+        tried = nil
+        fold.perform(plan)
+    }
+
+    /// What readers are to see once the transaction is committed.
+    package mutating func published() -> Published { fold.published() }
+}

@@ -1,0 +1,267 @@
+import Foldback
+
+/// One thing that is to have gone otherwise: see ``RecordedHistory/branch(_:)``.
+public enum HistoryEdit<Event: Sendable>: Sendable {
+    /// The entry was never there; with an intent go the answers to it, and its events from batches. What retried it
+    /// stays, and retries nothing.
+    case drop(LogSequence)
+    /// The intent was recorded with another event. What the server confirmed in its own words stays.
+    case edit(IntentNumber, LoggedEvent<Event>)
+    /// One more intent was recorded behind the entry; 0 is before the first.
+    case record(LoggedEvent<Event>, behind: LogSequence)
+    /// The two entries came in the other order.
+    case swap(LogSequence, LogSequence)
+    /// The server refused the intent, at the place of its answer; behind the last entry where it had none. Its
+    /// events in batches never came.
+    case reject(IntentNumber, Rejection)
+    /// The server acknowledged the intent instead of refusing it or it was withdrawn, at the same place. Batches
+    /// stay as they are: in a downlink log the intent is accepted until one of them confirms it.
+    case acknowledge(IntentNumber)
+}
+
+/// A history in which something went otherwise, beside the one that it was made of.
+public struct HistoryBranch<Event: Sendable>: Sendable {
+    public let history: RecordedHistory<Event>
+    /// Of each of its entries, the one that it was; nil for those that are new.
+    public let origins: [LogSequence: LogSequence]
+    /// Of each of its intents, the number that it had; none for those that are new.
+    public let intents: [IntentNumber: IntentNumber]
+    /// Numbers of the new ones, in order.
+    public let inserted: [IntentNumber]
+    /// Of each of its entries, at whose place in the other history it stands; nil for those that are new.
+    let slots: [LogSequence: LogSequence]
+    /// Entries that no longer follow from those before them, and are not in it; those that were dropped, and answers
+    /// that went with their intent, are not among them.
+    public let leftOut: [LogSequence]
+    /// Intents, by the numbers that they had, that retried one which is not rejected in it: they stay, and retry nothing.
+    public let retryingNothing: [IntentNumber]
+}
+
+extension RecordedHistory {
+    /// What would have been: this history with `edits`, one after the other. The log knows nothing of it.
+    ///
+    /// Entries keep their sequences and intents their numbers where they can. Two that are swapped get each other's;
+    /// behind one that is new both may be higher. So may ids that projections make of a context (F12): what an event
+    /// says of such an id then is of another. ``HistoryBranch/intents`` has the numbers.
+    ///
+    /// - Throws: `.beyondEnd` for a sequence, `.unknownIntent` for an intent, that the log did not have yet;
+    ///   `.invalidEdit` where the history lacks it, or an edit before has taken it out.
+    /// - Complexity: O(n log n) in entries.
+    public func branch(
+        _ edits: [HistoryEdit<Event>]
+    ) throws(FoldbackError) -> HistoryBranch<Event> {
+        var draft = BranchDraft(entries, replica)
+        for edit in edits { try draft.make(edit) }
+        let numbered = draft.numbered()
+        let history = following(numbered.entries.map { Record($0) })
+        let kept = Set(history.sequences)
+        let origins = numbered.origins.filter { kept.contains($0.key) }
+        let there = Set(origins.values)
+        return HistoryBranch(
+            history: history, origins: origins, intents: numbered.intents,
+            inserted: numbered.inserted, slots: numbered.slots.filter { kept.contains($0.key) },
+            leftOut: sequences.filter { !there.contains($0) && !draft.dropped.contains($0) },
+            retryingNothing: history.retriers(isRetrying: false).compactMap { numbered.intents[$0] }
+                .filter(Set(retriers(isRetrying: true)).contains))
+    }
+
+    /// Its own intents that retry one, or that retry none.
+    private func retriers(isRetrying: Bool) -> [IntentNumber] {
+        records.compactMap { record in
+            guard case .intent(let intent) = record.entry else { return nil }
+            return (intent.retries != nil) == isRetrying ? intent.number : nil
+        }
+    }
+}
+
+/// A branch's entries, numbered.
+private struct NumberedDraft<Event: Sendable> {
+    var entries: [LogEntry<Event>] = []
+    var origins: [LogSequence: LogSequence] = [:]
+    var intents: [IntentNumber: IntentNumber] = [:]
+    var inserted: [IntentNumber] = []
+    var slots: [LogSequence: LogSequence] = [:]
+}
+
+/// The entries of a branch while it is made.
+private struct BranchDraft<Event: Sendable> {
+    private struct Draft {
+        /// Nil for one that is new.
+        let origin: LogSequence?
+        /// At whose place it stands; nil: where nothing was.
+        var slot: LogSequence?
+        var entry: LogEntry<Event>
+
+        var isInsertedIntent: Bool {
+            if case .intent = entry.content { origin == nil } else { false }
+        }
+    }
+
+    /// Answers to an intent that were taken out.
+    private struct Taken {
+        /// Where the first was.
+        var first: Int?
+        /// Which entry that was, where it is gone, and at whose place it stood.
+        var origin: LogSequence?
+        var slot: LogSequence?
+        var gone: [LogSequence] = []
+    }
+
+    private let entries: [LogEntry<Event>]
+    private var drafts: [Draft]
+    private(set) var dropped: Set<LogSequence> = []
+    private let replica: ReplicaID
+
+    init(_ entries: [LogEntry<Event>], _ replica: ReplicaID) {
+        self.entries = entries
+        drafts = entries.map { Draft(origin: $0.sequence, slot: $0.sequence, entry: $0) }
+        self.replica = replica
+    }
+
+    mutating func make(_ edit: HistoryEdit<Event>) throws(FoldbackError) {
+        switch edit {
+        case .drop(let sequence):
+            let entry = drafts.remove(at: try place(of: sequence)).entry
+            dropped.insert(sequence)
+            guard case .intent(let number, _, _, _, _) = entry.content else { return }
+            let id = IntentID(replica: entry.replica, number: number)
+            dropped.formUnion(takeAnswers(to: id, withEvents: true).gone)
+        case .swap(let a, let b):
+            let (a, b) = (try place(of: a), try place(of: b))
+            (drafts[a].slot, drafts[b].slot) = (drafts[b].slot, drafts[a].slot)
+            drafts.swapAt(a, b)
+        case .edit(let number, let event):
+            let place = try place(ofIntent: number)
+            guard
+                case .intent(_, _, let isConfirmOnly, let once, let retries) = drafts[place].entry
+                    .content
+            else { return }
+            drafts[place].entry = drafts[place].entry.replacing(
+                .intent(
+                    number, event, isConfirmOnly: isConfirmOnly, once: once, retries: retries))
+        case .record(let event, let sequence):
+            let place = sequence == 0 ? 0 : try place(of: sequence) + 1
+            // ``numbered()`` finds its number.
+            insert(
+                .intent(0, event, isConfirmOnly: false, once: nil, retries: nil), at: place)
+        case .reject(let number, let rejection):
+            try answer(number, with: .rejected(number, rejection), withEvents: true)
+        case .acknowledge(let number):
+            try answer(
+                number, with: .acknowledged(number, position: nil, replacement: nil),
+                withEvents: false)
+        }
+    }
+
+    private mutating func insert(
+        _ content: LogEntry<Event>.Content, at place: Int, insteadOf taken: Taken? = nil
+    ) {
+        let near = drafts.isEmpty ? nil : drafts[max(0, place - 1)].entry
+        let entry = LogEntry<Event>(
+            sequence: near?.sequence ?? 0, time: near?.time ?? Timestamp(millisecondsSince1970: 0),
+            replica: replica, info: [:], content: content)
+        drafts.insert(Draft(origin: taken?.origin, slot: taken?.slot, entry: entry), at: place)
+    }
+
+    /// Takes out what the log says of the intent, and says this instead.
+    private mutating func answer(
+        _ number: IntentNumber, with content: LogEntry<Event>.Content, withEvents: Bool
+    ) throws(FoldbackError) {
+        let own = drafts[try place(ofIntent: number)].entry
+        let id = IntentID(replica: own.replica, number: number)
+        let answers = takeAnswers(to: id, withEvents: withEvents)
+        insert(content, at: answers.first ?? drafts.count, insteadOf: answers)
+    }
+
+    /// - Parameter withEvents: whether its events go from batches as well; the batches stay.
+    private mutating func takeAnswers(to id: IntentID, withEvents: Bool) -> Taken {
+        var taken = Taken()
+        for place in drafts.indices.reversed() {
+            switch drafts[place].entry.content {
+            case .acknowledged(id.number, _, _), .rejected(id.number, _), .withdrawn(id.number),
+                .dismissed(id.number):
+                let gone = drafts.remove(at: place)
+                (taken.origin, taken.slot) = (gone.origin, gone.slot)
+                if let origin = gone.origin { taken.gone.append(origin) }
+                taken.first = place
+            case .confirmed(let events, let through)
+            where withEvents && events.contains { $0.origin == id }:
+                drafts[place].entry = drafts[place].entry.replacing(
+                    .confirmed(events.filter { $0.origin != id }, through: through))
+                (taken.origin, taken.slot) = (nil, nil)
+                taken.first = place
+            default: break
+            }
+        }
+        return taken
+    }
+
+    /// Sequences and numbers that rise again.
+    func numbered() -> NumberedDraft<Event> {
+        var renumbering = Renumbering()
+        var numbered = NumberedDraft<Event>()
+        var last: IntentNumber = 0
+        // Given out again in their order, whoever stands where now.
+        var numbers = drafts.filter { !$0.isInsertedIntent }.compactMap(\.entry.ownIntent)
+            .sorted()[...]
+        for draft in drafts {
+            guard let number = draft.entry.ownIntent else { continue }
+            if draft.isInsertedIntent {
+                last = last.next
+                numbered.inserted.append(last)
+            } else {
+                last = max(numbers.popFirst() ?? 0, last.next)
+                renumbering.number(draft.entry, last)
+                numbered.intents[last] = number
+            }
+        }
+        var inserted = numbered.inserted[...]
+        var sequence: LogSequence = 0
+        for draft in drafts {
+            sequence = max(draft.slot ?? 0, sequence.next)
+            numbered.origins[sequence] = draft.origin
+            numbered.slots[sequence] = draft.slot
+            let own = draft.isInsertedIntent ? inserted.popFirst() : nil
+            numbered.entries.append(renumbering.made(of: draft.entry, at: sequence, own))
+        }
+        return numbered
+    }
+
+    private func place(of sequence: LogSequence) throws(FoldbackError) -> Int {
+        if let place = drafts.firstIndex(where: { $0.origin == sequence }) { return place }
+        let last = entries.last?.sequence ?? 0
+        guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
+        let isTaken = entries.contains { $0.sequence == sequence }
+        throw .missing("entry \(sequence)", isTaken: isTaken)
+    }
+
+    private func place(ofIntent number: IntentNumber) throws(FoldbackError) -> Int {
+        let place = drafts.firstIndex { $0.origin != nil && $0.entry.ownIntent == number }
+        if let place { return place }
+        let numbers = entries.compactMap(\.ownIntent)
+        guard number > 0, number <= numbers.max() ?? 0 else { throw .unknownIntent(number) }
+        throw .missing("intent \(number)", isTaken: numbers.contains(number))
+    }
+}
+
+extension FoldbackError {
+    /// - Parameter isTaken: whether it was there.
+    fileprivate static func missing(_ what: String, isTaken: Bool) -> FoldbackError {
+        .invalidEdit(
+            reason: isTaken
+                ? "\(what) was taken out by another edit already"
+                : "\(what) is not in this history")
+    }
+}
+
+extension LogEntry {
+    fileprivate var ownIntent: IntentNumber? {
+        guard case .intent(let number, _, _, _, _) = content else { return nil }
+        return number
+    }
+
+    fileprivate func replacing(_ content: Content) -> LogEntry {
+        LogEntry(
+            sequence: sequence, time: time, replica: replica, info: info, content: content)
+    }
+}

@@ -1,0 +1,141 @@
+import Foldback
+
+extension LogEntry where Event == [UInt8] {
+    /// The entry of a line of a history's file.
+    ///
+    /// - Parameters:
+    ///   - format: of events that do not say theirs.
+    ///   - own: whose the entry is where it does not say.
+    /// - Throws: where a member is missing, or is not what it should be; members that are not known mean nothing.
+    init(fileJSON json: JSON, _ format: EventFormat, _ own: ReplicaID) throws {
+        let line = FileLine(json: json, format: format)
+        let content: Content
+        switch try line.text("kind") {
+        case "intent":
+            content = .intent(
+                try line.number("intent"), try line.event(),
+                isConfirmOnly: try line.bool("confirmOnly") ?? false, once: try line.text("once"),
+                retries: try line.numberIfAny("retries"))
+        case "acknowledged":
+            content = .acknowledged(
+                try line.number("intent"), position: try line.numberIfAny("position"),
+                replacement: json["event"] == nil ? nil : try line.event())
+        case "rejected":
+            content = .rejected(
+                try line.number("intent"),
+                Rejection(code: try line.text("code"), message: try line.text("message") ?? ""))
+        case "withdrawn": content = .withdrawn(try line.number("intent"))
+        case "dismissed": content = .dismissed(try line.number("intent"))
+        case "confirmed":
+            content = .confirmed(try line.events(), through: try line.number("through"))
+        default: throw HistoryFileError.Flaw("there is no such kind of entry")
+        }
+        let sequence: LogSequence = try line.number("sequence")
+        // So that there is always a next one, and a count.
+        guard sequence.value < UInt64(Int64.max) else {
+            throw HistoryFileError.Flaw("sequence \(sequence) is beyond any log's")
+        }
+        guard let time = json["at"]?.integerValue else {
+            throw HistoryFileError.Flaw("\"at\" is no time in milliseconds")
+        }
+        self.init(
+            sequence: sequence, time: Timestamp(millisecondsSince1970: time),
+            replica: try line.replica() ?? own, info: try line.info(), content: content)
+    }
+}
+
+/// The members of one line.
+private struct FileLine {
+    let json: JSON
+    let format: EventFormat
+
+    func number<Number: LogNumber>(_ name: ExactString) throws -> Number {
+        guard let number = json[name]?.unsignedValue.map({ Number($0) }) else {
+            throw flaw(name, "is no number from 0 up")
+        }
+        return number
+    }
+
+    func numberIfAny<Number: LogNumber>(_ name: ExactString) throws -> Number? {
+        json[name] == nil ? nil : try number(name)
+    }
+
+    func text(_ name: ExactString) throws -> String? {
+        guard let value = json[name] else { return nil }
+        guard let text = value.stringValue else { throw flaw(name, "is no text") }
+        return text
+    }
+
+    func bool(_ name: ExactString) throws -> Bool? {
+        switch json[name] {
+        case nil: return nil
+        case .bool(let value): return value
+        default: throw flaw(name, "is neither true nor false")
+        }
+    }
+
+    func replica() throws -> ReplicaID? {
+        guard let name = try text("replica") else { return nil }
+        guard let replica = ReplicaID(name) else { throw flaw("replica", "is no replica's name") }
+        return replica
+    }
+
+    func info() throws -> [String: String] {
+        guard let value = json["info"] else { return [:] }
+        guard let object = value.objectValue else { throw flaw("info", "is no object") }
+        var info: [String: String] = [:]
+        for (name, value) in object.members {
+            guard let text = value.stringValue else { throw flaw("info", "has what is no text") }
+            info[name.string] = text
+        }
+        return info
+    }
+
+    func event() throws -> LoggedEvent<[UInt8]> {
+        guard let event = json["event"] else { throw flaw("event", "is missing") }
+        return LoggedEvent(
+            bytes: try event.exactBytes(), format: try EventFormat(json) ?? format)
+    }
+
+    func events() throws -> [ConfirmedEvent<LoggedEvent<[UInt8]>>] {
+        guard let list = json["events"]?.arrayValue else { throw flaw("events", "is no array") }
+        let events = try list.map { try FileLine(json: $0, format: format).confirmed() }
+        // A record has one format.
+        guard Set(events.map(\.event.format)).count <= 1 else {
+            throw flaw("events", "has events of several formats")
+        }
+        return events
+    }
+
+    private func confirmed() throws -> ConfirmedEvent<LoggedEvent<[UInt8]>> {
+        ConfirmedEvent(
+            position: try number("position"), event: try event(),
+            origin: try json["origin"].map { origin in
+                let origin = FileLine(json: origin, format: format)
+                guard let replica = try origin.replica() else {
+                    throw flaw("origin", "has no replica")
+                }
+                return IntentID(replica: replica, number: try origin.number("intent"))
+            })
+    }
+
+    private func flaw(_ name: ExactString, _ what: String) -> HistoryFileError.Flaw {
+        HistoryFileError.Flaw("\"\(name)\" \(what)")
+    }
+}
+
+extension Record {
+    /// - Throws: `.tooLarge` where a store would have refused it for that.
+    func requireLimits() throws(FoldbackError) {
+        try Limit.info.require(Self.encoded(info: info).count)
+        for payload in entry.payloads { try Limit.event.require(payload.bytes.count) }
+        switch entry {
+        case .intent(let intent): try Limit.once.require(intent.once?.string.utf8.count ?? 0)
+        case .rejected(_, let rejection):
+            try Limit.code.require(rejection.code?.utf8.count ?? 0)
+            try Limit.message.require(rejection.message.utf8.count)
+        case .confirmed(let batch): try Limit.batch.require(batch.events.limitedBytes)
+        case .acknowledged, .withdrawn, .dismissed: break
+        }
+    }
+}

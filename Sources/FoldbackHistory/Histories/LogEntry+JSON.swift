@@ -1,0 +1,68 @@
+import Foldback
+
+extension LogEntry {
+    /// The entry in the form of the command line's contract.
+    public var json: JSON {
+        var object: JSON.Object = [
+            "sequence": .of(sequence), "at": .integer(time.millisecondsSince1970),
+        ]
+        if !info.isEmpty {
+            var items = JSON.Object()
+            for (key, value) in info { items[ExactString(key)] = .string(value) }
+            object["info"] = .object(items)
+        }
+        switch content {
+        case .intent(let number, let event, let isConfirmOnly, let once, let retries):
+            object["kind"] = "intent"
+            object["replica"] = .string(replica.name)
+            object["intent"] = .of(number)
+            object["event"] = JSON(logged: event.bytes)
+            if isConfirmOnly { object["confirmOnly"] = true }
+            object["once"] = once.map { .string($0) }
+            object["retries"] = retries.map { .of($0) }
+        case .acknowledged(let number, let position, let replacement):
+            object["kind"] = "acknowledged"
+            object["intent"] = .of(number)
+            object["position"] = position.map { .of($0) }
+            object["event"] = replacement.map { JSON(logged: $0.bytes) }
+        case .rejected(let number, let rejection):
+            object["kind"] = "rejected"
+            object["intent"] = .of(number)
+            object["code"] = rejection.code.map { .string($0) }
+            object["message"] = .string(rejection.message)
+        case .withdrawn(let number):
+            object["kind"] = "withdrawn"
+            object["intent"] = .of(number)
+        case .dismissed(let number):
+            object["kind"] = "dismissed"
+            object["intent"] = .of(number)
+        case .confirmed(let events, let through):
+            object["kind"] = "confirmed"
+            object["through"] = .of(through)
+            object["events"] = .array(events.map { eventJSON($0) })
+        }
+        return .object(object)
+    }
+}
+
+/// An event of a batch as it is in a log.
+private func eventJSON<Event>(_ event: ConfirmedEvent<LoggedEvent<Event>>) -> JSON {
+    var object: JSON.Object = [
+        "position": .of(event.position), "event": JSON(logged: event.event.bytes),
+    ]
+    object["origin"] = event.origin.map { .of($0) }
+    return .object(object)
+}
+
+extension StoreStatus {
+    /// The status in the form of the command line's contract, without what only a fold can tell.
+    public var json: JSON.Object {
+        [
+            "replica": .string(replica.name), "kind": .string(kind.rawValue),
+            "sequence": .of(sequence), "through": .of(through),
+            "pending": .integer(Int64(pendingCount)), "accepted": .integer(Int64(acceptedCount)),
+            "rejected": .integer(Int64(rejectedCount)), "nextIntent": .of(nextIntent),
+            "bytes": .integer(Int64(bytesOnDisk)), "checkpoint": .of(checkpoint),
+        ]
+    }
+}

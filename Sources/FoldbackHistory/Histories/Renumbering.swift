@@ -1,0 +1,56 @@
+import Foldback
+
+/// New numbers for the intents of a history: first all are given, then entries are made with them.
+struct Renumbering {
+    private(set) var numbers: [IntentNumber: IntentNumber] = [:]
+    /// With the replica that recorded it: another one's may have the same number.
+    private var ids: [IntentID: IntentID] = [:]
+    private var taken: Set<IntentID> = []
+
+    /// Gives the entry's own intent its number; another entry has none.
+    mutating func number<Event>(_ entry: LogEntry<Event>, _ new: IntentNumber) {
+        guard case .intent(let number, _, _, _, _) = entry.content else { return }
+        let id = IntentID(replica: entry.replica, number: new)
+        numbers[number] = new
+        ids[IntentID(replica: entry.replica, number: number)] = id
+        taken.insert(id)
+    }
+
+    /// - Parameter own: the number of the entry's own intent, where it is a new one.
+    func made<Event>(
+        of entry: LogEntry<Event>, at sequence: LogSequence, _ own: IntentNumber? = nil
+    ) -> LogEntry<Event> {
+        LogEntry(
+            sequence: sequence, time: entry.time, replica: entry.replica, info: entry.info,
+            content: made(of: entry.content, own))
+    }
+
+    private func made<Event>(
+        of content: LogEntry<Event>.Content, _ own: IntentNumber?
+    ) -> LogEntry<Event>.Content {
+        func new(_ number: IntentNumber) -> IntentNumber { numbers[number] ?? number }
+        switch content {
+        case .intent(let number, let event, let isConfirmOnly, let once, let retries):
+            return .intent(
+                own ?? new(number), event, isConfirmOnly: isConfirmOnly, once: once,
+                retries: retries.flatMap { numbers[$0] })
+        case .acknowledged(let number, let position, let replacement):
+            return .acknowledged(new(number), position: position, replacement: replacement)
+        case .rejected(let number, let rejection): return .rejected(new(number), rejection)
+        case .withdrawn(let number): return .withdrawn(new(number))
+        case .dismissed(let number): return .dismissed(new(number))
+        case .confirmed(let events, let through):
+            return .confirmed(
+                events.map { event in
+                    ConfirmedEvent(
+                        position: event.position, event: event.event,
+                        origin: event.origin.flatMap(made))
+                }, through: through)
+        }
+    }
+
+    /// Nil for an intent that is not there and whose id is another one's now.
+    private func made(of origin: IntentID) -> IntentID? {
+        ids[origin] ?? (taken.contains(origin) ? nil : origin)
+    }
+}

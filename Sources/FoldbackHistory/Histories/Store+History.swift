@@ -1,0 +1,21 @@
+import Foldback
+
+extension Store {
+    /// All entries so far as one value, which stays as it is while the store goes on.
+    ///
+    /// - Complexity: reads the whole log into memory. May block on the disk.
+    /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` where the entries, though undamaged,
+    ///   do not make a log.
+    public func history() throws(FoldbackError) -> RecordedHistory<P.Event> {
+        let last = core.writer.published.sequence
+        var records: [Record] = []
+        while LogSequence(UInt64(records.count)) < last {
+            let next = LogSequence(UInt64(records.count)).next
+            records += try core.records(from: next, upTo: last)
+        }
+        let header = core.storage.header
+        return try RecordedHistory(
+            kind: header.kind, replica: header.replicas.current, records: records,
+            codec: core.codec)
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Testing
+
+/// Proves the direction of every arrow in the article Architecture: a folder uses only the folders
+/// that its module lists before it. The compiler proves the arrows between modules.
+@Suite struct LayerTests {
+    /// The folders of each module, from the bottom up. "." is the module's own folder.
+    private static let modules: [(root: String, folders: [String])] = [
+        (
+            "Sources/Foldback",
+            [
+                "Model", "JSON", "Format", "Storage", "Projection", "Rows", "Fold",
+                "Store/Writer", "Store", "Documents",
+            ]
+        ),
+        ("Sources/FoldbackLMDB", ["Platform", "Pages", "Environment"]),
+        ("Sources/FoldbackHistory", ["Histories", "Questions", "Minimizing"]),
+    ]
+
+    @Test(arguments: modules.indices)
+    func `a folder uses only the folders below it`(_ index: Int) throws {
+        let (root, folders) = Self.modules[index]
+        let files = try SourceTree.sources(under: root).map { file in
+            LayeredFile(file, folder: Self.folder(of: file, in: root))
+        }
+        for file in files where !folders.contains(file.folder) {
+            Issue.record("\(file.source.path): give the folder \(file.folder) a place in the order")
+        }
+        let declarations = Declarations(files, order: folders)
+        for file in files {
+            guard let place = folders.firstIndex(of: file.folder) else { continue }
+            for (number, name, home) in declarations.upwardUses(in: file, at: place) {
+                Issue.record(
+                    "\(file.source.path):\(number): \(name) belongs to \(home), above \(file.folder); move one of them"
+                )
+            }
+        }
+    }
+
+    private static func folder(of file: SourceFile, in root: String) -> String {
+        let parts = file.path.dropFirst(root.count + 1).split(separator: "/").dropLast()
+        return parts.isEmpty ? "." : parts.joined(separator: "/")
+    }
+}
+
+struct LayeredFile {
+    let source: SourceFile
+    let folder: String
+
+    init(_ source: SourceFile, folder: String) {
+        self.source = source
+        self.folder = folder
+    }
+}
+
+/// Where each type of a module is declared, and each member that an extension adds to a type of
+/// a lower folder: such a member is a way up that no type name shows.
+private struct Declarations {
+    private var types: [String: Set<Int>] = [:]
+    private var reachable: [String: Set<Int>] = [:]
+    private var ownMembers: [String: Set<Int>] = [:]
+    private let order: [String]
+
+    init(_ files: [LayeredFile], order: [String]) {
+        self.order = order
+        for file in files {
+            guard let place = order.firstIndex(of: file.folder) else { continue }
+            for (_, line) in file.source.code {
+                guard
+                    let name = Self.declared(
+                        ["struct", "class", "enum", "protocol", "actor"], line)
+                else { continue }
+                types[name, default: []].insert(place)
+            }
+        }
+        for file in files {
+            guard let place = order.firstIndex(of: file.folder) else { continue }
+            noteMembers(of: file, at: place)
+        }
+    }
+
+    /// A member counts where an extension gives it to a type of a lower folder, or of another module,
+    /// and no lower folder has a member of that name.
+    private mutating func noteMembers(of file: LayeredFile, at place: Int) {
+        var isReachable = false
+        for line in file.source.lines {
+            if let match = line.firstMatch(of: /^(?:package |public )?extension \[?(\w+)/) {
+                isReachable = (types[String(match.1)]?.min() ?? -1) < place
+            } else if line == "}" {
+                isReachable = false
+            }
+            guard
+                let match = line.firstMatch(
+                    of: /^    (?:case|[a-z][\w() ]*? (?:func|var|let)|func|var|let) (\w+)/),
+                !line.contains("private ")
+            else { continue }
+            let name = String(match.1)
+            if isReachable {
+                reachable[name, default: []].insert(place)
+            } else {
+                ownMembers[name, default: []].insert(place)
+            }
+        }
+    }
+
+    private static func declared(_ keywords: Set<String>, _ line: Substring) -> String? {
+        let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        guard let keyword = words.firstIndex(where: { keywords.contains(String($0)) }),
+            keyword + 1 < words.count,
+            words[..<keyword].allSatisfy({ modifiers.contains(String($0)) })
+        else { return nil }
+        return String(words[keyword + 1])
+    }
+
+    private static let modifiers: Set<String> = [
+        "public", "package", "internal", "private", "fileprivate", "final", "indirect", "frozen",
+        "nonexhaustive",
+    ]
+
+    /// Names in a file that are declared above it and nowhere else.
+    func upwardUses(in file: LayeredFile, at place: Int) -> [(Int, String, String)] {
+        var uses: [(Int, String, String)] = []
+        for (number, line) in file.source.code {
+            let code = line.replacing(/"(?:[^"\\]|\\.)*"/, with: "\"\"").split(separator: "//")
+                .first
+            for match in (code ?? "").matches(of: /(\.)?\b(\w+)\b/) {
+                let name = String(match.2)
+                let homes = types[name] ?? (match.1 == nil ? nil : memberHomes(name))
+                guard let homes, let home = homes.min(), home > place,
+                    !Self.isGeneric(name, in: file)
+                else { continue }
+                uses.append((number, name, order[home]))
+            }
+        }
+        return uses
+    }
+
+    private func memberHomes(_ name: String) -> Set<Int>? {
+        guard let homes = reachable[name], !Self.common.contains(name) else { return nil }
+        return homes.union(ownMembers[name] ?? [])
+    }
+
+    /// Members of the standard library that some extension here has as well.
+    private static let common: Set<String> = [
+        "count", "description", "first", "free", "index", "key", "keys", "last", "name", "text",
+    ]
+
+    /// Whether the file has a parameter, an associated type or another alias of that name.
+    private static func isGeneric(_ name: String, in file: LayeredFile) -> Bool {
+        file.source.code.contains {
+            $0.text.contains("associatedtype \(name)") || $0.text.contains("typealias \(name)")
+                || $0.text.contains("<\(name)") || $0.text.contains(", \(name)>")
+                || $0.text.contains(", \(name):")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// The repository's files, as the tests of this target read them.
+enum SourceTree {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The Swift files below a folder, in order of path.
+    static func sources(under folder: String) throws -> [SourceFile] {
+        try files(under: folder) { $0.hasSuffix(".swift") }.map(SourceFile.init)
+    }
+
+    /// Paths below a folder, relative to the root, without what a build leaves.
+    static func files(
+        under folder: String, where isWanted: (String) -> Bool
+    ) throws -> [(path: String, text: String)] {
+        let base = root.appending(path: folder)
+        let files = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil)
+        return try (files?.allObjects as? [URL] ?? [])
+            .filter { isWanted($0.path) && !$0.path.contains("/.build") }
+            .map { url in
+                let path = url.path.replacingOccurrences(of: root.path + "/", with: "")
+                return (path, try String(contentsOf: url, encoding: .utf8))
+            }
+            .sorted { $0.path < $1.path }
+    }
+}
+
+struct SourceFile {
+    let path: String
+    let lines: [Substring]
+
+    init(path: String, text: String) {
+        self.path = path
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// The lines that are not comments, with their numbers and without indentation.
+    var code: [(number: Int, text: Substring)] {
+        lines.enumerated().compactMap { index, line in
+            let text = line.drop { $0 == " " }
+            return text.hasPrefix("//") ? nil : (index + 1, text)
+        }
+    }
+}
