@@ -34,9 +34,9 @@
         var until: String?
 
         func validate() throws {
-            let kinds = [
-                "intent", "acknowledged", "rejected", "withdrawn", "dismissed", "confirmed",
-            ]
+            let kinds =
+                ["intent", "acknowledged", "confirmed"]
+                + IntentChange.Kind.allCases.map(\.rawValue)
             for kind in kind where !kinds.contains(kind) {
                 throw ValidationError("there is no kind of entry \(kind)")
             }

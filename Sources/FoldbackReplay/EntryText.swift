@@ -18,9 +18,7 @@
             switch content {
             case .intent(let number, _, _, _, _): "intent \(number)"
             case .acknowledged(let number, _, _): "acknowledged \(number)"
-            case .rejected(let number, _): "rejected \(number)"
-            case .withdrawn(let number): "withdrawn \(number)"
-            case .dismissed(let number): "dismissed \(number)"
+            case .changed(let number, let change): "\(change.kind.rawValue) \(number)"
             case .confirmed(_, let through): "confirmed \u{2264} \(through)"
             }
         }
@@ -39,9 +37,9 @@
                 return detail
             case .acknowledged(_, let position, let replacement):
                 return (position.map { "at \($0)  " } ?? "") + (replacement?.text ?? "")
-            case .rejected(_, let rejection):
+            case .changed(_, let change):
+                guard let rejection = change.rejection else { return "" }
                 return (rejection.code.map { "\($0): " } ?? "") + rejection.message
-            case .withdrawn, .dismissed: return ""
             case .confirmed(let events, _):
                 return events.map { event in
                     "\(event.position)\(event.origin.map { " (\($0))" } ?? "") \(event.event.text)"
@@ -54,9 +52,7 @@
             switch content {
             case .intent: "intent"
             case .acknowledged: "acknowledged"
-            case .rejected: "rejected"
-            case .withdrawn: "withdrawn"
-            case .dismissed: "dismissed"
+            case .changed(_, let change): change.kind.rawValue
             case .confirmed: "confirmed"
             }
         }

@@ -116,13 +116,14 @@
                 .acknowledged(
                     number, position: position,
                     replacement: try replacement.map { try event($0, entry.sequence) })
-            case .rejected(let number, let rejection):
-                .rejected(
+            case .changed(let number, .rejected(let rejection)):
+                .changed(
                     number,
-                    Rejection(
-                        code: rejection.code.map { naming($0) },
-                        message: pseudonyms.pseudonym(of: rejection.message)))
-            case .withdrawn, .dismissed: entry.content
+                    .rejected(
+                        Rejection(
+                            code: rejection.code.map { naming($0) },
+                            message: pseudonyms.pseudonym(of: rejection.message))))
+            case .changed: entry.content
             case .confirmed(let events, let through):
                 .confirmed(
                     try events.map { confirmed in

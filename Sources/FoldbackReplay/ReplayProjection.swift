@@ -59,7 +59,7 @@
         func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState
         func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch
         /// Nil where the whole does not fail.
-        func minimised(
+        func minimized(
             _ log: LogReader, tries: Int, _ expectation: StateExpectation?, _ progress: Progress,
             _ fails: @escaping (String) throws -> Bool
         ) async throws -> SmallHistory?
@@ -188,14 +188,14 @@
     enum BreakCondition {
         case check(String)
         case state(StateExpectation)
-        case command((SeenState) throws -> BreakVerdict)
+        case command((SeenState) throws -> StateCheck)
     }
 
     struct SeenBreak {
         let entry: (line: String, json: JSON)?
         let before: SeenState?
         let after: SeenState
-        let untold: [LogSequence]
+        let inconclusive: [LogSequence]
         let looked: Int
         let isExact: Bool
     }
@@ -250,12 +250,12 @@
                 end: SeenState(branch.history.snapshot(of: P.self)))
         }
 
-        func minimised(
+        func minimized(
             _ log: LogReader, tries: Int, _ expectation: StateExpectation?, _ progress: Progress,
             _ fails: @escaping (String) throws -> Bool
         ) async throws -> SmallHistory? {
             let history = try log.history().read(by: P.codec)
-            let found = try await history.minimised(candidatesMax: tries) { candidate in
+            let found = try await history.minimized(candidatesMax: tries) { candidate in
                 progress.advance()
                 guard let expectation else { return try fails(candidate.ndjson) }
                 let before = try candidate.snapshot(of: P.self, at: 0)
@@ -273,8 +273,7 @@
             _ log: LogReader, assumingMonotone isMonotone: Bool, _ condition: BreakCondition,
             _ progress: Progress
         ) throws -> SeenBreak? {
-            func first(where isGood: (Snapshot<P>) throws -> BreakVerdict) throws -> FirstBreak<P>?
-            {
+            func first(where isGood: (Snapshot<P>) throws -> StateCheck) throws -> FirstBreak<P>? {
                 try log.firstBreak(in: P.self, assumingMonotone: isMonotone) { snapshot in
                     progress.advance()
                     return try isGood(snapshot)
@@ -293,7 +292,7 @@
                 SeenBreak(
                     entry: found.entry.map { ($0.line, $0.json) },
                     before: found.before.map { SeenState($0) }, after: SeenState(found.after),
-                    untold: found.untold, looked: found.looked, isExact: found.isExact)
+                    inconclusive: found.inconclusive, looked: found.looked, isExact: found.isExact)
             }
         }
     }

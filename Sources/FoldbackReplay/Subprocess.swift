@@ -11,10 +11,10 @@
         /// - Throws: where it cannot be run, which `sh` says with 126 and 127, or where a signal ended it.
         static func verdict(
             _ command: String, input: [UInt8] = [], environment: [String: String] = [:]
-        ) throws -> BreakVerdict {
+        ) throws -> StateCheck {
             switch try run(command, input: input, environment: environment) {
             case 0: return .good
-            case 125: return .cannotTell
+            case 125: return .inconclusive
             case 1...124: return .bad
             case 126, 127:
                 throw ValidationError("the command, or one in it, cannot be run: \(command)")

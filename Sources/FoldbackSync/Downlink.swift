@@ -8,7 +8,7 @@ import Foldback
 public struct Downlink<P: EventFold>: Sendable {
     /// What became of fetching.
     @nonexhaustive
-    public enum Outcome: Hashable, Sendable {
+    public enum FetchResult: Hashable, Sendable {
         /// Everything that the authority had is in the log, up to here.
         case caughtUp(through: Position)
         /// Asking again would not help: nobody is signed in, or the answer cannot be used.
@@ -42,7 +42,7 @@ public struct Downlink<P: EventFold>: Sendable {
     ///
     /// In a log that acknowledgements confirm there is nothing to fetch, and nobody is asked (F2).
     /// - Throws: as ``/Foldback/Store/confirm(_:through:)``; what came before is in the log.
-    public func fetch() async throws(FoldbackError) -> Outcome {
+    public func fetch() async throws(FoldbackError) -> FetchResult {
         guard store.status.kind == .downlink else {
             return .caughtUp(through: store.status.through)
         }

@@ -91,14 +91,14 @@ public final class Outbox<P: EventFold>: Sendable {
         switch action {
         case .cover(let request, let attempts, let flushes):
             await noting { () throws(FoldbackError) in
-                let pending = try await store.note(attempts, flushes: flushes)
+                let pending = try await store.recordAttempts(attempts, flushes: flushes)
                 queue.say(.covered(request, pending: pending))
             }
         case .send(let request, let intents):
             group.addTask { await self.send(intents, as: request) }
         case .note(let attempts):
             await noting { () throws(FoldbackError) in
-                _ = try await store.note(attempts, flushes: false)
+                _ = try await store.recordAttempts(attempts, flushes: false)
             }
         case .wait: preconditionFailure("the queue keeps the wait")
         }

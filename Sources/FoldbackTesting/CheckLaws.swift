@@ -31,10 +31,10 @@ public nonisolated(nonsending) func checkLaws<P: Projection>(
     laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
     failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport {
-    var campaign = Campaign<P>(
-        events: events, judge: Judge(itemIDs: itemIDs, stepMax: effort.stepMax), laws: laws,
+    var campaign = LawRun<P>(
+        events: events, judge: LawChecker(itemIDs: itemIDs, stepMax: effort.stepMax), laws: laws,
         effort: effort, seed: seed ?? System.freshSeed(),
-        kept: KeptFailures(failures, besides: file, P.name))
+        kept: FailureCorpus(failures, besides: file, P.name))
     await campaign.run()
     return campaign.report
 }
@@ -60,11 +60,11 @@ public nonisolated(nonsending) func requireLaws<P: Projection>(
 ///
 /// - Throws: ``LawsBroken``, also where nothing can be said: P13 without `itemIDs`, P3 without a state codec.
 public nonisolated(nonsending) func requireLaw<P: Projection>(
-    _ law: Law, of projection: P.Type, for history: History<P.Event>, itemIDs: ItemIDs<P>? = nil
+    _ law: Law, of projection: P.Type, for history: Script<P.Event>, itemIDs: ItemIDs<P>? = nil
 ) async throws(LawsBroken) {
-    let judge = Judge<P>(itemIDs: itemIDs, stepMax: Effort.standard.stepMax)
+    let judge = LawChecker<P>(itemIDs: itemIDs, stepMax: Effort.standard.stepMax)
     let judged = await judge.judgement(
-        on: history, [law], onDisk: true, processes: Elsewhere<P>.processCount)
+        on: history, [law], onDisk: true, processes: ChildProcessChecker<P>.processCount)
     var report = LawReport(
         projection: "\(P.self)", seed: 0, held: [], findings: [], unchecked: [],
         counts: ["histories": 1, "steps": history.steps.count])

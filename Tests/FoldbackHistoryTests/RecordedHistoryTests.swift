@@ -40,7 +40,7 @@ import Testing
         let history = try Self.history(
             .downlink,
             [
-                (3, Self.intent(2)), (7, .rejected(2, Rejection(message: "no"))),
+                (3, Self.intent(2)), (7, .changed(2, .rejected(Rejection(message: "no")))),
                 (9, Self.intent(5, retries: 2)), (12, Self.batch(4, through: 6)),
             ])
         #expect(history.sequences == [3, 7, 9, 12])
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `entries that do not follow from each other make none`() throws {
-        let rejected = LogEntry<Move>.Content.rejected(1, Rejection(message: "no"))
+        let rejected = LogEntry<Move>.Content.changed(1, .rejected(Rejection(message: "no")))
         let acknowledged = LogEntry<Move>.Content.acknowledged(1, position: nil, replacement: nil)
         let cases: [(LogKind, LogSequence, [(LogSequence, LogEntry<Move>.Content)])] = [
             (.downlink, 0, [(0, try Self.intent(1))]),
@@ -70,9 +70,9 @@ import Testing
             (.downlink, 3, [(1, try Self.intent(1)), (2, rejected), (3, rejected)]),
             (.downlink, 2, [(1, try Self.intent(2)), (2, acknowledged)]),
             (.downlink, 3, [(1, try Self.intent(1)), (2, acknowledged), (3, acknowledged)]),
-            (.downlink, 2, [(1, try Self.intent(2)), (2, .withdrawn(1))]),
-            (.downlink, 2, [(1, try Self.intent(1)), (2, .dismissed(1))]),
-            (.downlink, 2, [(1, try Self.intent(2)), (2, .dismissed(1))]),
+            (.downlink, 2, [(1, try Self.intent(2)), (2, .changed(1, .withdrawn))]),
+            (.downlink, 2, [(1, try Self.intent(1)), (2, .changed(1, .dismissed))]),
+            (.downlink, 2, [(1, try Self.intent(2)), (2, .changed(1, .dismissed))]),
             (.downlink, 1, [(1, try Self.batch(0, through: 1))]),
             (.downlink, 1, [(1, try Self.batch(2, through: 1))]),
             (

@@ -98,7 +98,7 @@ import Testing
             group.addTask { try await outbox.run() }
             for value in 1...300 { _ = try await store.record(.set("k\(value % 7)", value)) }
             let receipt = try await store.record(.set("last", 1))
-            #expect(try await receipt.settlement().outcome == .confirmed)
+            #expect(try await receipt.settlement().content == .confirmed)
             // Closing ends it.
             await store.close()
             try await group.waitForAll()
@@ -320,7 +320,7 @@ import Testing
         let core = try StoreCore(
             on: storage, codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
             clock: LogSources.counting().now, policy: .manual, hasThread: false)
-        return Store(core: core, standing: Standing(Board.self, []))
+        return Store(core: core, projections: ProjectionSet(Board.self, []))
     }
 
     @Test func `L2: a relaxed log is flushed before a first attempt, and not before others`()

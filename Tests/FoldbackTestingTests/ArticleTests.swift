@@ -122,7 +122,7 @@ struct Inbox: StoredProjection {
 
     /// As the report prints it, but for line ends.
     @Test func `Notes: determinism, here`() async throws {
-        let history = History<Notes.Event>(
+        let history = Script<Notes.Event>(
             .downlink,
             [
                 .record(.wrote(title: "a")),

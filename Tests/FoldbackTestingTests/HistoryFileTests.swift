@@ -14,7 +14,7 @@ import Testing
             let history = try Self.moves.histories(nil, steps: 30).value(seed: seed)
             let codec = PlainMoveCodec()
             let text = try history.ndjson(codec, title: "Board")
-            let read = try History(ndjson: text, codec)
+            let read = try Script(ndjson: text, codec)
             #expect(read.kind == history.kind)
             #expect("\(read.steps)" == "\(history.steps)")
         }
@@ -26,9 +26,9 @@ import Testing
             {"sequence":2,"kind":"acknowledged","at":1795209600001,"intent":1,"position":7}
             {"sequence":3,"kind":"confirmed","at":1795209600002,"through":7,"events":[{"position":7,"event":{"op":"set","key":"a","value":2},"origin":{"replica":"me","intent":1}}]}
             """
-        let history = try History<DocumentEvent>(
+        let history = try Script<DocumentEvent>(
             ndjson: text, Documents.codec, confirmedBy: .downlink)
-        let expected: [History<DocumentEvent>.Step] = [
+        let expected: [Script<DocumentEvent>.Step] = [
             .record(.set("a", 1), force: true), .acknowledge(1, position: 7),
             .confirm([.init(7, .set("a", 2), .own(1))], through: 7),
         ]
@@ -42,8 +42,8 @@ import Testing
         ("what?", "line 1: no value starts like this at byte 0"),
     ])
     func `a file that is no history says where`(text: String, message: String) {
-        let error = #expect(throws: HistoryError.self) {
-            _ = try History<DocumentEvent>(ndjson: text, Documents.codec)
+        let error = #expect(throws: ScriptFileError.self) {
+            _ = try Script<DocumentEvent>(ndjson: text, Documents.codec)
         }
         #expect(error?.description == message)
     }

@@ -7,7 +7,7 @@ import Testing
 /// Born from a review that found laws broken by projections that keep them, laws that tried nothing, and
 /// histories that nothing made or that were read as others.
 @Suite struct ReviewedLawTests {
-    private typealias Step = History<DocumentEvent>.Step
+    private typealias Step = Script<DocumentEvent>.Step
 
     private static let documentIDs = ItemIDs<Documents> { $0.byKey.keys }
 
@@ -17,7 +17,7 @@ import Testing
         let both = DocumentEvent.all([.set("a", 2), .set("b", 2)])
         try await requireLaw(
             .p13, of: Documents.self,
-            for: History(
+            for: Script(
                 .downlink, [.record(.set("a", 1)), .record(both), .reject(1, message: "no")]),
             itemIDs: Self.documentIDs)
     }
@@ -27,7 +27,7 @@ import Testing
         let both = DocumentEvent.all([.set("a", 2), .set("b", 2)])
         try await requireLaw(
             .p13, of: Documents.self,
-            for: History(
+            for: Script(
                 .downlink,
                 [
                     .record(.set("a", 1)), .record(both),
@@ -60,9 +60,9 @@ import Testing
     @Test func `P9: an event changes nothing outside of the places that it is said to touch`()
         async throws
     {
-        let said = History<Move>(.downlink, [.record(.set("a", 1)), .record(.set("b", 5))])
+        let said = Script<Move>(.downlink, [.record(.set("a", 1)), .record(.set("b", 5))])
         try await requireLaw(.p9, of: Totals.self, for: said)
-        let unsaid = History<Move>(.downlink, [.record(.set("a", 1)), .record(.set("b", 6))])
+        let unsaid = Script<Move>(.downlink, [.record(.set("a", 1)), .record(.set("b", 6))])
         let error = await #expect(throws: LawsBroken.self) {
             try await requireLaw(.p9, of: Totals.self, for: unsaid)
         }
@@ -80,11 +80,11 @@ import Testing
         arguments: [
             [.record(.remove("a")), .record(.remove("b")), .reject(1, message: "no")],
             [.record(.remove("a")), .confirm([.init(1, .remove("b"), .none)])],
-        ] as [[History<Move>.Step]])
-    func `ids that are counted are renamed`(steps: [History<Move>.Step]) async throws {
+        ] as [[Script<Move>.Step]])
+    func `ids that are counted are renamed`(steps: [Script<Move>.Step]) async throws {
         await #expect(throws: LawsBroken.self) {
             try await requireLaw(
-                .p13, of: Numbered.self, for: History(.downlink, steps),
+                .p13, of: Numbered.self, for: Script(.downlink, steps),
                 itemIDs: ItemIDs { $0.items })
         }
     }
@@ -102,15 +102,15 @@ import Testing
     }
 
     @Test func `a state with a number that is none is the same twice`() async throws {
-        let history = History<Mean.Event>(.downlink, [.record(.noted(1))])
+        let history = Script<Mean.Event>(.downlink, [.record(.noted(1))])
         try await requireLaw(.p1, of: Mean.self, for: history)
         #expect(!Mean.areSame(Mean(mean: .nan, sign: 1), Mean(mean: .nan, sign: 2)))
     }
 
     @Test func `a negative zero is one in its file`() async throws {
-        let history = History<Mean.Event>(.downlink, [.record(.noted(-0.0))])
+        let history = Script<Mean.Event>(.downlink, [.record(.noted(-0.0))])
         let text = try history.ndjson(Mean.codec, title: "Mean")
-        let read = try History<Mean.Event>(ndjson: text, Mean.codec)
+        let read = try Script<Mean.Event>(ndjson: text, Mean.codec)
         #expect("\(read.steps)" == "\(history.steps)")
         try await requireLaw(.p1, of: Mean.self, for: history)
     }
@@ -128,18 +128,19 @@ import Testing
 
     // MARK: P7
 
-    @Test(arguments: [[], [.init(2, .set("c", 1), .none)]] as [[History<DocumentEvent>.Told]])
+    @Test(
+        arguments: [[], [.init(2, .set("c", 1), .none)]] as [[Script<DocumentEvent>.ServerEvent]])
     func `a batch confirms late what the server has changed its mind about`(
-        more: [History<DocumentEvent>.Told]
+        more: [Script<DocumentEvent>.ServerEvent]
     ) async throws {
         let first: [Step] = [
             .record(.set("a", 1)), .confirm([.init(1, .set("b", 1), .none)]),
             .reject(1, message: "no"), .confirm([.init(1, .set("b", 1), .own(1))] + more),
             .acknowledge(1),
         ]
-        try await requireLaw(.p7, of: Documents.self, for: History(.downlink, first))
+        try await requireLaw(.p7, of: Documents.self, for: Script(.downlink, first))
         let then = first + [.confirm([.init(3, .set("d", 1), .none)])]
-        try await requireLaw(.p7, of: Documents.self, for: History(.downlink, then))
+        try await requireLaw(.p7, of: Documents.self, for: Script(.downlink, then))
     }
 
     // MARK: P8
@@ -147,13 +148,13 @@ import Testing
     @Test func `answers come in several orders, and confirm in theirs where there is no downlink`()
         async throws
     {
-        let steps: [History<Move>.Step] = [
+        let steps: [Script<Move>.Step] = [
             .record(.set("a", 1)), .record(.add("a", 2)), .record(.claim("a")),
             .record(.set("a", 3)), .acknowledge(3), .acknowledge(1),
         ]
         let server = [3, 1, 4, 2]
         for kind in [LogKind.acknowledgement, .downlink] {
-            let history = History(kind, steps)
+            let history = Script(kind, steps)
             try await requireLaw(.p8, of: Board.self, for: history)
             let trial = try await Trial<Board>(history)
             #expect(trial.serversOrder(of: 4) == server)
@@ -167,7 +168,7 @@ import Testing
             let ends = Set(trial.schedules(server).map(\.end))
             #expect(ends.count == (kind == .downlink ? 1 : 3))
         }
-        let trial = try await Trial<Board>(History(.downlink, steps))
+        let trial = try await Trial<Board>(Script(.downlink, steps))
         #expect(
             trial.schedules([2, 1]).map(\.words) == [
                 [.answer(1), .answer(2), .event(2), .event(1)],
@@ -211,13 +212,13 @@ import Testing
     @Test func `a rejection's message, what is retried and when it was answered are seen`()
         async throws
     {
-        func sight(_ steps: [History<Move>.Step]) async throws -> Sight<Board> {
-            let trial = try await Trial<Board>(History(.downlink, steps))
+        func sight(_ steps: [Script<Move>.Step]) async throws -> Observation<Board> {
+            let trial = try await Trial<Board>(Script(.downlink, steps))
             let last = try #require(trial.passages.last)
             #expect(last.sight.difference(from: try #require(trial.refolded.last).sight) == nil)
             return last.sight
         }
-        let start: [History<Move>.Step] = [.record(.set("a", 1)), .record(.set("b", 1))]
+        let start: [Script<Move>.Step] = [.record(.set("a", 1)), .record(.set("b", 1))]
         let no = try await sight(start + [.reject(1, message: "no")])
         let never = try await sight(start + [.reject(1, message: "never")])
         #expect(no.difference(from: never)?.manner == "states")
@@ -237,8 +238,8 @@ import Testing
 
     private static func read(
         _ text: String, confirmedBy kind: LogKind? = .downlink
-    ) throws -> History<DocumentEvent> {
-        try History(ndjson: text, Documents.codec, confirmedBy: kind)
+    ) throws -> Script<DocumentEvent> {
+        try Script(ndjson: text, Documents.codec, confirmedBy: kind)
     }
 
     @Test func `entries are of the replicas that recorded them, whatever they are called`() throws {
@@ -257,7 +258,7 @@ import Testing
             {"position":3,\(set),"origin":{"replica":"tablet","intent":43}},\
             {"position":4,\(set),"origin":{"replica":"me","intent":41}}]}
             """)
-        func foreign(_ replica: String, _ number: IntentNumber) -> History<DocumentEvent>.Origin {
+        func foreign(_ replica: String, _ number: IntentNumber) -> Script<DocumentEvent>.Origin {
             .foreign(IntentID(replica: .named(replica), number: number))
         }
         let event = DocumentEvent.set("a", 1)
@@ -276,14 +277,14 @@ import Testing
     @Test func `an own number never recorded is somebody else's in the file as well`() throws {
         let id = IntentID(replica: .own, number: 1_000_000)
         let event = DocumentEvent.set("a", 1)
-        let history = History<DocumentEvent>(
+        let history = Script<DocumentEvent>(
             .downlink, [.record(event), .confirm([.init(1, event, .foreign(id))])])
         let read = try Self.read(try history.ndjson(Documents.codec, title: ""), confirmedBy: nil)
         #expect("\(read.steps)" == "\(history.steps)")
     }
 
     @Test func `a place that is recorded later is named by nothing in the file`() async throws {
-        let history = History<Move>(
+        let history = Script<Move>(
             .downlink, [.confirm([.init(1, .claim("a"), .own(1))]), .record(.claim("b"))])
         try await requireLaw(.p1, of: Board.self, for: history)
     }
@@ -291,7 +292,7 @@ import Testing
     @Test func `entries alone do not say what kind their log is of`() throws {
         let text = #"{"sequence":1,"kind":"withdrawn","intent":1}"#
         #expect(try Self.read(text, confirmedBy: .acknowledgement).kind == .acknowledgement)
-        let error = #expect(throws: HistoryError.self) {
+        let error = #expect(throws: ScriptFileError.self) {
             _ = try Self.read(text, confirmedBy: nil)
         }
         #expect(error?.description == "line 1: confirmedBy is missing, the log's kind")

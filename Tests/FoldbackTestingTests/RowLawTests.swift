@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    private struct Elsewhere: StoredProjection {
+    private struct ChildProcessChecker: StoredProjection {
         static let cells = RowTable("cells", key: Slippery.self, row: Int.self)
         static let schema = RowSchema(cells)
         static var codec: any EventCodec<Move> { MoveCodec() }
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    private static let history = History<Move>(
+    private static let history = Script<Move>(
         .downlink,
         [
             .record(.set("a", 1)), .record(.set("b", 2)),
@@ -101,7 +101,7 @@ import Testing
         ] as [(Law, String)])
     func `each law looks at the rows of the store`(law: Law, part: String) async throws {
         let broken = await #expect(throws: LawsBroken.self) {
-            try await requireLaw(law, of: RowsInMemory<Elsewhere>.self, for: Self.history)
+            try await requireLaw(law, of: RowsInMemory<ChildProcessChecker>.self, for: Self.history)
         }
         let finding = try #require(broken?.report.findings.first)
         #expect(finding.law == law)
@@ -109,7 +109,8 @@ import Testing
     }
 
     @Test func `confirmed rows are looked at where the view is as it should be`() async throws {
-        let sight = try await Trial<RowsInMemory<Elsewhere>>(Self.history).passages[2].sight
+        let sight = try await Trial<RowsInMemory<ChildProcessChecker>>(Self.history).passages[2]
+            .sight
         #expect(sight.difference(from: sight, [.view])?.manner == "rows: view")
         #expect(sight.difference(from: sight, [.confirmed])?.manner == "rows: confirmed")
         #expect(sight.difference(from: sight, [.pending, .through]) == nil)
@@ -117,7 +118,8 @@ import Testing
 
     @Test func `fleets look at the rows of their replicas`() async throws {
         let report = await checkLaws(
-            of: Elsewhere.self, events: Self.moves, laws: [.p15], effort: Self.effort, seed: 5,
+            of: ChildProcessChecker.self, events: Self.moves, laws: [.p15], effort: Self.effort,
+            seed: 5,
             failures: .forgotten)
         let finding = try #require(report.findings.first)
         #expect(finding.law == .p15)
@@ -129,7 +131,7 @@ import Testing
         let broken = await #expect(throws: LawsBroken.self) {
             try await requireLaw(
                 .p2, of: RowsInMemory<Capitals>.self,
-                for: History(.downlink, [.record(.set("a", 1))]))
+                for: Script(.downlink, [.record(.set("a", 1))]))
         }
         let finding = try #require(broken?.report.findings.first)
         #expect("\(finding)".contains("by its key the row of cells"), "\(finding)")
@@ -152,13 +154,13 @@ import Testing
         arguments: [
             ([.record(.set("a", 1), force: true)], "the list of conflicted intents"),
             ([.confirm([.init(1, .set("a", 1), .none)])], "the number of faults"),
-        ] as [([History<Move>.Step], String)])
+        ] as [([Script<Move>.Step], String)])
     func `what does not apply to rows is looked at`(
-        steps: [History<Move>.Step], what: String
+        steps: [Script<Move>.Step], what: String
     ) async throws {
         let broken = await #expect(throws: LawsBroken.self) {
             try await requireLaw(
-                .p2, of: RowsInMemory<TooLong>.self, for: History(.downlink, steps))
+                .p2, of: RowsInMemory<TooLong>.self, for: Script(.downlink, steps))
         }
         let finding = try #require(broken?.report.findings.first)
         #expect(finding.statement.contains("\(what) of the stored rows differs"), "\(finding)")
@@ -170,9 +172,9 @@ import Testing
                 everything: pairs.sorted { $0.key < $1.key }.map { ([$0.key], [$0.value]) })
         }
         func shown(_ pairs: [UInt8: UInt8], at sequence: LogSequence, pending: [UInt8])
-            -> RowsShown<RowsInMemory<RowBoard>>
+            -> RowModelState<RowsInMemory<RowBoard>>
         {
-            RowsShown(
+            RowModelState(
                 sequence: sequence, through: 0, view: rows(pairs), confirmed: rows([:]),
                 pending: [], accepted: [], conflicted: [], faults: 0,
                 pendingKeys: Set(pending.map { [$0] }))
@@ -186,8 +188,8 @@ import Testing
             told.isComplete = isComplete
             for (key, old, new) in changes {
                 told.changes[KeyBytes([0, 0, 0, 1, key])] = (
-                    SeenRow(value: RowValue(old.map { [$0] }), isPending: key == 5),
-                    SeenRow(value: RowValue(new.map { [$0] }), isPending: isPending && key != 5)
+                    VisibleRow(value: RowValue(old.map { [$0] }), isPending: key == 5),
+                    VisibleRow(value: RowValue(new.map { [$0] }), isPending: isPending && key != 5)
                 )
             }
             let new = shown(
@@ -210,12 +212,12 @@ import Testing
 
     @Test func `a row that has not changed is told behind several commits alone`() {
         let rows = RowsInMemory<RowBoard>(everything: [([1], [1])])
-        func shown(at sequence: LogSequence) -> RowsShown<RowsInMemory<RowBoard>> {
-            RowsShown(
+        func shown(at sequence: LogSequence) -> RowModelState<RowsInMemory<RowBoard>> {
+            RowModelState(
                 sequence: sequence, through: 0, view: rows, confirmed: rows, pending: [],
                 accepted: [], conflicted: [], faults: 0, pendingKeys: [])
         }
-        let row = SeenRow(value: .row([1]), isPending: false)
+        let row = VisibleRow(value: .row([1]), isPending: false)
         var told = RowWatcher.Gathered()
         told.changes[KeyBytes([0, 0, 0, 1, 1])] = (row, row)
         func flaw(_ end: LogSequence) -> String? {
@@ -227,11 +229,11 @@ import Testing
     }
 
     @Test func `what rows say of the log they stand in is looked at`() async throws {
-        let store = try Subject<RowsInMemory<RowBoard>>(.downlink).store
+        let store = try LogUnderTest<RowsInMemory<RowBoard>>(.downlink).store
         _ = try await store.record(.set("a", 1))
-        let sight = Sight(of: store)
+        let sight = Observation(of: store)
         let shown = try #require(sight.shownByRows)
-        func manner(_ change: (inout RowsShown<RowsInMemory<RowBoard>>) -> Void) -> String? {
+        func manner(_ change: (inout RowModelState<RowsInMemory<RowBoard>>) -> Void) -> String? {
             var (other, rows) = (sight, shown)
             change(&rows)
             other.rows = .shown(rows)
@@ -246,7 +248,7 @@ import Testing
 
     /// The comparison would hold of nobody whom anything is told.
     @Test func `laws watch the rows of their stores`() async throws {
-        let store = try Subject<RowsInMemory<RowBoard>>(.downlink).store
+        let store = try LogUnderTest<RowsInMemory<RowBoard>>(.downlink).store
         let watch = RowsInMemory<RowBoard>.watchRowsForLaws(store)
         _ = try await store.record(.set("a", 1))
         #expect(watch?.take().isEmpty == false)
@@ -322,7 +324,7 @@ import Testing
         let broken = await #expect(throws: LawsBroken.self) {
             try await requireLaw(
                 .p11, of: RowsInMemory<UniqueDiary>.self,
-                for: History(.downlink, [.record(.set("a", 2)), .record(.set("b", 3))]))
+                for: Script(.downlink, [.record(.set("a", 2)), .record(.set("b", 3))]))
         }
         let finding = try #require(broken?.report.findings.first)
         #expect(finding.statement.hasPrefix("Unique index by date has two rows"), "\(finding)")
@@ -371,7 +373,7 @@ import Testing
         let broken = await #expect(throws: LawsBroken.self) {
             try await requireLaw(
                 .p11, of: RowsInMemory<P>.self,
-                for: History(.downlink, [.record(.set("a", 1))]))
+                for: Script(.downlink, [.record(.set("a", 1))]))
         }
         return try #require(broken?.report.findings.first)
     }

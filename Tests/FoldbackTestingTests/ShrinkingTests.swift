@@ -24,7 +24,7 @@ private func expect<Value: Hashable>(
 
 private func failure<Value>(
     _ generator: Generator<Value>, _ isFailing: (Value) -> Bool, seed: UInt64
-) -> Recording? {
+) -> RecordedChoices? {
     var choices = Choices(seed: seed)
     guard outcome(generator, isFailing, &choices) == .fails("it") else { return nil }
     return choices.recording
@@ -32,7 +32,7 @@ private func failure<Value>(
 
 private func outcome<Value>(
     _ generator: Generator<Value>, _ isFailing: (Value) -> Bool, _ choices: inout Choices
-) -> Shrinker.Outcome<String> {
+) -> Shrinker.TrialResult<String> {
     guard let value = try? generator.generate(from: &choices) else { return .discarded }
     return isFailing(value) ? .fails("it") : .passes
 }
@@ -215,20 +215,20 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
     private enum Failure: Hashable, Sendable { case large, odd }
 
     /// Lists fail with a large sum, and in another way with an element that ends in 3.
-    private static func check(_ choices: inout Choices) -> Shrinker.Outcome<Failure> {
+    private static func check(_ choices: inout Choices) -> Shrinker.TrialResult<Failure> {
         let lists = Generator<[Int]>.arrays(of: .integers(in: 0...1_000), count: 0...30)
         guard let list = try? lists.generate(from: &choices) else { return .discarded }
         if list.contains(where: { $0 % 10 == 3 }) { return .fails(.odd) }
         return list.reduce(0, +) > 900 ? .fails(.large) : .passes
     }
 
-    private static func large(seed: UInt64) -> Recording? {
+    private static func large(seed: UInt64) -> RecordedChoices? {
         var choices = Choices(seed: seed)
         return check(&choices) == .fails(.large) ? choices.recording : nil
     }
 
     private static func shrink(
-        _ recording: Recording, candidatesMax: Int = 50_000
+        _ recording: RecordedChoices, candidatesMax: Int = 50_000
     ) async -> Shrinker.Result<Failure> {
         await Shrinker(candidatesMax: candidatesMax)
             .shrink(recording, failing: Failure.large) { check(&$0) }
@@ -255,7 +255,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
                 #expect(Self.check(&choices) == .fails(.odd), "seed \(seed)")
                 #expect(choices.recording == other.recording, "seed \(seed)")
             }
-            let simplest = log.odd.reduce(nil as Recording?) { simplest, seen in
+            let simplest = log.odd.reduce(nil as RecordedChoices?) { simplest, seen in
                 simplest.map { seen.isSimpler(than: $0) ? seen : $0 } ?? seen
             }
             #expect(result.others.map(\.recording) == simplest.map { [$0] } ?? [])
@@ -290,7 +290,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
 
     @Test func `the same recording is shrunk over the same candidates`() async throws {
         let recording = try #require((0..<200).lazy.compactMap { Self.large(seed: $0) }.first)
-        var runs: [[Recording]] = []
+        var runs: [[RecordedChoices]] = []
         for _ in 0..<2 {
             let log = Log()
             _ = await Shrinker(candidatesMax: 5_000).shrink(recording, failing: Failure.large) {
@@ -366,8 +366,8 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
 
 /// What a check was given.
 private final class Log {
-    var recordings: [Recording] = []
-    var odd: [Recording] = []
+    var recordings: [RecordedChoices] = []
+    var odd: [RecordedChoices] = []
 }
 
 private struct Pair: Hashable, Sendable {

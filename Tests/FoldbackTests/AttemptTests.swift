@@ -40,11 +40,11 @@ import Testing
     func `F1: an attempt changes neither sequence nor view nor chain`(engine: Engine) async throws {
         let store = try await engine.store(Board.self, .downlink, in: directory)
         _ = try await store.record(.set("a", 1))
-        let before = store.core.writer.published
-        #expect(try await store.note([1: Self.once], flushes: true) == [1])
+        let before = store.core.writer.publishedState
+        #expect(try await store.recordAttempts([1: Self.once], flushes: true) == [1])
         #expect(store.attempts == [1: Self.once])
         #expect(store.attempt(of: 1) == Self.once)
-        let after = store.core.writer.published
+        let after = store.core.writer.publishedState
         #expect(after.sequence == before.sequence && after.chain == before.chain)
         #expect(try await store.verify().isSound)
         await store.close()
@@ -59,7 +59,7 @@ import Testing
         for key in ["a", "b", "c", "d", "e"] { _ = try await store.record(.set(key, 1)) }
         try await store.withdraw(5)
         let all = Dictionary(uniqueKeysWithValues: (1...6).map { (IntentNumber($0), Self.failed) })
-        #expect(try await store.note(all, flushes: false) == [1, 2, 3, 4])
+        #expect(try await store.recordAttempts(all, flushes: false) == [1, 2, 3, 4])
         try await store.acknowledge(1, position: 9)
         try await store.reject(2, message: "no")
         let origin = IntentID(replica: ReplicaID("me")!, number: 3)
@@ -67,7 +67,8 @@ import Testing
             [ConfirmedEvent(position: 1, event: .set("c", 1), origin: origin)])
         #expect(store.attempts == [4: Self.failed])
         #expect(try store.core.storage.attempts(from: 0).map(\.0) == [4])
-        #expect(try await store.note([1: Self.once, 4: Self.once], flushes: false) == [4])
+        #expect(
+            try await store.recordAttempts([1: Self.once, 4: Self.once], flushes: false) == [4])
         #expect(store.attempts == [4: Self.once])
         await store.close()
     }
@@ -76,7 +77,7 @@ import Testing
         let store = try await Engine.lmdb.store(Board.self, .downlink, in: directory)
         _ = try await store.record(.set("a", 1))
         let (requests, _) = await store.core.submit(contentsOf: [
-            (.attempt([1: Self.once], flushes: false), 0),
+            (.recordAttempts([1: Self.once], flushes: false), 0),
             (.command(.reject(1, Rejection(message: "no")), isForced: true), 0),
         ])
         for request in requests { _ = try await request.outcome() }
@@ -89,7 +90,7 @@ import Testing
     func `F7: what may have left cannot be withdrawn`(engine: Engine) async throws {
         let store = try await engine.store(Board.self, .downlink, in: directory)
         for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
-        _ = try await store.note([1: Self.once], flushes: false)
+        _ = try await store.recordAttempts([1: Self.once], flushes: false)
         let refused = await error { () throws(FoldbackError) in try await store.withdraw(1) }
         guard case .mayHaveLeft(1) = refused else {
             Issue.record("\(String(describing: refused))")
@@ -107,9 +108,9 @@ import Testing
         let core = try StoreCore(
             on: storage, codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
             clock: LogSources.counting().now, policy: .manual, hasThread: false)
-        let store = Store<Board>(core: core, standing: Standing(Board.self, []))
+        let store = Store<Board>(core: core, projections: ProjectionSet(Board.self, []))
         _ = try await store.record(.set("a", 1))
-        #expect(try await store.note([1: Self.once], flushes: flushes) == [1])
+        #expect(try await store.recordAttempts([1: Self.once], flushes: flushes) == [1])
         #expect(storage.syncCount == (flushes ? 1 : 0))
         await store.close()
     }
@@ -119,7 +120,7 @@ import Testing
     @Test func `attempts survive reopening, also read from outside`() async throws {
         var store = try await open()
         for key in ["a", "b", "c"] { _ = try await store.record(.set(key, 1)) }
-        _ = try await store.note([1: Self.once, 3: Self.failed], flushes: true)
+        _ = try await store.recordAttempts([1: Self.once, 3: Self.failed], flushes: true)
         await store.close()
         let reader = try LogReader(at: directory.log)
         #expect(try reader.attempts() == [1: Self.once, 3: Self.failed])
@@ -156,7 +157,7 @@ import Testing
         reader.close()
         let again = try await Store.open(
             at: old, Board.self, confirmedBy: .downlink, durability: .relaxed)
-        #expect(try await again.note([1: Self.once], flushes: true) == [1])
+        #expect(try await again.recordAttempts([1: Self.once], flushes: true) == [1])
         #expect(again.view.cells == ["a": 1])
         await again.close()
     }
@@ -189,7 +190,7 @@ import Testing
     @Test func `a damaged attempt is named, by opening and by verify`() async throws {
         let store = try await open()
         for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
-        _ = try await store.note([1: Self.once, 2: Self.failed], flushes: true)
+        _ = try await store.recordAttempts([1: Self.once, 2: Self.failed], flushes: true)
         await store.close()
         // The right bytes under the wrong key are damage too.
         try change(2, to: Self.failed.encoded(for: 1))
@@ -235,7 +236,7 @@ import Testing
         _ = try await first.record(.set("a", 1))
         _ = try await first.record(.set("b", 1))
         try await first.reject(2, message: "no")
-        _ = try await first.note([1: Self.failed], flushes: false)
+        _ = try await first.recordAttempts([1: Self.failed], flushes: false)
         let rows = try #require(first.memoryRows)
         _ = try await first.record(.set("late", 1))
         let second = try Store.inMemory(Board.self, reopening: rows, sources: .counting())
@@ -258,7 +259,7 @@ import Testing
         }
         let first = try open()
         _ = try await first.record(.set("a", 1))
-        _ = try await first.note([1: Self.once], flushes: true)
+        _ = try await first.recordAttempts([1: Self.once], flushes: true)
         await first.close()
         let second = try open()
         #expect(second.view.cells == ["a": 1])

@@ -88,7 +88,7 @@ import Testing
         let (seen, infos) = (try store.seen(), store.overlay.map(\.info))
         await store.close()
         store = try await open(keeper)
-        #expect(store.start == FoldingStart(checkpoint: 9, entriesFolded: 1, refused: []))
+        #expect(store.replayStart == ReplayStart(checkpoint: 9, entriesFolded: 1, refused: []))
         #expect(store.counts.confirmed == 0)
         #expect(try store.seen() == seen)
         #expect(
@@ -147,15 +147,15 @@ import Testing
                 flipped[place] ^= 1 << (place % 8)
                 try change(key, to: flipped)
                 store = try await open(keeper)
-                #expect(store.start.checkpoint == 9, "\(key), byte \(place)")
-                #expect(store.start.warnings.count == 1)
+                #expect(store.replayStart.checkpoint == 9, "\(key), byte \(place)")
+                #expect(store.replayStart.warnings.count == 1)
                 #expect(try store.seen() == seen)
                 await store.close()
             }
             try change(key, to: bytes)
         }
         store = try await open(keeper)
-        #expect(store.start == FoldingStart(checkpoint: 10, entriesFolded: 0, refused: []))
+        #expect(store.replayStart == ReplayStart(checkpoint: 10, entriesFolded: 0, refused: []))
         await store.close()
     }
 
@@ -169,16 +169,16 @@ import Testing
         let piece = CheckpointKey(sequence: 9, section: 2, piece: 0)
         try change(piece, to: nil)
         store = try await open()
-        #expect(store.start.checkpoint == 0)
+        #expect(store.replayStart.checkpoint == 0)
         #expect(
-            store.start.warnings.first?.description
+            store.replayStart.warnings.first?.description
                 == "the checkpoint at 9 is damaged and was not used: piece 0 of section 1 is missing"
         )
         #expect(try await store.verify().findings.map(\.place) == [.checkpoint(9)])
         await store.close()
         try change(CheckpointKey(manifestAt: 9), to: nil)
         store = try await open()
-        #expect(store.start == FoldingStart(checkpoint: 0, entriesFolded: 9, refused: []))
+        #expect(store.replayStart == ReplayStart(checkpoint: 0, entriesFolded: 9, refused: []))
         // What is left of it goes with the next one.
         _ = try await store.record(.set("f", 2))
         try await store.checkpoint()
@@ -198,8 +198,8 @@ import Testing
         await store.close()
         for (key, bytes) in theirs { try change(key, to: bytes) }
         store = try await open()
-        #expect(store.start.checkpoint == 0)
-        #expect(store.start.warnings.count == 1)
+        #expect(store.replayStart.checkpoint == 0)
+        #expect(store.replayStart.warnings.count == 1)
         #expect(store.view.cells == ["mine": 9])
         await store.close()
     }
@@ -247,7 +247,7 @@ import Testing
             for number in 7...300 {
                 let receipt = try await store.record(.set("w", number))
                 try await store.reject(receipt.number)
-                _ = try await store.enqueue(.dismiss(receipt.number)).outcome()
+                _ = try await store.enqueue(.change(receipt.number, .dismiss)).outcome()
             }
         }
         for _ in 1...5 {
@@ -282,7 +282,7 @@ import Testing
         }
         while second.status.checkpoint == 0 { await Task.yield() }
         await second.close()
-        #expect(try await open(NegativeBoard.self, policy).start.checkpoint.value >= 3)
+        #expect(try await open(NegativeBoard.self, policy).replayStart.checkpoint.value >= 3)
     }
 
     @Test func `another version of a projection folds the log again`() async throws {
@@ -291,14 +291,14 @@ import Testing
         try await first.checkpoint()
         await first.close()
         let second = try await open(NegativeBoard.self)
-        #expect(second.start.checkpoint == 0)
-        #expect(second.start.warnings == [])
-        #expect(second.start.refused.count == 1)
+        #expect(second.replayStart.checkpoint == 0)
+        #expect(second.replayStart.warnings == [])
+        #expect(second.replayStart.refused.count == 1)
         #expect(second.confirmed.board.cells == ["a": -10])
         try await second.checkpoint()
         await second.close()
         let third = try await open(NegativeBoard.self)
-        #expect(third.start.checkpoint == 9)
+        #expect(third.replayStart.checkpoint == 9)
         await third.close()
     }
 
@@ -309,7 +309,7 @@ import Testing
         #expect(try await first.verify().checkpointsCompared == 1)
         await first.close()
         let second = try await open(ForgetfulBoard.self)
-        #expect(second.start.checkpoint == 9)
+        #expect(second.replayStart.checkpoint == 9)
         let places = try await second.verify().findings.map(\.place)
         #expect(places == [.checkpoint(9), .view(projection: ForgetfulBoard.name)])
         await second.close()
@@ -322,7 +322,7 @@ import Testing
         let environment = try Environment.open(directory.log.path)
         try environment.write { transaction throws(LMDBError) in
             let verdicts: Table<UInt64> = try transaction.table("verdicts")
-            let row = VerdictRow(verdict: .withdrawn, intentSequence: 3, verdictSequence: 7)
+            let row = SettlementRow(verdict: .withdrawn, intentSequence: 3, verdictSequence: 7)
             try transaction.put(row.encoded(for: 3), at: 3, in: verdicts)
             _ = try transaction.delete(1, from: verdicts)
         }
@@ -412,7 +412,7 @@ import Testing
         #expect(store.status.checkpoint == 1)
         await store.close()
         let again = try await open(SlowBoard.self)
-        #expect(again.start == FoldingStart(checkpoint: 1, entriesFolded: 20, refused: []))
+        #expect(again.replayStart == ReplayStart(checkpoint: 1, entriesFolded: 20, refused: []))
         #expect(again.view.board.cells == ["a": 1, "b": 20])
         await again.close()
     }
@@ -433,7 +433,7 @@ import Testing
         let again = try await Store.open(
             at: directory.log, Documents.self, confirmedBy: .acknowledgement,
             durability: .relaxed, checkpoints: .manual)
-        #expect(again.start.entriesFolded == 0)
+        #expect(again.replayStart.entriesFolded == 0)
         #expect(again.view == documents)
         await again.close()
     }

@@ -11,12 +11,12 @@ import Testing
 
     private func open<P: EventFold>(
         _ fold: P.Type, _ kind: LogKind = .downlink,
-        catchingUp progress: (@Sendable (CatchingUp) -> Void)? = nil
+        onCatchUp progress: (@Sendable (CatchUpProgress) -> Void)? = nil
     ) async throws(FoldbackError) -> Store<P> {
         try await Store.open(
             at: directory.log, fold, confirmedBy: kind, durability: .relaxed,
             checkpoints: .manual, replica: ReplicaID("me"), sources: .counting(),
-            catchingUp: progress)
+            onCatchUp: progress)
     }
 
     /// Two intents, of which the first comes back confirmed, and one message of somebody else.
@@ -56,18 +56,18 @@ import Testing
 
         var store = try await open(Mailbox<Packed>.self)
         // The checkpoint was folded from events as another codec reads them: folded again, once.
-        #expect(store.start.checkpoint == 0)
-        #expect(store.start.refused.map(\.reason) == [.otherCodec(.json)])
-        #expect(store.start.entriesFolded == 3)
-        #expect(store.start.warnings.isEmpty)
+        #expect(store.replayStart.checkpoint == 0)
+        #expect(store.replayStart.refused.map(\.reason) == [.otherCodec(.json)])
+        #expect(store.replayStart.entriesFolded == 3)
+        #expect(store.replayStart.warnings.isEmpty)
         expectAll(store.view, pairs: 1)
         try await fill(store, from: 3, position: 3)
         try await store.checkpoint()
         await store.close()
 
         store = try await open(Mailbox<Packed>.self)
-        #expect(store.start.checkpoint == 6)
-        #expect(store.start.refused.isEmpty)
+        #expect(store.replayStart.checkpoint == 6)
+        #expect(store.replayStart.refused.isEmpty)
         expectAll(store.view, pairs: 2)
         #expect(store.faults.isEmpty && store.snapshot.conflicted.isEmpty)
         let formats = try store.entries(from: 1, countMax: 10).map(\.formats)
@@ -285,7 +285,7 @@ extension LogEntry {
         case .intent(_, let event, _, _, _): [event.format]
         case .acknowledged(_, _, let replacement): replacement.map { [$0.format] } ?? []
         case .confirmed(let events, _): events.map(\.event.format)
-        case .rejected, .withdrawn, .dismissed: []
+        case .changed: []
         }
     }
 }

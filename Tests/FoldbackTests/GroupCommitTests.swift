@@ -43,7 +43,7 @@ import Testing
             try Self.record(.add("a", 1)), .acknowledge(1, position: nil, replacement: nil),
             try Self.record(.add("a", 2)), .reject(3, Rejection(message: "no")),
             try Self.record(.sweep("a", "b")), try Self.record(.add("a", 3)),
-            .acknowledge(2, position: nil, replacement: nil), .withdraw(6),
+            .acknowledge(2, position: nil, replacement: nil), .change(6, .withdraw),
             try Self.record(.add("a", 4)), .acknowledge(5, position: nil, replacement: nil),
         ]
         var seen: [SeenBoard] = []

@@ -259,8 +259,9 @@ import Testing
         try await fill(keeper)
         let replicas = ReplicaTable([ReplicaID("me")!])
         let forged: [(Entry, String)] = [
-            (.withdrawn(3), "intent 3 is not pending"), (.dismissed(1), "not in the list"),
-            (.rejected(9, Rejection(message: "")), "not pending"),
+            (.changed(3, .withdrawn), "intent 3 is not pending"),
+            (.changed(1, .dismissed), "not in the list"),
+            (.changed(9, .rejected(Rejection(message: ""))), "not pending"),
             (
                 .acknowledged(
                     Acknowledged(number: 2, position: 7, replacement: nil, settles: false)),

@@ -39,8 +39,9 @@ import Testing
                 Acknowledged(number: 1, position: 9, replacement: payload("r"), settles: true)),
             .acknowledged(
                 Acknowledged(number: 1, position: nil, replacement: nil, settles: false)),
-            .rejected(2, Rejection(code: "forbidden", message: "not yours")),
-            .rejected(2, Rejection(message: "")), .withdrawn(128), .dismissed(1),
+            .changed(2, .rejected(Rejection(code: "forbidden", message: "not yours"))),
+            .changed(2, .rejected(Rejection(message: ""))), .changed(128, .withdrawn),
+            .changed(1, .dismissed),
             .confirmed(batch), .confirmed(ConfirmedBatch(events: [], through: 1, settled: [])),
         ]
     }
@@ -132,16 +133,16 @@ import Testing
         for verdict in [
             nil, .confirmed, .rejected(isDismissed: false), .rejected(isDismissed: true),
             .withdrawn,
-        ] as [Verdict?] {
-            let row = VerdictRow(
+        ] as [Settlement?] {
+            let row = SettlementRow(
                 verdict: verdict, intentSequence: 5, verdictSequence: 1_125_899_906_842_624)
             let bytes = row.encoded(for: 3)
-            #expect(try VerdictRow(decoding: bytes, for: 3) == row)
-            #expect(throws: FormatError.self) { try VerdictRow(decoding: bytes, for: 4) }
+            #expect(try SettlementRow(decoding: bytes, for: 3) == row)
+            #expect(throws: FormatError.self) { try SettlementRow(decoding: bytes, for: 4) }
         }
         let header = LogHeader(
-            kind: .downlink, replicas: replicas, file: FileMark(inode: 1, birth: 2),
-            marks: [FileMark(inode: 3, birth: 4), .none])
+            kind: .downlink, replicas: replicas, file: FileFingerprint(inode: 1, birth: 2),
+            marks: [FileFingerprint(inode: 3, birth: 4), .none])
         #expect(try LogHeader(decoding: header.encoded()) == header)
         var flipped = header.encoded()
         flipped[4] ^= 1

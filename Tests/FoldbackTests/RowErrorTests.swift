@@ -45,7 +45,7 @@ import Testing
     }
 
     private static func made(by rows: TouchedRows) -> [KeyBytes: RowValue] {
-        Dictionary(uniqueKeysWithValues: rows.made.map { ($0.key, $0.value) })
+        Dictionary(uniqueKeysWithValues: rows.writes.map { ($0.key, $0.value) })
     }
 
     @Test(
@@ -122,7 +122,7 @@ import Testing
             return true
         }
         try rows.remove("a", from: Sizes.sizes)
-        #expect(rows.made.allSatisfy { $0.value == .absent })
+        #expect(rows.writes.allSatisfy { $0.value == .absent })
     }
 
     // MARK: Tables that the schema does not have

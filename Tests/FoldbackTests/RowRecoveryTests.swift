@@ -80,20 +80,20 @@ import Testing
     }
 
     private final class Steps: Sendable {
-        private let all = Mutex<[CatchingUp]>([])
-        func add(_ step: CatchingUp) { all.withLock { $0.append(step) } }
+        private let all = Mutex<[CatchUpProgress]>([])
+        func add(_ step: CatchUpProgress) { all.withLock { $0.append(step) } }
         var sequences: [LogSequence] { all.withLock { $0.map(\.sequence) } }
     }
 
     private static func store<P: EventFold>(
         _ projection: P.Type, over storage: any LogStorage, _ steps: Steps = Steps()
     ) throws -> Store<P> where P.Event == Move {
-        let standing = Standing(projection, [])
+        let projections = ProjectionSet(projection, [])
         let core = try StoreCore(
-            on: storage, codec: AppCodec(codec: P.codec), folds: standing.folds,
-            rows: standing.rows, clock: LogSources.counting().now, policy: .manual,
+            on: storage, codec: AppCodec(codec: P.codec), folds: projections.folds,
+            rows: projections.rows, clock: LogSources.counting().now, policy: .manual,
             hasThread: false, progress: steps.add)
-        return Store(core: core, standing: standing)
+        return Store(core: core, projections: projections)
     }
 
     private static func downlink() -> MemoryLog {
@@ -219,7 +219,7 @@ import Testing
             Self.confirmed([.replaceAll(Dictionary(uniqueKeysWithValues: all))]))
         await board.close()
         let cut = DyingLog(log.rows, writes: 1)
-        #expect(throws: FoldbackError.self) { try cut.drop([.unknown(1)]) }
+        #expect(throws: FoldbackError.self) { try cut.dropRows([.unknown(1)]) }
         #expect(try Self.rowCount(of: cut) > 0)
         let notes = try Self.store(Notes<New>.self, over: MemoryLog(cut.log.rows))
         #expect(try notes.core.storage.storedRows().map(\.number) == [2])
@@ -295,9 +295,9 @@ import Testing
             states.append(log.rows)
         }
         await store.close()
-        let standing = Standing(Notes<New>.self, [])
+        let projections = ProjectionSet(Notes<New>.self, [])
         var verifier = Verifier(
-            GrowingLog(states), folds: [], rows: standing.rows,
+            GrowingLog(states), folds: [], rows: projections.rows,
             codec: AppCodec(codec: Notes<New>.codec))
         let verification = try verifier.verification()
         #expect(verification.findings == [])

@@ -38,11 +38,11 @@ import Testing
     private static func open<P: EventFold>(
         _ projection: P.Type, _ kind: LogKind = .acknowledgement, in directory: TemporaryDirectory,
         also: [AdditionalProjection<Move>] = [],
-        progress: (@Sendable (CatchingUp) -> Void)? = nil
+        progress: (@Sendable (CatchUpProgress) -> Void)? = nil
     ) async throws -> Store<P> where P.Event == Move {
         try await Store.open(
             at: directory.log, projection, also: also, confirmedBy: kind,
-            durability: .relaxed, checkpoints: .eager, sources: .counting(), catchingUp: progress)
+            durability: .relaxed, checkpoints: .eager, sources: .counting(), onCatchUp: progress)
     }
 
     // MARK: Catching up
@@ -62,7 +62,7 @@ import Testing
         _ = try await old.record(.add("k7", 1))
         let (view, confirmed) = (old.view, old.confirmed)
         await old.close()
-        let progress = Mutex<[CatchingUp]>([])
+        let progress = Mutex<[CatchUpProgress]>([])
         let new = try await Self.open(RowBoard.self, .downlink, in: directory) { step in
             progress.withLock { $0.append(step) }
         }
@@ -77,7 +77,7 @@ import Testing
         let again = try await Self.open(RowBoard.self, .downlink, in: directory) { _ in
             Issue.record("it was behind")
         }
-        #expect(again.start.entriesFolded < 40)
+        #expect(again.replayStart.entriesFolded < 40)
         await again.close()
     }
 

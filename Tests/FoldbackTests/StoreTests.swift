@@ -48,7 +48,7 @@ import Testing
         for number in 1...50 {
             let answer = try await answers.next()
             #expect(answer?.intent == IntentNumber(UInt64(number)))
-            #expect(answer?.outcome == .confirmed)
+            #expect(answer?.content == .confirmed)
         }
         await store.close()
         #expect(await views.next() == nil)
@@ -63,7 +63,8 @@ import Testing
         let storage = TestStorage()
         let store = try await keeper.store(over: storage)
         let receipt = try await store.record(.set("a", 1))
-        try storage.commitBehind(.rejected(receipt.number, Rejection(message: "no")), at: 2)
+        try storage.commitBehind(
+            .changed(receipt.number, .rejected(Rejection(message: "no"))), at: 2)
         #expect(try store.entries(from: 1, countMax: 10).count == 1)
         #expect(try store.entries(from: 2, countMax: 10).isEmpty)
         #expect(try store.intent(receipt.number).state == .pending)
@@ -83,9 +84,9 @@ import Testing
             return try await answers.next()
         }()
         try await store.acknowledge(receipt.number, position: 3)
-        #expect(try await first.outcome == .accepted)
+        #expect(try await first.content == .accepted)
         try await store.confirm([ConfirmedEvent(position: 3, event: .set("a", 1))])
-        #expect(try await last.outcome == .confirmed)
+        #expect(try await last.content == .confirmed)
         #expect(try await streamed?.sequence == 2)
         await store.close()
     }
@@ -110,9 +111,9 @@ import Testing
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         let store = try await keeper.store(engine, .acknowledgement, in: directory)
-        var recordings: [Recording] = []
-        for value in 1...2_000 { recordings.append(try await store.enqueue(.set("a", value))) }
-        for (index, recording) in recordings.enumerated() {
+        var queued: [QueuedIntent] = []
+        for value in 1...2_000 { queued.append(try await store.enqueue(.set("a", value))) }
+        for (index, recording) in queued.enumerated() {
             #expect(try await recording.receipt().number.value == UInt64(index + 1))
         }
         #expect(try store.cells == ["a": 2_000])
@@ -128,11 +129,11 @@ import Testing
         let storage = TestStorage()
         let store = try await keeper.store(over: storage)
         storage.holdWrites()
-        var recordings = [try await store.enqueue(.set("a", 0))]
+        var queued = [try await store.enqueue(.set("a", 0))]
         await storage.waitUntilHeld()
-        for value in 1...100 { recordings.append(try await store.enqueue(.set("a", value))) }
+        for value in 1...100 { queued.append(try await store.enqueue(.set("a", value))) }
         storage.releaseWrites()
-        for recording in recordings { _ = try await recording.receipt() }
+        for recording in queued { _ = try await recording.receipt() }
         #expect(storage.writeSizes == [1, 100])
         await store.close()
     }
@@ -144,10 +145,10 @@ import Testing
         let storage = TestStorage()
         let store = try await keeper.store(over: storage)
         storage.holdWrites()
-        var recordings = [try await store.enqueue(.set("a", 0))]
+        var queued = [try await store.enqueue(.set("a", 0))]
         await storage.waitUntilHeld()
         for value in 1...Limits.queueCountMax {
-            recordings.append(try await store.enqueue(.set("a", value)))
+            queued.append(try await store.enqueue(.set("a", value)))
         }
         let waiting = Task { try await store.enqueue(.set("b", 1)) }
         let turnedBack = Task {
@@ -157,7 +158,7 @@ import Testing
         #expect(await turnedBack.value?.isCancelled == true)
         storage.releaseWrites()
         _ = try await waiting.value.receipt()
-        for recording in recordings { _ = try await recording.receipt() }
+        for recording in queued { _ = try await recording.receipt() }
         #expect(try store.cells == ["a": Limits.queueCountMax, "b": 1])
         await store.close()
     }
@@ -192,15 +193,15 @@ import Testing
         let storage = TestStorage()
         let store = try await keeper.store(over: storage)
         storage.holdWrites()
-        var recordings = [try await store.enqueue(.set("a", 0))]
+        var queued = [try await store.enqueue(.set("a", 0))]
         await storage.waitUntilHeld()
-        for value in 1...10 { recordings.append(try await store.enqueue(.set("a", value))) }
+        for value in 1...10 { queued.append(try await store.enqueue(.set("a", value))) }
         let closing = Task { await store.close() }
         while await error(of: { () throws(FoldbackError) in try await store.enqueue(.set("z", 1)) }
         )?
         .isClosed != true { await Task.yield() }
         storage.releaseWrites()
-        for recording in recordings { _ = try? await recording.receipt() }
+        for recording in queued { _ = try? await recording.receipt() }
         await closing.value
         await store.close()
         #expect(store.overlay.prefix(11).last?.event == .set("a", 10))
@@ -319,13 +320,13 @@ import Testing
         let storage = TestStorage()
         let store = try await keeper.store(over: storage)
         storage.holdWrites()
-        var recordings = [try await store.enqueue(.set("a", 0))]
+        var queued = [try await store.enqueue(.set("a", 0))]
         await storage.waitUntilHeld()
-        for value in 1...10 { recordings.append(try await store.enqueue(.set("a", value))) }
+        for value in 1...10 { queued.append(try await store.enqueue(.set("a", value))) }
         storage.refuse(IntentNumber(6))
         storage.releaseWrites()
         var refused: [Int] = []
-        for (index, recording) in recordings.enumerated() {
+        for (index, recording) in queued.enumerated() {
             do throws(FoldbackError) { _ = try await recording.receipt() } catch {
                 guard case .storage = error else { throw error }
                 refused.append(index)

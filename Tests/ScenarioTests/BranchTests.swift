@@ -25,7 +25,7 @@ import Testing
                     sequence: entry.sequence, time: entry.time, replica: entry.replica, info: [:],
                     content: .confirmed(
                         events.filter { own == nil || $0.origin != own }, through: through))
-            case .acknowledged, .rejected, .withdrawn, .dismissed:
+            case .acknowledged, .changed:
                 return entry.intentNumbers.first == own?.number ? nil : entry
             }
         }

@@ -51,13 +51,13 @@ import Testing
             let log = try await RandomHistory.ofAnything(kind, steps: 50, using: &random)
             let history = try log.store.history()
             var answers = random
-            let minimised = try await history.minimised(candidatesMax: 120) { candidate in
+            let minimized = try await history.minimized(candidatesMax: 120) { candidate in
                 candidates += 1
                 try Self.check(candidate, seed)
                 try #require(Set(candidate.sequences).isSubset(of: history.sequences))
                 return candidate.count == history.count || answers.oneIn(3)
             }
-            try #require(minimised.end != .neverFailed)
+            try #require(minimized.end != .neverFailed)
         }
         print("histories: \(kind), \(candidates) candidates folded")
         #expect(candidates > 200)

@@ -100,7 +100,7 @@ extension Move {
 
 extension Store where P: BoardFold {
     /// Carries the command out on a real store, and says what came of it in the reference's words.
-    func carryOut(_ command: RandomCommand) async -> ReferenceLog.Outcome {
+    func carryOut(_ command: RandomCommand) async -> ReferenceLog.CommandResult {
         do throws(FoldbackError) {
             switch command {
             case .record(let move, let force, let confirmOnly, let once):
@@ -135,11 +135,11 @@ extension Store where P: BoardFold {
         }
     }
 
-    private func outcome(_ receipt: Receipt) -> ReferenceLog.Outcome {
+    private func outcome(_ receipt: Receipt) -> ReferenceLog.CommandResult {
         receipt.isJoined ? .joined(Int(receipt.number.value)) : .recorded(Int(receipt.number.value))
     }
 
-    private func outcome(_ outcome: AnswerOutcome) -> ReferenceLog.Outcome {
+    private func outcome(_ outcome: AnswerResult) -> ReferenceLog.CommandResult {
         switch outcome {
         case .recorded: .appended
         case .ignored(let state): .ignored(state)

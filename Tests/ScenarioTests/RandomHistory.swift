@@ -104,9 +104,10 @@ extension ReferenceLog.Fact {
             self = .acknowledged(
                 int(number), position: position.map(int),
                 replacement: replacement.flatMap(\.event))
-        case .rejected(let number, let rejection): self = .rejected(int(number), rejection.message)
-        case .withdrawn(let number): self = .withdrawn(int(number))
-        case .dismissed(let number): self = .dismissed(int(number))
+        case .changed(let number, .rejected(let rejection)):
+            self = .rejected(int(number), rejection.message)
+        case .changed(let number, .withdrawn): self = .withdrawn(int(number))
+        case .changed(let number, .dismissed): self = .dismissed(int(number))
         case .confirmed(let events, let through):
             self = .batch(
                 events.map {

@@ -148,7 +148,7 @@ struct ReferenceLog {
 
     // MARK: From commands to facts
 
-    enum Outcome: Equatable {
+    enum CommandResult: Equatable {
         case recorded(Int)
         case joined(Int)
         case appended
@@ -156,7 +156,7 @@ struct ReferenceLog {
         case refused(String)
     }
 
-    mutating func carryOut(_ command: RandomCommand) -> Outcome {
+    mutating func carryOut(_ command: RandomCommand) -> CommandResult {
         let now = state(at: facts.count)
         switch command {
         case .record(let move, let force, let confirmOnly, let once):
@@ -199,7 +199,7 @@ struct ReferenceLog {
 
     private mutating func record(
         _ move: Move, force: Bool, confirmOnly: Bool, once: String?, retries: Int?, _ now: State
-    ) -> Outcome {
+    ) -> CommandResult {
         if retries == nil, let joined = now.joined(once) { return .joined(joined) }
         let number = now.intents.count + 1
         if !force, !confirmOnly {
@@ -215,7 +215,7 @@ struct ReferenceLog {
 
     private mutating func confirm(
         _ events: [ReferenceEvent], _ named: Int?, _ now: State
-    ) -> Outcome {
+    ) -> CommandResult {
         guard kind == .downlink else { return .refused("invalidBatch") }
         let highest = events.map(\.position).max() ?? 0
         let through = named ?? highest
@@ -229,7 +229,7 @@ struct ReferenceLog {
         return append(.batch(events, through: through))
     }
 
-    private mutating func append(_ fact: Fact) -> Outcome {
+    private mutating func append(_ fact: Fact) -> CommandResult {
         facts.append(fact)
         return .appended
     }

@@ -109,21 +109,23 @@ import Testing
         _ reader: LogReader, _ last: UInt64, using random: inout SeededGenerator
     ) throws {
         let end = try reader.lastSequence().value
-        let untold = Set((0...end).filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
-        let told = (0...end).filter { !untold.contains($0) }
+        let inconclusive = Set((0...end).filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
+        let told = (0...end).filter { !inconclusive.contains($0) }
         let bad = told.first { $0 > last }
         let good = told.last { $0 <= last }
         for isMonotone in [false, true] {
             let found = try reader.firstBreak(in: Board.self, assumingMonotone: isMonotone) {
-                untold.contains($0.sequence.value)
-                    ? .cannotTell : $0.sequence.value <= last ? .good : .bad
+                inconclusive.contains($0.sequence.value)
+                    ? .inconclusive : $0.sequence.value <= last ? .good : .bad
             }
             #expect(found?.after.sequence.value == bad)
             guard let found, let bad else { continue }
             #expect(found.entry?.sequence.value == (bad == 0 ? nil : bad))
             #expect(found.before?.sequence.value == good)
-            let between = untold.filter { $0 < bad && $0 > good ?? 0 || good == nil && $0 < bad }
-            let places = found.untold.map(\.value)
+            let between = inconclusive.filter {
+                $0 < bad && $0 > good ?? 0 || good == nil && $0 < bad
+            }
+            let places = found.inconclusive.map(\.value)
             #expect(isMonotone ? Set(places).isSubset(of: between) : places == between.sorted())
         }
     }
@@ -152,7 +154,7 @@ import Testing
         let story = try reader.story(of: 2, in: Board.self)
         #expect(story.state == .rejected && story.chapters.map(\.entry.sequence) == [3, 6])
         let rejection = try #require(story.chapters.last)
-        guard case .rejected(2, let why) = rejection.entry.content else {
+        guard case .changed(2, .rejected(let why)) = rejection.entry.content else {
             Issue.record("\(rejection.entry)")
             return
         }

@@ -76,7 +76,7 @@ extension Store where P: BoardFold {
 package protocol BoardStore: Sendable {
     var core: StoreCore { get }
     var status: StoreStatus { get }
-    var start: FoldingStart { get }
+    var replayStart: ReplayStart { get }
     var overlay: [OverlayIntent<Move>] { get }
     var rejections: [IntentNumber] { get }
 
@@ -85,16 +85,16 @@ package protocol BoardStore: Sendable {
     ) async throws(FoldbackError) -> Receipt
     nonisolated(nonsending) func enqueue(
         _ move: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
-    ) async throws(FoldbackError) -> Recording
+    ) async throws(FoldbackError) -> QueuedIntent
     @discardableResult nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position?, replacement: Move?
-    ) async throws(FoldbackError) -> AnswerOutcome
+    ) async throws(FoldbackError) -> AnswerResult
     @discardableResult nonisolated(nonsending) func reject(
         _ number: IntentNumber, code: String?, message: String
-    ) async throws(FoldbackError) -> AnswerOutcome
+    ) async throws(FoldbackError) -> AnswerResult
     @discardableResult nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<Move>], through: Position?
-    ) async throws(FoldbackError) -> BatchOutcome
+    ) async throws(FoldbackError) -> BatchResult
 
     func intent(_ number: IntentNumber) throws(FoldbackError) -> IntentStatus<Move>
     func entries(
@@ -118,7 +118,7 @@ extension BoardStore {
 
     package nonisolated(nonsending) func enqueue(
         _ move: Move
-    ) async throws(FoldbackError) -> Recording {
+    ) async throws(FoldbackError) -> QueuedIntent {
         try await enqueue(move, force: false, confirmOnly: false, once: nil, info: [:])
     }
 
@@ -131,26 +131,26 @@ extension BoardStore {
 
     @discardableResult package nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position? = nil
-    ) async throws(FoldbackError) -> AnswerOutcome {
+    ) async throws(FoldbackError) -> AnswerResult {
         try await acknowledge(number, position: position, replacement: nil)
     }
 
     @discardableResult package nonisolated(nonsending) func reject(
         _ number: IntentNumber
-    ) async throws(FoldbackError) -> AnswerOutcome {
+    ) async throws(FoldbackError) -> AnswerResult {
         try await reject(number, code: nil, message: "no")
     }
 
     @discardableResult package nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<Move>]
-    ) async throws(FoldbackError) -> BatchOutcome { try await confirm(events, through: nil) }
+    ) async throws(FoldbackError) -> BatchResult { try await confirm(events, through: nil) }
 
     /// The cells of the view.
     package var cells: [String: Int] { get throws { try seen().view.cells } }
 
     /// How often the board's `apply` was called.
     package var counts: FoldCounts {
-        let published = core.writer.published
+        let published = core.writer.publishedState
         return (published.views.first as? FoldedState<Board>)?.counts ?? published.rows[0].counts
     }
 }

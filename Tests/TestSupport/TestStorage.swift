@@ -25,12 +25,12 @@ package final class TestStorage: ForwardingLog {
     package func store<P: EventFold>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = []
     ) async throws(FoldbackError) -> Store<P> {
-        let standing = Standing(projection, also)
+        let projections = ProjectionSet(projection, also)
         let core = try await StoreCore.open(
-            codec: AppCodec(codec: P.codec), folds: standing.folds, rows: standing.rows,
+            codec: AppCodec(codec: P.codec), folds: projections.folds, rows: projections.rows,
             clock: LogSources.counting().now, policy: .manual
         ) { () throws(FoldbackError) in self }
-        return Store(core: core, standing: standing)
+        return Store(core: core, projections: projections)
     }
 
     package func holdWrites() { plan.withLock { ($0.isHolding, $0.isHeld) = (true, false) } }

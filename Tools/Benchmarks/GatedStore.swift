@@ -14,7 +14,7 @@ struct GatedStore<P: EventFold>: Sendable {
         gate.close()
         // Refused, but only when the writer has asked for the time.
         let held = try await store.core.submit(
-            .command(.withdraw(0), isForced: true), bytes: 0)
+            .command(.change(0, .withdraw), isForced: true), bytes: 0)
         gate.waitForWriter()
         let before = counts(store)
         let clock = ContinuousClock()

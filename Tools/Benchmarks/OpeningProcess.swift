@@ -36,7 +36,8 @@ enum OpeningProcess {
             at: url, Documents.self, confirmedBy: .acknowledgement, durability: .durable)
         let elapsed = clock.now - start
         let report = Report(
-            milliseconds: elapsed / .milliseconds(1), entriesFolded: store.start.entriesFolded,
+            milliseconds: elapsed / .milliseconds(1),
+            entriesFolded: store.replayStart.entriesFolded,
             anonymousBytes: Machine.anonymousResidentBytes)
         print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
         await store.close()
@@ -47,9 +48,9 @@ enum OpeningProcess {
         let clock = ContinuousClock()
         let start = clock.now
         let store = try await Store.open(
-            at: url, Letters.self, confirmedBy: .acknowledgement, durability: .durable)
+            at: url, Mailbox.self, confirmedBy: .acknowledgement, durability: .durable)
         let opened = clock.now
-        let stars = try store.read { try $0.get(0, in: Letters.letters)?.stars } ?? 0
+        let stars = try store.read { try $0.get(0, in: Mailbox.letters)?.stars } ?? 0
         let read = clock.now
         precondition(stars > 0, "what is pending is not in the view")
         let opening = Machine.anonymousResidentBytes
@@ -57,12 +58,12 @@ enum OpeningProcess {
         var count = 0
         repeat {
             let page = try store.read {
-                try $0.page(of: Letters.letters, after: last, limit: 1_000)
+                try $0.page(of: Mailbox.letters, after: last, limit: 1_000)
             }
             count += page.count
             last = page.last?.key
         } while last != nil
-        precondition(count == LetterLogs.rowCount, "\(count) rows were read")
+        precondition(count == MailboxLogs.rowCount, "\(count) rows were read")
         let numbers = try await store.recordAll((0..<1_000).map { .starred($0) })
         let report = RowReport(
             milliseconds: (opened - start) / .milliseconds(1),
@@ -70,7 +71,7 @@ enum OpeningProcess {
             anonymousBytesInUse: Machine.anonymousResidentBytes)
         print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
         // The next one opens the log as this one did.
-        try await store.perform(numbers.reversed().map { .withdraw($0) })
+        try await store.perform(numbers.reversed().map { .change($0, .withdraw) })
         try await store.checkpoint()
         await store.close()
     }

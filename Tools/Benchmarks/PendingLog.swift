@@ -50,7 +50,7 @@ struct PendingLog: Sendable {
 
     /// The downlink brings what was accepted, at the positions that were promised.
     func confirmAccepted() async throws {
-        let events = store.core.writer.published.overlay.values.compactMap { intent in
+        let events = store.core.writer.publishedState.overlay.values.compactMap { intent in
             intent.acceptance?.position.map { position in
                 Confirmed(
                     position: position, payload: intent.payload, origin: intent.recorded.id)

@@ -137,7 +137,7 @@ struct EncodedRecords: Sendable {
         of(count) { number in
             let answer = Acknowledged(
                 number: number, position: nil, replacement: nil, settles: true)
-            let row = VerdictRow(
+            let row = SettlementRow(
                 verdict: .confirmed, intentSequence: LogSequence(number.value),
                 verdictSequence: LogSequence(number.value + UInt64(count)))
             return (.acknowledged(answer), row.encoded(for: number))

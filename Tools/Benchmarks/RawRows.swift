@@ -39,11 +39,11 @@ final class RawRows: @unchecked Sendable {
     deinit { mdb_env_close(environment) }
 
     private func fill() throws {
-        let codec = Letter.Codec()
-        for first in stride(from: 0, to: LetterLogs.rowCount, by: 10_000) {
+        let codec = MailMessage.Codec()
+        for first in stride(from: 0, to: MailboxLogs.rowCount, by: 10_000) {
             let transaction = try RawLMDB.begun(in: environment)
             for key in first..<first + 10_000 {
-                let letter = Letter(at: key)
+                let letter = MailMessage(at: key)
                 let bytes = try codec.bytes(of: letter)
                 try put(key.keyBytes, bytes, letters, transaction, UInt32(MDB_APPEND))
                 if letter.isUnread {
@@ -81,7 +81,7 @@ final class RawRows: @unchecked Sendable {
         fileprivate let transaction: OpaquePointer
         fileprivate let letters: MDB_dbi
         fileprivate let unread: MDB_dbi
-        private let codec = Letter.Codec()
+        private let codec = MailMessage.Codec()
 
         fileprivate init(transaction: OpaquePointer, letters: MDB_dbi, unread: MDB_dbi) {
             self.transaction = transaction
@@ -89,7 +89,7 @@ final class RawRows: @unchecked Sendable {
             self.unread = unread
         }
 
-        borrowing func get(_ key: UInt64) throws -> Letter {
+        borrowing func get(_ key: UInt64) throws -> MailMessage {
             var found = MDB_val()
             let code = withUnsafeBytes(of: key.bigEndian) { bytes in
                 var key = MDB_val(reading: bytes)
@@ -100,14 +100,14 @@ final class RawRows: @unchecked Sendable {
         }
 
         /// The letters from `key` on.
-        borrowing func page(from key: UInt64, limit: Int) throws -> [Letter] {
+        borrowing func page(from key: UInt64, limit: Int) throws -> [MailMessage] {
             try walk(letters, from: key, MDB_NEXT, limit: limit) { _, value in
                 try decoded(value)
             }
         }
 
         /// The unread letters that were sent before that time, the newest first.
-        borrowing func unread(sentBefore time: UInt64, limit: Int) throws -> [Letter] {
+        borrowing func unread(sentBefore time: UInt64, limit: Int) throws -> [MailMessage] {
             let keys = try walk(unread, from: time, MDB_PREV, limit: limit) { key, _ in
                 UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size)
                     .loadUnaligned(fromByteOffset: RawRows.keyBytes, as: UInt64.self).byteSwapped
@@ -115,7 +115,7 @@ final class RawRows: @unchecked Sendable {
             return try keys.map { try get($0) }
         }
 
-        private borrowing func decoded(_ value: MDB_val) throws -> Letter {
+        private borrowing func decoded(_ value: MDB_val) throws -> MailMessage {
             let bytes = UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
             return try codec.decode(bytes.bytes)
         }

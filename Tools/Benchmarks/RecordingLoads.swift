@@ -19,7 +19,7 @@ struct RecordingLoads: Sendable {
         let documents = Events.documents(keyCount: 1_000)
         let bytes = "record, raw bytes"
         let json = "record, JSON documents"
-        var contest = Contest()
+        var contest = InterleavedRun()
         for inFlight in [1, 256, 16, 64, 1_024] {
             let (tally, documentsLoad) = (name(bytes, inFlight), name(json, inFlight))
             if inFlight == 1 || inFlight == 256 {
@@ -44,7 +44,7 @@ struct RecordingLoads: Sendable {
 
     /// The targets are those of durable recording: a relaxed one has no flush to hide behind.
     private func compare(
-        _ ours: [String], with raw: String, _ inFlight: Int, in contest: inout Contest
+        _ ours: [String], with raw: String, _ inFlight: Int, in contest: inout InterleavedRun
     ) {
         let isDurable = durability == .durable
         for (name, leastSpeed) in zip(ours, [0.4, 0.25]) {
@@ -60,8 +60,8 @@ struct RecordingLoads: Sendable {
 
     private func load(
         ofRaw name: String, _ encoded: EncodedRecords, perTransaction: Int
-    ) -> Contest.Load {
-        Contest.Load(name: name, call: "transaction") {
+    ) -> InterleavedRun.Load {
+        InterleavedRun.Load(name: name, call: "transaction") {
             try await bench.withDirectory(on: .disk) { directory in
                 try await encoded.pace(
                     in: directory, durability, perTransaction: perTransaction, upTo: limit)
@@ -71,16 +71,16 @@ struct RecordingLoads: Sendable {
 
     private func load<P: Projection>(
         _ name: String, _: P.Type, _ events: [P.Event], _ inFlight: Int
-    ) -> Contest.Load {
-        Contest.Load(name: name) {
+    ) -> InterleavedRun.Load {
+        InterleavedRun.Load(name: name) {
             try await withStore(P.self) { store in
                 try await store.pace(recording: events, inFlight: inFlight, upTo: limit)
             }
         }
     }
 
-    private func queuedLoad(_ name: String, _ inFlight: Int) -> Contest.Load {
-        Contest.Load(name: name) {
+    private func queuedLoad(_ name: String, _ inFlight: Int) -> InterleavedRun.Load {
+        InterleavedRun.Load(name: name) {
             try await withStore(Tally.self) { store in
                 try await store.pace(queueing: Events.raw, inFlight: inFlight, upTo: limit)
             }
@@ -137,7 +137,7 @@ extension Store {
         let start = clock.now
         let (queued, queue) = AsyncStream.makeStream(of: [Queued].self)
         async let latencies = latencies(of: queued)
-        var window: [Recording] = []
+        var window: [QueuedIntent] = []
         var some: [Queued] = []
         var count = 0
         while count < limit.count {
@@ -179,6 +179,6 @@ extension Store {
 
 /// An intent on its way into the log, and since when.
 private struct Queued: Sendable {
-    let recording: Recording
+    let recording: QueuedIntent
     let at: ContinuousClock.Instant
 }

@@ -62,7 +62,7 @@ enum PendingPlaces: Sendable {
     /// The row of the intent of that number; the first is 0.
     func key(ofIntent number: Int) -> UInt64 {
         switch self {
-        case .fives: UInt64(number / 5 * 7_919) % LetterLogs.rowCount
+        case .fives: UInt64(number / 5 * 7_919) % MailboxLogs.rowCount
         case .tenRows: UInt64(number % 10)
         }
     }

@@ -27,12 +27,12 @@ struct RowAnswerCosts: Sendable {
         try await bench.withDirectory(on: .memory) { directory in
             try FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: false)
-            var logs: [PendingLetters] = []
+            var logs: [PendingMail] = []
             for count in Self.pendingCounts {
                 let log = directory.appending(path: "\(count)", directoryHint: .isDirectory)
                 try await bench.letterLogs.copy(answer.logKind, to: log)
                 logs.append(
-                    try await PendingLetters(
+                    try await PendingMail(
                         at: log, answer.logKind, places, pendingCount: count))
             }
             let costs = try await costs(of: answer, places, in: &logs)
@@ -46,7 +46,7 @@ struct RowAnswerCosts: Sendable {
 
     /// The logs take turns: what happens meanwhile on the machine hits all of them.
     private func costs(
-        of answer: RowAnswer, _ places: PendingPlaces, in logs: inout [PendingLetters]
+        of answer: RowAnswer, _ places: PendingPlaces, in logs: inout [PendingMail]
     ) async throws -> [[BatchCost]] {
         var costs: [[BatchCost]] = logs.map { _ in [] }
         let batchCount = places == .tenRows ? 10 : 40

@@ -18,7 +18,7 @@ struct RowReads: Sendable {
             try files.createDirectory(at: directory, withIntermediateDirectories: false)
             let rawPath = directory.appending(path: "raw", directoryHint: .isDirectory)
             try files.createDirectory(at: rawPath, withIntermediateDirectories: false)
-            bench.note("writing \(Int(LetterLogs.rowCount).grouped) rows to raw LMDB")
+            bench.note("writing \(Int(MailboxLogs.rowCount).grouped) rows to raw LMDB")
             let raw = try RawRows(creating: rawPath.path)
             let still = try await store(at: directory.appending(path: "0"), pendingCount: 0)
             let busy = try await store(at: directory.appending(path: "1"), pendingCount: 1_000)
@@ -30,29 +30,29 @@ struct RowReads: Sendable {
         }
     }
 
-    private func store(at url: URL, pendingCount: UInt64) async throws -> Store<Letters> {
+    private func store(at url: URL, pendingCount: UInt64) async throws -> Store<Mailbox> {
         try await bench.letterLogs.copy(.downlink, to: url)
         let store = try await Store.open(
-            at: url, Letters.self, confirmedBy: .downlink, durability: .relaxed,
+            at: url, Mailbox.self, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: .manual)
         _ = try await store.recordAll(
-            (0..<pendingCount).map { .starred($0 * 997 % LetterLogs.rowCount) })
+            (0..<pendingCount).map { .starred($0 * 997 % MailboxLogs.rowCount) })
         return store
     }
 
     // MARK: Loads
 
     private func contest(
-        _ raw: RawRows, _ still: Store<Letters>, _ busy: Store<Letters>
-    ) -> Contest {
-        var contest = Contest()
+        _ raw: RawRows, _ still: Store<Mailbox>, _ busy: Store<Mailbox>
+    ) -> InterleavedRun {
+        var contest = InterleavedRun()
         add("get", count: Self.getCount, .atLeast(0.5), raw, still, busy, in: &contest) { keys in
             try raw.read { rows in
                 try keys.reduce(0) { $0 &+ (try rows.get($1)).weight }
             }
         } ours: { store, keys in
             try store.read { rows in
-                try keys.reduce(0) { $0 &+ (try rows.get($1, in: Letters.letters)?.weight ?? 0) }
+                try keys.reduce(0) { $0 &+ (try rows.get($1, in: Mailbox.letters)?.weight ?? 0) }
             }
         }
         let limit = Self.pageLimit
@@ -65,7 +65,7 @@ struct RowReads: Sendable {
             try store.read { rows in
                 try keys.reduce(0) { sum, key in
                     let page = try rows.page(
-                        of: Letters.letters, in: .keys(from: key), limit: limit)
+                        of: Mailbox.letters, in: .keys(from: key), limit: limit)
                     return sum &+ page.map(\.row).weight
                 }
             }
@@ -76,7 +76,7 @@ struct RowReads: Sendable {
         ) { keys in
             try raw.read { rows in
                 try keys.reduce(0) { sum, key in
-                    let time = Letter.sent(at: key)
+                    let time = MailMessage.sent(at: key)
                     return sum &+ (try rows.unread(sentBefore: time, limit: limit)).weight
                 }
             }
@@ -84,7 +84,7 @@ struct RowReads: Sendable {
             try store.read { rows in
                 try keys.reduce(0) { sum, key in
                     let page = try rows.page(
-                        of: Letters.unread, in: .keys(upTo: Letter.sent(at: key)),
+                        of: Mailbox.unread, in: .keys(upTo: MailMessage.sent(at: key)),
                         order: .descending, limit: limit)
                     return sum &+ page.map(\.row).weight
                 }
@@ -94,10 +94,10 @@ struct RowReads: Sendable {
     }
 
     private func add(
-        _ what: String, count: Int, _ target: Target?, _ raw: RawRows, _ still: Store<Letters>,
-        _ busy: Store<Letters>, in contest: inout Contest,
+        _ what: String, count: Int, _ target: Target?, _ raw: RawRows, _ still: Store<Mailbox>,
+        _ busy: Store<Mailbox>, in contest: inout InterleavedRun,
         raw readRaw: @escaping @Sendable ([UInt64]) throws -> UInt64,
-        ours read: @escaping @Sendable (Store<Letters>, [UInt64]) throws -> UInt64
+        ours read: @escaping @Sendable (Store<Mailbox>, [UInt64]) throws -> UInt64
     ) {
         let rawName = "raw LMDB, \(what)"
         contest.add(load(rawName, count, readRaw))
@@ -111,9 +111,11 @@ struct RowReads: Sendable {
     /// So many reads at places here and there, and that again and again.
     private func load(
         _ name: String, _ count: Int, _ read: @escaping @Sendable ([UInt64]) throws -> UInt64
-    ) -> Contest.Load {
+    ) -> InterleavedRun.Load {
         let time: Duration = bench.isFull ? .seconds(2) : .milliseconds(400)
-        return Contest.Load(name: name, call: "\(count.grouped) in one snapshot", unit: "reads/s") {
+        return InterleavedRun.Load(
+            name: name, call: "\(count.grouped) in one snapshot", unit: "reads/s"
+        ) {
             try await Platform.onThread { () throws(any Error) in
                 let clock = ContinuousClock()
                 var latencies: [Duration] = []
@@ -124,7 +126,7 @@ struct RowReads: Sendable {
                 while last < start + time {
                     let keys = (0..<count).map { _ in
                         place = place &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                        return (place >> 33) % LetterLogs.rowCount
+                        return (place >> 33) % MailboxLogs.rowCount
                     }
                     sum &+= try read(keys)
                     let now = clock.now
@@ -139,11 +141,11 @@ struct RowReads: Sendable {
     }
 }
 
-extension Letter {
+extension MailMessage {
     /// Something of what was decoded, so that nothing of it is left out.
     fileprivate var weight: UInt64 { sent &+ UInt64(text.utf8.count) }
 }
 
-extension [Letter] {
+extension [MailMessage] {
     fileprivate var weight: UInt64 { reduce(0) { $0 &+ $1.weight } }
 }

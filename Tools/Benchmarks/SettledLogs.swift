@@ -67,7 +67,7 @@ actor SettledLogs {
         var left = entryCount / 2
         while left > 0 {
             let count = min(left, 512)
-            var recordings: [Recording] = []
+            var recordings: [QueuedIntent] = []
             for _ in 0..<count {
                 recordings.append(try await store.enqueue(events[left % events.count]))
                 left -= 1

@@ -13,16 +13,16 @@ struct SettlingLoads: Sendable {
         let raw = "durable raw LMDB, 256 acknowledgements a transaction"
         let ours = "durable acknowledge(contentsOf:), 256 at a time"
         let unit = "answers/s"
-        var contest = Contest()
+        var contest = InterleavedRun()
         contest.add(
-            Contest.Load(name: raw, call: "transaction", unit: unit) {
+            InterleavedRun.Load(name: raw, call: "transaction", unit: unit) {
                 try await bench.withDirectory(on: .disk) { directory in
                     try await encoded.pace(
                         in: directory, .durable, perTransaction: Self.together, upTo: limit)
                 }
             })
         contest.add(
-            Contest.Load(name: ours, unit: unit) {
+            InterleavedRun.Load(name: ours, unit: unit) {
                 try await bench.withDirectory(on: .disk) { directory in
                     let store = try await Store.open(
                         at: directory, Tally.self, confirmedBy: .acknowledgement,
@@ -59,7 +59,7 @@ struct SettlingLoads: Sendable {
 extension Store {
     /// Records all of them, as fast as one task can; their numbers, ascending.
     func recordAll(_ events: some Sequence<Event>) async throws -> [IntentNumber] {
-        var recordings: [Recording] = []
+        var recordings: [QueuedIntent] = []
         for event in events { recordings.append(try await enqueue(event)) }
         var numbers: [IntentNumber] = []
         for recording in recordings { numbers.append(try await recording.receipt().number) }

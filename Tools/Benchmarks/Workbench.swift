@@ -5,7 +5,7 @@ struct Workbench: Sendable {
     /// More rounds and a larger log.
     let isFull: Bool
     let settledLogs: SettledLogs
-    let letterLogs: LetterLogs
+    let letterLogs: MailboxLogs
     /// On the disk that is measured.
     private let disk: URL
     /// In memory where there is such a file system, for what a flush would hide.
@@ -20,7 +20,7 @@ struct Workbench: Sendable {
         disk = try Self.folder(in: diskFolder)
         memory = try Self.folder(in: hasMemory ? memoryFolder : diskFolder)
         settledLogs = SettledLogs(in: disk)
-        letterLogs = LetterLogs(in: memory)
+        letterLogs = MailboxLogs(in: memory)
     }
 
     private static let prefix = "foldback-bench-"

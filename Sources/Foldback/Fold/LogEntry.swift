@@ -12,9 +12,7 @@ public struct LogEntry<Event: Sendable>: Sendable {
             IntentNumber, LoggedEvent<Event>, isConfirmOnly: Bool, once: String?,
             retries: IntentNumber?)
         case acknowledged(IntentNumber, position: Position?, replacement: LoggedEvent<Event>?)
-        case rejected(IntentNumber, Rejection)
-        case withdrawn(IntentNumber)
-        case dismissed(IntentNumber)
+        case changed(IntentNumber, IntentChange)
         case confirmed([ConfirmedEvent<LoggedEvent<Event>>], through: Position)
     }
 
@@ -44,9 +42,7 @@ public struct LogEntry<Event: Sendable>: Sendable {
             content = .acknowledged(
                 answer.number, position: answer.position,
                 replacement: answer.replacement.map { LoggedEvent<Event>($0) })
-        case .rejected(let number, let rejection): content = .rejected(number, rejection)
-        case .withdrawn(let number): content = .withdrawn(number)
-        case .dismissed(let number): content = .dismissed(number)
+        case .changed(let number, let change): content = .changed(number, change)
         case .confirmed(let batch):
             let events = batch.events.map {
                 ConfirmedEvent(
@@ -62,9 +58,7 @@ extension LogEntry {
     public var intentNumbers: [IntentNumber] {
         switch content {
         case .intent(let number, _, _, _, let retries): [number] + (retries.map { [$0] } ?? [])
-        case .acknowledged(let number, _, _), .rejected(let number, _), .withdrawn(let number),
-            .dismissed(let number):
-            [number]
+        case .acknowledged(let number, _, _), .changed(let number, _): [number]
         case .confirmed: []
         }
     }
@@ -81,7 +75,7 @@ extension LogEntry {
         case .intent(_, let event, _, _, _): [event]
         case .acknowledged(_, _, let replacement): replacement.map { [$0] } ?? []
         case .confirmed(let events, _): events.map(\.event)
-        case .rejected, .withdrawn, .dismissed: []
+        case .changed: []
         }
     }
 }
@@ -105,9 +99,7 @@ extension Record {
                     Acknowledged(
                         number: number, position: position, replacement: replacement?.payload,
                         settles: false))
-            case .rejected(let number, let rejection): .rejected(number, rejection)
-            case .withdrawn(let number): .withdrawn(number)
-            case .dismissed(let number): .dismissed(number)
+            case .changed(let number, let change): .changed(number, change)
             case .confirmed(let events, let through):
                 .confirmed(
                     ConfirmedBatch(

@@ -8,7 +8,7 @@ extension LogFold {
         _ storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
         codec: any PayloadCodec, upTo last: LogSequence? = nil,
         _ taken: (inout LogFold) throws(FoldbackError) -> Void = { _ in }
-    ) throws(FoldbackError) -> (fold: LogFold, start: FoldingStart) {
+    ) throws(FoldbackError) -> (fold: LogFold, start: ReplayStart) {
         var fold = LogFold(of: storage, folds: folds, rows: rows)
         let (refused, covered) = try fold.restore(storage, codec: codec, upTo: last)
         let checkpoint = fold.state.sequence
@@ -26,7 +26,7 @@ extension LogFold {
                 path: storage.path, sequence: fold.state.sequence.next,
                 reason: "the record is missing, and the rows of \(ahead.identity) have it")
         }
-        let start = FoldingStart(
+        let start = ReplayStart(
             checkpoint: checkpoint,
             entriesFolded: Int(clamping: fold.state.sequence.value - checkpoint.value),
             refused: refused)
@@ -103,7 +103,7 @@ extension LogFold {
     }
 }
 
-extension Published {
+extension PublishedState {
     /// What a checkpoint at this sequence keeps.
     ///
     /// - Throws: `.noCheckpoint` where there can be none, and why.

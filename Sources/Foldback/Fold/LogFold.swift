@@ -48,13 +48,13 @@ package struct LogFold: Sendable {
     package var failure: FoldbackError? { rows.lazy.compactMap(\.failure).first }
 
     /// Appends an entry of which this is the record.
-    package mutating func append(
+    package mutating func advance(
         _ entry: Entry, at sequence: LogSequence, checksum: UInt64, bytes: Int,
-        recalled: RecordedIntent?
+        settledIntent: RecordedIntent?
     ) -> Effects {
         chain = checksum
         recordBytes += bytes
-        return state.apply(entry, at: sequence, recalled: recalled)
+        return state.apply(entry, at: sequence, settledIntent: settledIntent)
     }
 
     package mutating func perform(_ plan: FoldPlan) {
@@ -77,14 +77,14 @@ package struct LogFold: Sendable {
     ) throws(FoldbackError) {
         var records = RecordReader(storage, behind: state.sequence, upTo: last)
         while let (sequence, bytes) = try records.next() {
-            try taken(&self, try take(bytes, at: sequence, storage, codec).effects)
+            try taken(&self, try applyRecord(bytes, at: sequence, storage, codec).effects)
         }
     }
 
     /// Takes in the record of the next entry.
     ///
     /// - Throws: as ``replay(_:codec:upTo:_:)``.
-    package mutating func take(
+    package mutating func applyRecord(
         _ bytes: [UInt8], at sequence: LogSequence, _ storage: any LogStorage,
         _ codec: any PayloadCodec
     ) throws(FoldbackError) -> (record: Record, effects: Effects) {
@@ -101,12 +101,13 @@ package struct LogFold: Sendable {
         if !storage.hasGaps, let reason = state.contradiction(in: record.entry) {
             throw .damaged(path: storage.path, sequence: sequence, reason: reason)
         }
-        var recalled: RecordedIntent?
-        if let number = state.recalled(by: record.entry) {
-            recalled = try storage.recall(number, codec: codec).recorded
+        var settledIntent: RecordedIntent?
+        if let number = state.settledIntentNeeded(by: record.entry) {
+            settledIntent = try storage.settledIntent(number, codec: codec).recorded
         }
-        let effects = append(
-            record.entry, at: sequence, checksum: checksum, bytes: bytes.count, recalled: recalled)
+        let effects = advance(
+            record.entry, at: sequence, checksum: checksum, bytes: bytes.count,
+            settledIntent: settledIntent)
         perform(effects.fold)
         if let failure { throw failure }
         return (record, effects)
@@ -164,9 +165,9 @@ extension LogStorage {
     /// An intent that has been settled: its row, and its own entry.
     ///
     /// - Parameter uncommitted: what is to be written in the transaction being prepared.
-    package func recall(
+    package func settledIntent(
         _ number: IntentNumber, codec: any PayloadCodec, uncommitted: WriteBatch = WriteBatch()
-    ) throws(FoldbackError) -> (row: VerdictRow, recorded: RecordedIntent) {
+    ) throws(FoldbackError) -> (row: SettlementRow, recorded: RecordedIntent) {
         let row = try settledRow(of: number, uncommitted)
         let sequence = row.intentSequence
         let pending = uncommitted.record(at: sequence)
@@ -188,14 +189,14 @@ extension LogStorage {
 
     private func settledRow(
         of number: IntentNumber, _ uncommitted: WriteBatch
-    ) throws(FoldbackError) -> VerdictRow {
+    ) throws(FoldbackError) -> SettlementRow {
         if let row = uncommitted.verdicts[number] { return row }
         guard let bytes = try verdict(of: number) else {
             throw .damaged(
                 path: path, sequence: nil, reason: "intent \(number) has no row in table verdicts")
         }
         do throws(FormatError) {
-            return try VerdictRow(decoding: bytes, for: number)
+            return try SettlementRow(decoding: bytes, for: number)
         } catch {
             throw FoldbackError(
                 error, at: "\(path), table verdicts, intent \(number)", sequence: nil)

@@ -17,7 +17,7 @@ public struct RowsInMemory<Stored: StoredProjection>: Projection {
     public mutating func apply(_ event: Stored.Event, _ context: EventContext) throws {
         var touched = touchable
         try Stored.apply(event, context, to: &touched)
-        for (key, value) in touched.made { rows.set(value, at: key) }
+        for (key, value) in touched.writes { rows.set(value, at: key) }
     }
 
     /// For an event that is to be applied, whatever becomes of it.

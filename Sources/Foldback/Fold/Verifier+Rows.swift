@@ -105,7 +105,7 @@ extension Verifier {
         return .unknown
     }
 
-    private enum Standing {
+    private enum RowsCheck {
         /// They are not at the entry to which was folded.
         case at(LogSequence)
         /// Nil: no flaw.
@@ -114,9 +114,9 @@ extension Verifier {
 
     private func compare(
         _ number: UInt32, with rows: RowFold, at sequence: LogSequence
-    ) throws(FoldbackError) -> Standing {
+    ) throws(FoldbackError) -> RowsCheck {
         do {
-            return try storage.readRows { stored -> Standing in
+            return try storage.readRows { stored -> RowsCheck in
                 // Removed meanwhile by a store that was opened.
                 guard let bytes = try stored.header(of: number) else { return .compared(flaw: nil) }
                 let header = try StoredRowsHeader(decoding: bytes, of: number)

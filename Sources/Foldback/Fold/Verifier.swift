@@ -5,7 +5,7 @@ package struct Verifier {
     let codec: any PayloadCodec
     var fold: LogFold
     private var findings: [Verification.Finding] = []
-    private var verdicts: [IntentNumber: VerdictRow] = [:]
+    private var verdicts: [IntentNumber: SettlementRow] = [:]
     private var checkpointsCompared = 0
     var notCompared: Set<String> = []
     /// Every entry could be folded.
@@ -20,7 +20,7 @@ package struct Verifier {
         self.storage = storage
         self.codec = codec
         var rows = rows
-        for index in rows.indices { rows[index].imitate(number: UInt32(index + 1)) }
+        for index in rows.indices { rows[index].renumber(as: UInt32(index + 1)) }
         fold = LogFold(of: storage, folds: folds, rows: rows)
     }
 
@@ -28,7 +28,7 @@ package struct Verifier {
     /// - Complexity: O(n) in entries; memory O(n) in settled intents.
     /// - Throws: where the log cannot be read for other reasons than damage.
     package mutating func verification(
-        against end: Published? = nil
+        against end: PublishedState? = nil
     ) throws(FoldbackError) -> Verification {
         try noting { verifier throws(FoldbackError) in
             for (page, what) in try verifier.storage.damagedPages() {
@@ -126,7 +126,7 @@ package struct Verifier {
             guard let manifest = try storage.checkpointManifest(at: sequence) else { return }
             let log = try storage.checkpointedLog(of: manifest, codec: codec)
             checkpointsCompared += 1
-            let published = fold.published()
+            let published = fold.makePublishedState()
             let replicas = storage.header.replicas
             if log.encoded(replicas: replicas)
                 != published.logSection.encoded(replicas: replicas)
@@ -183,12 +183,12 @@ package struct Verifier {
             guard let intent = change.intentSequence ?? old?.intentSequence,
                 let verdict = change.verdictSequence ?? old?.verdictSequence
             else { continue }
-            verdicts[change.number] = VerdictRow(
+            verdicts[change.number] = SettlementRow(
                 verdict: change.verdict, intentSequence: intent, verdictSequence: verdict)
         }
         for number in effects.reopened {
             guard let old = verdicts[number] else { continue }
-            verdicts[number] = VerdictRow(
+            verdicts[number] = SettlementRow(
                 verdict: nil, intentSequence: old.intentSequence,
                 verdictSequence: fold.state.sequence)
         }
@@ -239,7 +239,7 @@ package struct Verifier {
     ) throws(FoldbackError) -> String? {
         guard let bytes else { return verdicts[number] == nil ? nil : "it is missing" }
         do throws(FormatError) {
-            let row = try VerdictRow(decoding: bytes, for: number)
+            let row = try SettlementRow(decoding: bytes, for: number)
             return row == verdicts[number] ? nil : "it is not what the entries say"
         } catch {
             return "\(error)"
@@ -261,9 +261,9 @@ package struct Verifier {
 
     // MARK: The view
 
-    private mutating func compare(_ end: Published) {
+    private mutating func compare(_ end: PublishedState) {
         guard fold.state.sequence == end.sequence else { return }
-        let published = fold.published()
+        let published = fold.makePublishedState()
         for (rows, shown) in zip(published.rows, end.rows) where !rows.overlaySame(as: shown) {
             find(
                 .view(projection: rows.identity.name.string),

@@ -81,13 +81,14 @@ private struct BodyReader {
             try requireKnown(RecordFormat.RejectedFlag.all)
             let number: IntentNumber = try reader.number()
             let code = has(RecordFormat.RejectedFlag.code) ? try reader.sizedString() : nil
-            return .rejected(number, Rejection(code: code, message: try reader.sizedString()))
+            return .changed(
+                number, .rejected(Rejection(code: code, message: try reader.sizedString())))
         case .withdrawn:
             try requireKnown(0)
-            return .withdrawn(try reader.number())
+            return .changed(try reader.number(), .withdrawn)
         case .dismissed:
             try requireKnown(0)
-            return .dismissed(try reader.number())
+            return .changed(try reader.number(), .dismissed)
         case .confirmed:
             try requireKnown(0)
             return .confirmed(try batch())

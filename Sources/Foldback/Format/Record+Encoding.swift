@@ -44,9 +44,7 @@ extension Record {
         switch entry {
         case .intent: .intent
         case .acknowledged: .acknowledged
-        case .rejected: .rejected
-        case .withdrawn: .withdrawn
-        case .dismissed: .dismissed
+        case .changed(_, let change): RecordFormat.Kind(change.kind)
         case .confirmed: .confirmed
         }
     }
@@ -57,7 +55,7 @@ extension Record {
         case .intent(let intent): intent.payload.format
         case .acknowledged(let answer): answer.replacement?.format
         case .confirmed(let batch): batch.events.first?.payload.format
-        case .rejected, .withdrawn, .dismissed: nil
+        case .changed: nil
         }
     }
 
@@ -66,7 +64,7 @@ extension Record {
         case .intent(let intent): intent.payload.bytes.count
         case .acknowledged(let answer): answer.replacement?.bytes.count ?? 0
         case .confirmed(let batch): batch.events.reduce(0) { $0 + $1.payload.bytes.count + 32 }
-        case .rejected, .withdrawn, .dismissed: 0
+        case .changed: 0
         }
     }
 
@@ -82,9 +80,9 @@ extension Record {
             return (answer.position != nil ? Flag.position : 0)
                 | (answer.replacement != nil ? Flag.replacement : 0)
                 | (answer.settles ? Flag.settles : 0)
-        case .rejected(_, let rejection):
-            return rejection.code != nil ? RecordFormat.RejectedFlag.code : 0
-        case .withdrawn, .dismissed, .confirmed: return 0
+        case .changed(_, let change):
+            return change.rejection?.code != nil ? RecordFormat.RejectedFlag.code : 0
+        case .confirmed: return 0
         }
     }
 
@@ -99,11 +97,11 @@ extension Record {
             writer.variable(answer.number)
             if let position = answer.position { writer.variable(position) }
             if let replacement = answer.replacement { writer.raw(replacement.bytes) }
-        case .rejected(let number, let rejection):
+        case .changed(let number, let change):
             writer.variable(number)
+            guard let rejection = change.rejection else { return }
             if let code = rejection.code { writer.sized(code) }
             writer.sized(rejection.message)
-        case .withdrawn(let number), .dismissed(let number): writer.variable(number)
         case .confirmed(let batch): writeBatch(batch, to: &writer, replicas)
         }
     }

@@ -37,6 +37,14 @@ enum RecordFormat {
         case withdrawn = 4
         case dismissed = 5
         case confirmed = 6
+
+        init(_ change: IntentChange.Kind) {
+            switch change {
+            case .rejected: self = .rejected
+            case .withdrawn: self = .withdrawn
+            case .dismissed: self = .dismissed
+            }
+        }
     }
 
     enum IntentFlag {

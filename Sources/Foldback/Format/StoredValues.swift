@@ -2,13 +2,13 @@
 ///
 /// The row stays when the server's word brings the intent back into the overlay: it tells where the
 /// intent's own entry is, which replaying needs.
-package struct VerdictRow: Equatable, Sendable {
+package struct SettlementRow: Equatable, Sendable {
     /// Nil: it is back in the overlay (F7).
-    package let verdict: Verdict?
+    package let verdict: Settlement?
     package let intentSequence: LogSequence
     package let verdictSequence: LogSequence
 
-    package init(verdict: Verdict?, intentSequence: LogSequence, verdictSequence: LogSequence) {
+    package init(verdict: Settlement?, intentSequence: LogSequence, verdictSequence: LogSequence) {
         self.verdict = verdict
         self.intentSequence = intentSequence
         self.verdictSequence = verdictSequence
@@ -60,13 +60,14 @@ package struct LogHeader: Equatable, Sendable {
     package let kind: LogKind
     package var replicas: ReplicaTable
     /// The data file, when a store opened it last: a copy is another file (L11).
-    package var file: FileMark
+    package var file: FileFingerprint
     /// The file beside it that the last store made which wrote to the log, and the one before: so that
     /// a data file that was overwritten by an older one is noticed, though it is the same file.
-    package var marks: [FileMark]
+    package var marks: [FileFingerprint]
 
     package init(
-        kind: LogKind, replicas: ReplicaTable, file: FileMark, marks: [FileMark] = [.none]
+        kind: LogKind, replicas: ReplicaTable, file: FileFingerprint,
+        marks: [FileFingerprint] = [.none]
     ) {
         self.kind = kind
         self.replicas = replicas
@@ -110,7 +111,7 @@ package struct LogHeader: Equatable, Sendable {
         }
         guard !names.isEmpty else { throw .damaged("it names no replica") }
         replicas = ReplicaTable(names)
-        var marks: [FileMark] = []
+        var marks: [FileFingerprint] = []
         while !reader.isAtEnd { marks.append(try reader.mark()) }
         self.marks = marks.isEmpty ? [.none] : marks
     }
@@ -118,7 +119,7 @@ package struct LogHeader: Equatable, Sendable {
 
 /// What tells a file from its copies: inode, and birth in nanoseconds since 1970, 0 where the file
 /// system keeps none.
-package struct FileMark: Equatable, Sendable {
+package struct FileFingerprint: Equatable, Sendable {
     package let inode: UInt64
     package let birth: UInt64
 
@@ -128,18 +129,18 @@ package struct FileMark: Equatable, Sendable {
     }
 
     /// There is no such file.
-    package static let none = FileMark(inode: 0, birth: 0)
+    package static let none = FileFingerprint(inode: 0, birth: 0)
 }
 
 extension ByteWriter {
-    fileprivate mutating func write(_ mark: FileMark) {
+    fileprivate mutating func write(_ mark: FileFingerprint) {
         fixed(mark.inode)
         fixed(mark.birth)
     }
 }
 
 extension ByteReader {
-    fileprivate mutating func mark() throws(FormatError) -> FileMark {
-        FileMark(inode: try fixed(), birth: try fixed())
+    fileprivate mutating func mark() throws(FormatError) -> FileFingerprint {
+        FileFingerprint(inode: try fixed(), birth: try fixed())
     }
 }

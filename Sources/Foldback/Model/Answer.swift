@@ -1,6 +1,6 @@
 /// What became of an intent, as one entry of the log says it.
 public struct Answer: Hashable, Sendable {
-    public enum Outcome: Hashable, Sendable {
+    public enum Content: Hashable, Sendable {
         /// The server took it; its effect will come by the downlink (F3).
         case accepted
         /// Its effect is in confirmed state.
@@ -20,7 +20,7 @@ public struct Answer: Hashable, Sendable {
     }
 
     public let intent: IntentNumber
-    public let outcome: Outcome
+    public let content: Content
     /// The entry that says so.
     public let sequence: LogSequence
 }

@@ -52,7 +52,7 @@ public struct CheckpointPolicy: Hashable, Sendable {
 }
 
 /// What opening a log, or looking at its past, found of checkpoints.
-public struct FoldingStart: Hashable, Sendable {
+public struct ReplayStart: Hashable, Sendable {
     /// The checkpoint that folding began at; 0: the first entry.
     public let checkpoint: LogSequence
     /// Entries that were folded since.

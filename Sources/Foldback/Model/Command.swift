@@ -1,9 +1,7 @@
 /// What comes in by one of the two doors: the app's commands, the authority's answers and batches.
 package enum Command: Sendable {
     case record(Proposal)
-    case withdraw(IntentNumber)
-    case dismiss(IntentNumber)
-    case retry(IntentNumber)
+    case change(IntentNumber, IntentCommand)
     case acknowledge(IntentNumber, position: Position?, replacement: Payload?)
     case reject(IntentNumber, Rejection)
     /// `through` nil: the highest position of the events.
@@ -14,8 +12,7 @@ package enum Command: Sendable {
     package func named(in replicas: ReplicaTable) -> [IntentNumber] {
         switch self {
         case .record: []
-        case .withdraw(let number), .dismiss(let number), .retry(let number),
-            .acknowledge(let number, _, _), .reject(let number, _):
+        case .change(let number, _), .acknowledge(let number, _, _), .reject(let number, _):
             [number]
         case .confirm(let events, _):
             events.compactMap { event in

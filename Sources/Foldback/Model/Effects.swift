@@ -1,7 +1,7 @@
 /// What an entry does beyond the bookkeeping: the actions that come out of ``LogState``.
 package struct Effects: Sendable {
     /// Intents that left the overlay or changed their verdict.
-    package var verdicts: [VerdictChange] = []
+    package var verdicts: [SettlementChange] = []
     /// Intents that are back in the overlay: their verdict no longer holds (F7).
     package var reopened: [IntentNumber] = []
     /// Intents whose state changed, for those who wait for an answer.
@@ -9,9 +9,9 @@ package struct Effects: Sendable {
     package var fold = FoldPlan()
 }
 
-package struct VerdictChange: Sendable {
+package struct SettlementChange: Sendable {
     package let number: IntentNumber
-    package let verdict: Verdict
+    package let verdict: Settlement
     /// The intent's own entry; nil where only the verdict changes and the log knows it.
     package let intentSequence: LogSequence?
     /// The entry that said so; nil where only a dismissal is noted.
@@ -26,19 +26,19 @@ package struct VerdictChange: Sendable {
 package struct FoldPlan: Sendable {
     /// To be applied to confirmed state, in this order.
     package var confirm: [Folded] = []
-    package var view = ViewChange.none
+    package var view = ViewChange.unchanged
     /// Intents that are no longer in the overlay.
-    package var left: [IntentNumber] = []
+    package var removed: [IntentNumber] = []
 }
 
 package enum ViewChange: Sendable {
-    case none
+    case unchanged
     /// The overlay has this one more, at its end.
-    case append(UnsettledIntent)
+    case apply(UnsettledIntent)
     /// The overlay changed at this intent: fold it again from there.
-    case from(IntentNumber)
+    case rollBack(from: IntentNumber)
     /// Confirmed state changed under the overlay: fold all of it again.
-    case all
+    case rebase
 }
 
 /// An event with the context that a projection gets (F12).

@@ -2,9 +2,7 @@
 package enum Entry: Sendable {
     case intent(RecordedIntent)
     case acknowledged(Acknowledged)
-    case rejected(IntentNumber, Rejection)
-    case withdrawn(IntentNumber)
-    case dismissed(IntentNumber)
+    case changed(IntentNumber, IntentChange)
     case confirmed(ConfirmedBatch)
 }
 

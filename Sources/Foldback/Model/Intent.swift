@@ -132,7 +132,7 @@ package struct UnsettledIntent: Sendable {
     package var payload: Payload { acceptance?.replacement ?? recorded.payload }
 
     /// Confirm-only intents are listed and not folded (F13).
-    package var isFolded: Bool { !recorded.isConfirmOnly }
+    package var isOptimistic: Bool { !recorded.isConfirmOnly }
 }
 
 /// The server's acknowledgement of an intent whose effect has not come yet.
@@ -150,7 +150,7 @@ package final class Acceptance: Sendable {
 }
 
 /// How a settled intent ended.
-package enum Verdict: Hashable, Sendable {
+package enum Settlement: Hashable, Sendable {
     case confirmed
     case rejected(isDismissed: Bool)
     case withdrawn
@@ -167,9 +167,9 @@ package enum Verdict: Hashable, Sendable {
 /// A settled intent that a command names, looked up in the log for it.
 package struct SettledIntent: Sendable {
     package let recorded: RecordedIntent
-    package let verdict: Verdict
+    package let verdict: Settlement
 
-    package init(recorded: RecordedIntent, verdict: Verdict) {
+    package init(recorded: RecordedIntent, verdict: Settlement) {
         self.recorded = recorded
         self.verdict = verdict
     }

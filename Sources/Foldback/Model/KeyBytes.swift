@@ -91,7 +91,7 @@ extension KeyBytes {
     }
 }
 
-extension OrderedMap where Key == KeyBytes {
+extension SortedMap where Key == KeyBytes {
     /// Calls `body` with the pairs of `span` in order, or backwards, until it answers false.
     package func scan(
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, Value) throws -> Bool

@@ -10,9 +10,9 @@ extension LogState {
             }
             return intent.retries.flatMap { notRejected($0) }
         case .acknowledged(let answer): return contradiction(in: answer)
-        case .rejected(let number, _), .withdrawn(let number):
+        case .changed(let number, .rejected), .changed(let number, .withdrawn):
             return overlay[number]?.state == .pending ? nil : "intent \(number) is not pending"
-        case .dismissed(let number): return notRejected(number)
+        case .changed(let number, .dismissed): return notRejected(number)
         case .confirmed(let batch): return contradiction(in: batch)
         }
     }

@@ -1,6 +1,6 @@
 extension LogState {
     /// How an intent stands, for a command that names it.
-    private enum Standing {
+    private enum IntentLookup {
         case pending
         case accepted
         case settled(SettledIntent)
@@ -36,31 +36,34 @@ extension LogState {
         case .reject(let number, let rejection):
             return decision(on: number, settled) {
                 switch $0 {
-                case .pending: .append(.rejected(number, rejection))
+                case .pending: .append(.changed(number, .rejected(rejection)))
                 case .accepted, .settled: .ignore($0.state)
                 }
             }
-        case .withdraw(let number):
-            return decision(on: number, settled) {
-                switch $0 {
-                case .pending: .append(.withdrawn(number))
-                case .accepted, .settled: .refuse(.notPending(number, $0.state))
-                }
+        case .change(let number, let command):
+            return decision(on: number, settled) { decision(for: command, on: number, $0, time) }
+        }
+    }
+
+    private func decision(
+        for command: IntentCommand, on number: IntentNumber, _ intent: IntentLookup,
+        _ time: Timestamp
+    ) -> Decision {
+        switch command {
+        case .withdraw:
+            switch intent {
+            case .pending: .append(.changed(number, .withdrawn))
+            case .accepted, .settled: .refuse(.notPending(number, intent.state))
             }
-        case .dismiss(let number):
-            return decision(on: number, settled) {
-                undismissed(number, $0) { _ in .append(.dismissed(number)) }
-            }
-        case .retry(let number):
-            return decision(on: number, settled) {
-                undismissed(number, $0) { retry(of: $0.recorded, time) }
-            }
+        case .dismiss:
+            undismissed(number, intent) { _ in .append(.changed(number, .dismissed)) }
+        case .retry: undismissed(number, intent) { retry(of: $0.recorded, time) }
         }
     }
 
     private func decision(
         on number: IntentNumber, _ settled: [IntentNumber: SettledIntent],
-        _ decide: (Standing) -> Decision
+        _ decide: (IntentLookup) -> Decision
     ) -> Decision {
         guard let standing = standing(of: number, settled) else {
             return .refuse(.unknownIntent(number))
@@ -71,7 +74,7 @@ extension LogState {
     /// Nil for a number never recorded here.
     private func standing(
         of number: IntentNumber, _ settled: [IntentNumber: SettledIntent]
-    ) -> Standing? {
+    ) -> IntentLookup? {
         guard wasRecorded(number) else { return nil }
         if let intent = overlay[number] { return intent.acceptance == nil ? .pending : .accepted }
         guard let intent = settled[number] else {
@@ -93,7 +96,7 @@ extension LogState {
 
     /// Dismissing and retrying are for rejections that are still in the list (F14).
     private func undismissed(
-        _ number: IntentNumber, _ standing: Standing,
+        _ number: IntentNumber, _ standing: IntentLookup,
         _ decide: (SettledIntent) -> Decision
     ) -> Decision {
         switch standing {
@@ -114,7 +117,7 @@ extension LogState {
     /// key has been used again meanwhile, the intent that has it is the retry (F14).
     private func retry(of old: RecordedIntent, _ time: Timestamp) -> Decision {
         if let joined = joined(by: old.once) {
-            return .join(joined, appending: .dismissed(old.number))
+            return .join(joined, appending: .changed(old.number, .dismissed))
         }
         let proposal = Proposal(
             payload: old.payload, isConfirmOnly: old.isConfirmOnly, once: old.once, info: old.info)
@@ -130,7 +133,7 @@ extension LogState {
     }
 
     private func acknowledgement(
-        of number: IntentNumber, _ standing: Standing, _ position: Position?,
+        of number: IntentNumber, _ standing: IntentLookup, _ position: Position?,
         _ replacement: Payload?
     ) -> Decision {
         switch standing {

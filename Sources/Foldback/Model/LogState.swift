@@ -62,7 +62,7 @@ package struct LogState: Sendable {
         self.nextNumber = nextNumber
         self.through = through
         self.rejections = rejections
-        for intent in overlay { enter(intent) }
+        for intent in overlay { insert(intent) }
     }
 
     // MARK: What is known
@@ -87,7 +87,7 @@ package struct LogState: Sendable {
     }
 
     /// The settled intent whose event has to come back from the log before `entry` can be applied.
-    package func recalled(by entry: Entry) -> IntentNumber? {
+    package func settledIntentNeeded(by entry: Entry) -> IntentNumber? {
         guard case .acknowledged(let answer) = entry, overlay[answer.number] == nil else {
             return nil
         }
@@ -98,9 +98,9 @@ package struct LogState: Sendable {
 
     /// Takes the log's next entry in.
     ///
-    /// - Parameter recalled: the intent named by ``recalled(by:)``.
+    /// - Parameter recalled: the intent named by ``settledIntentNeeded(by:)``.
     package mutating func apply(
-        _ entry: Entry, at sequence: LogSequence, recalled: RecordedIntent? = nil
+        _ entry: Entry, at sequence: LogSequence, settledIntent: RecordedIntent? = nil
     ) -> Effects {
         precondition(sequence > self.sequence, "entry \(sequence) after \(self.sequence)")
         self.sequence = sequence
@@ -109,14 +109,14 @@ package struct LogState: Sendable {
         case .intent(let recorded): record(recorded, &effects)
         case .acknowledged(let answer):
             switch kind {
-            case .downlink: accept(answer, recalled, &effects)
-            case .acknowledgement: confirm(answer, recalled, &effects)
+            case .downlink: accept(answer, settledIntent, &effects)
+            case .acknowledgement: confirm(answer, settledIntent, &effects)
             }
-        case .rejected(let number, _):
+        case .changed(let number, .rejected):
             settle(number, .rejected(isDismissed: false), &effects)
             rejections[number] = sequence
-        case .withdrawn(let number): settle(number, .withdrawn, &effects)
-        case .dismissed(let number): dismiss(number, &effects)
+        case .changed(let number, .withdrawn): settle(number, .withdrawn, &effects)
+        case .changed(let number, .dismissed): dismiss(number, &effects)
         case .confirmed(let batch): confirm(batch, &effects)
         }
         return effects
@@ -127,14 +127,14 @@ package struct LogState: Sendable {
         nextNumber = recorded.number.next
         if let old = recorded.retries { dismiss(old, &effects) }
         let intent = UnsettledIntent(recorded)
-        enter(intent)
-        if intent.isFolded { effects.fold.view = .append(intent) }
+        insert(intent)
+        if intent.isOptimistic { effects.fold.view = .apply(intent) }
     }
 
     private mutating func dismiss(_ number: IntentNumber, _ effects: inout Effects) {
         rejections[number] = nil
         effects.verdicts.append(
-            VerdictChange(
+            SettlementChange(
                 number: number, verdict: .rejected(isDismissed: true),
                 intentSequence: nil, verdictSequence: nil))
     }
@@ -142,15 +142,15 @@ package struct LogState: Sendable {
     /// Rejected or withdrawn: what was folded is folded no longer, and what came after is folded
     /// again (F10).
     private mutating func settle(
-        _ number: IntentNumber, _ verdict: Verdict, _ effects: inout Effects
+        _ number: IntentNumber, _ verdict: Settlement, _ effects: inout Effects
     ) {
-        let intent = leave(number, verdict, &effects)
-        if let intent, intent.isFolded { effects.fold.view = .from(number) }
+        let intent = remove(number, verdict, &effects)
+        if let intent, intent.isOptimistic { effects.fold.view = .rollBack(from: number) }
     }
 
     /// An acknowledgement where the downlink confirms (F3), overriding a rejection (F7).
     private mutating func accept(
-        _ answer: Acknowledged, _ recalled: RecordedIntent?,
+        _ answer: Acknowledged, _ settledIntent: RecordedIntent?,
         _ effects: inout Effects
     ) {
         let number = answer.number
@@ -162,33 +162,33 @@ package struct LogState: Sendable {
         let acceptance = Acceptance(
             position: answer.position, replacement: answer.replacement, sequence: sequence)
         let inOverlay = overlay[number]
-        let recorded = expect(inOverlay?.recorded ?? recalled, number)
+        let recorded = expect(inOverlay?.recorded ?? settledIntent, number)
         let intent = UnsettledIntent(recorded, acceptance: acceptance)
         if inOverlay == nil {
             rejections[number] = nil
             effects.reopened.append(number)
         }
-        enter(intent)
+        insert(intent)
         effects.answered.append(number)
-        let isFoldedOtherwise = inOverlay == nil || answer.replacement != nil
-        if intent.isFolded, isFoldedOtherwise { effects.fold.view = .from(number) }
+        let changesView = inOverlay == nil || answer.replacement != nil
+        if intent.isOptimistic, changesView { effects.fold.view = .rollBack(from: number) }
     }
 
     /// An acknowledgement that confirms by itself: the server's words, or else the intent's own (F4).
     private mutating func confirm(
-        _ answer: Acknowledged, _ recalled: RecordedIntent?,
+        _ answer: Acknowledged, _ settledIntent: RecordedIntent?,
         _ effects: inout Effects
     ) {
         let number = answer.number
         let isHead = firstFolded == number
-        let intent = leave(number, .confirmed, &effects)
-        let recorded = expect(intent?.recorded ?? recalled, number)
+        let intent = remove(number, .confirmed, &effects)
+        let recorded = expect(intent?.recorded ?? settledIntent, number)
         effects.fold.confirm = [
             Folded(
                 payload: answer.replacement ?? recorded.payload,
                 context: EventContext(.intent(recorded.id)))
         ]
-        effects.fold.view = isHead && answer.replacement == nil ? .none : .all
+        effects.fold.view = isHead && answer.replacement == nil ? .unchanged : .rebase
     }
 
     /// A batch: what is beyond `through` is applied in order of position, and what it names or
@@ -196,33 +196,35 @@ package struct LogState: Sendable {
     private mutating func confirm(
         _ batch: ConfirmedBatch, _ effects: inout Effects
     ) {
-        let news = Self.news(in: batch.events, after: through)
-        let movesBorder = movesBorder(news, settling: batch.settled)
+        let newEvents = Self.newEvents(in: batch.events, after: through)
+        let isFastForward = isFastForward(newEvents, settling: batch.settled)
         through = max(through, batch.through)
-        for number in batch.settled { _ = leave(number, .confirmed, &effects) }
-        effects.fold.confirm = news.map { Folded(payload: $0.payload, context: $0.context) }
-        effects.fold.view = movesBorder ? .none : .all
+        for number in batch.settled { _ = remove(number, .confirmed, &effects) }
+        effects.fold.confirm = newEvents.map { Folded(payload: $0.payload, context: $0.context) }
+        effects.fold.view = isFastForward ? .unchanged : .rebase
     }
 
     /// The events beyond `through`, in order of position; those of one position in batch order (F5).
-    package static func news(
+    package static func newEvents(
         in events: [Confirmed], after through: Position
     ) -> [Confirmed] {
-        let news = events.filter { $0.position > through }
-        let isSorted = zip(news, news.dropFirst()).allSatisfy { $0.position <= $1.position }
-        if isSorted { return news }
-        return news.enumerated()
+        let newEvents = events.filter { $0.position > through }
+        let isSorted = zip(newEvents, newEvents.dropFirst()).allSatisfy {
+            $0.position <= $1.position
+        }
+        if isSorted { return newEvents }
+        return newEvents.enumerated()
             .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
             .map(\.element)
     }
 
     /// Whether the batch brings just the overlay's head as it is folded there, each intent once, and
     /// settles just those: then the list that the view folds stays the same.
-    private func movesBorder(_ news: [Confirmed], settling: [IntentNumber]) -> Bool {
-        guard news.count == settling.count else { return false }
+    private func isFastForward(_ newEvents: [Confirmed], settling: [IntentNumber]) -> Bool {
+        guard newEvents.count == settling.count else { return false }
         var settling = settling.makeIterator()
-        var events = news.makeIterator()
-        for (number, intent) in overlay where intent.isFolded {
+        var events = newEvents.makeIterator()
+        for (number, intent) in overlay where intent.isOptimistic {
             guard let event = events.next() else { return true }
             guard settling.next() == number, event.origin == intent.recorded.id,
                 event.payload.isSame(as: intent.payload)
@@ -233,9 +235,9 @@ package struct LogState: Sendable {
 
     // MARK: The overlay
 
-    private var firstFolded: IntentNumber? { overlay.first { $0.value.isFolded }?.key }
+    private var firstFolded: IntentNumber? { overlay.first { $0.value.isOptimistic }?.key }
 
-    private mutating func enter(_ intent: UnsettledIntent) {
+    private mutating func insert(_ intent: UnsettledIntent) {
         let recorded = intent.recorded
         if overlay[recorded.number] == nil, let once = recorded.once {
             let numbers = (onceKeys[once] ?? []) + [recorded.number]
@@ -252,8 +254,8 @@ package struct LogState: Sendable {
     }
 
     /// Takes the intent out of the overlay, if it is there, and notes its verdict.
-    private mutating func leave(
-        _ number: IntentNumber, _ verdict: Verdict, _ effects: inout Effects
+    private mutating func remove(
+        _ number: IntentNumber, _ verdict: Settlement, _ effects: inout Effects
     ) -> UnsettledIntent? {
         let intent = overlay[number]
         overlay[number] = nil
@@ -271,11 +273,11 @@ package struct LogState: Sendable {
             }
         }
         effects.verdicts.append(
-            VerdictChange(
+            SettlementChange(
                 number: number, verdict: verdict, intentSequence: intent?.recorded.sequence,
                 verdictSequence: sequence))
         effects.answered.append(number)
-        if intent != nil { effects.fold.left.append(number) }
+        if intent != nil { effects.fold.removed.append(number) }
         return intent
     }
 

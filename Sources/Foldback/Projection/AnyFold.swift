@@ -6,13 +6,13 @@ package protocol AnyFold: Sendable {
     /// - Throws: what the state codec throws, with nothing changed.
     mutating func restore(_ section: ProjectionSection) throws
 
-    mutating func append(_ intent: UnsettledIntent) -> (any Error)?
-    mutating func retract(_ number: IntentNumber)
+    mutating func applyNewest(_ intent: UnsettledIntent) -> (any Error)?
+    mutating func rollBackLast(_ number: IntentNumber)
     mutating func perform(_ plan: FoldPlan, at sequence: LogSequence)
-    mutating func foldStale(over overlay: Overlay)
+    mutating func rebaseView(over overlay: Overlay)
     /// Brings everything up to date; the states, to be shared with readers.
     /// - Parameter isKept: whether readers keep them.
-    mutating func published(over overlay: Overlay, isKept: Bool) -> any AnyFoldedState
+    mutating func makeFoldedState(over overlay: Overlay, isKept: Bool) -> any AnyFoldedState
 }
 
 /// A ``FoldedState`` whose projection is not named.
@@ -56,10 +56,10 @@ extension Fold: AnyFold {
             confirmed: try codec.decode(section.state.span.bytes), faults: section.faults)
     }
 
-    package mutating func published(
+    package mutating func makeFoldedState(
         over overlay: Overlay, isKept: Bool
     ) -> any AnyFoldedState {
-        isKept ? publish(over: overlay) : foldStale(over: overlay)
+        isKept ? prepareToPublish(over: overlay) : rebaseView(over: overlay)
         return FoldedState(
             view: view, confirmed: confirmed, conflicted: conflicted, faults: faults,
             counts: counts)

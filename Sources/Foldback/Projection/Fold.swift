@@ -1,15 +1,15 @@
 /// One projection's confirmed state and view, kept up to date by the fold plans of ``LogState``.
 ///
-/// Beside the two states there are ``Marks``. Folding again from an intent starts at the mark before it, so
+/// Beside the two states there are ``Savepoints``. Folding again from an intent starts at the mark before it, so
 /// taking back the newest intents costs what they cost, however many are pending. Marks are taken when
 /// a view is published: readers keep that value anyway, so a mark costs no copy.
 package struct Fold<P: Projection>: Sendable {
     private var confirmedState = GuardedState(P())
     private var viewState = GuardedState(P())
-    private var marks = Marks<P>()
+    private var marks = Savepoints<P>()
     /// From which intent on the view has yet to be folded again; nil: it is up to date. It starts stale,
     /// so that taking a long history in folds no view before the end.
-    private var staleFrom: IntentNumber? = 0
+    private var rebaseFrom: IntentNumber? = 0
     package private(set) var conflicted = NumberMap<IntentNumber, String>()
     package private(set) var faults: [Fault] = []
     package private(set) var counts = FoldCounts()
@@ -23,19 +23,19 @@ package struct Fold<P: Projection>: Sendable {
     }
 
     package var confirmed: P { confirmedState.value }
-    /// Up to date only behind ``foldStale(over:)``.
+    /// Up to date only behind ``rebaseView(over:)``.
     package var view: P { viewState.value }
 
     // MARK: Following the log
 
     /// Adds the newest intent to the view; what `apply` throws makes it conflicted (F9).
-    package mutating func append(_ intent: UnsettledIntent) -> (any Error)? {
-        guard staleFrom == nil else { return nil }
+    package mutating func applyNewest(_ intent: UnsettledIntent) -> (any Error)? {
+        guard rebaseFrom == nil else { return nil }
         return applyToView(intent)
     }
 
     /// Takes the intent appended last out again: it is not recorded after all (F9).
-    package mutating func retract(_ number: IntentNumber) {
+    package mutating func rollBackLast(_ number: IntentNumber) {
         guard conflicted[number] == nil else {
             conflicted[number] = nil
             return
@@ -50,22 +50,22 @@ package struct Fold<P: Projection>: Sendable {
             faults.append(
                 Fault(sequence: sequence, origin: folded.context.origin, reason: "\(error)"))
         }
-        for number in plan.left { conflicted[number] = nil }
+        for number in plan.removed { conflicted[number] = nil }
         switch plan.view {
-        case .none:
+        case .unchanged:
             // The border moved: a mark before it lacks what is confirmed now.
-            guard !plan.confirm.isEmpty, let border = plan.left.last else { break }
+            guard !plan.confirm.isEmpty, let border = plan.removed.last else { break }
             marks.remove(before: border)
-        case .append(let intent): _ = append(intent)
-        case .from(let number): staleFrom = min(number, staleFrom ?? number)
-        case .all: staleFrom = 0
+        case .apply(let intent): _ = applyNewest(intent)
+        case .rollBack(let number): rebaseFrom = min(number, rebaseFrom ?? number)
+        case .rebase: rebaseFrom = 0
         }
     }
 
     /// Brings the view up to date. Several entries of one commit are folded again together.
-    package mutating func foldStale(over overlay: Overlay) {
-        guard let start = staleFrom else { return }
-        staleFrom = nil
+    package mutating func rebaseView(over overlay: Overlay) {
+        guard let start = rebaseFrom else { return }
+        rebaseFrom = nil
         // A mark is the view of all up to its intent: good as long as none of these has changed.
         marks.remove(from: start)
         let mark = marks.last
@@ -75,7 +75,7 @@ package struct Fold<P: Projection>: Sendable {
         let rest = overlay.from(from)
         var left = rest.reduce(0) { count, _ in count + 1 }
         for (number, intent) in rest {
-            if intent.isFolded { _ = applyToView(intent) }
+            if intent.isOptimistic { _ = applyToView(intent) }
             left -= 1
             if left > 0, left.nonzeroBitCount == 1 {
                 marks.append(number, view)
@@ -95,8 +95,8 @@ package struct Fold<P: Projection>: Sendable {
     // MARK: Publishing
 
     /// To be called when the view is about to be shared with readers.
-    package mutating func publish(over overlay: Overlay) {
-        foldStale(over: overlay)
+    package mutating func prepareToPublish(over overlay: Overlay) {
+        rebaseView(over: overlay)
         confirmedState.keep()
         viewState.keep()
         guard let first = overlay.first?.key, let last = overlay.last?.key else {

@@ -71,14 +71,14 @@ final class MergedRows {
 
 /// The rows that the overlay changes, one after the other.
 private struct OverlayRows {
-    private let chains: OrderedMap<KeyBytes, RowChain>
+    private let chains: SortedMap<KeyBytes, RowChain>
     private let span: KeySpan
     private let backwards: Bool
-    private var forwards: IteratorSequence<OrderedMap<KeyBytes, RowChain>.Iterator>
+    private var forwards: IteratorSequence<SortedMap<KeyBytes, RowChain>.Iterator>
     private(set) var next: (key: KeyBytes, row: RowValue)?
     private var place: KeyBytes?
 
-    init(_ chains: OrderedMap<KeyBytes, RowChain>, _ span: KeySpan, backwards: Bool) {
+    init(_ chains: SortedMap<KeyBytes, RowChain>, _ span: KeySpan, backwards: Bool) {
         self.chains = chains
         self.span = span
         self.backwards = backwards

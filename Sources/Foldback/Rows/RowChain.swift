@@ -1,5 +1,5 @@
 /// Values by intent number, of which there are mostly none or one.
-package enum Few<Value: Sendable>: Sendable {
+package enum SmallMap<Value: Sendable>: Sendable {
     case none
     case one(IntentNumber, Value)
     case many(NumberMap<IntentNumber, Value>)
@@ -84,38 +84,38 @@ package enum Few<Value: Sendable>: Sendable {
 /// confirmed ─▶ 3 reads ─▶ 5 makes A ─▶ 6 reads A ─▶ 9 makes B ─▶ what readers see
 /// ```
 package struct RowChain: Sendable {
-    var makers = Few<RowValue>.none
-    var readers = Few<Void>.none
+    var writers = SmallMap<RowValue>.none
+    var readers = SmallMap<Void>.none
 
-    var isEmpty: Bool { makers.isEmpty && readers.isEmpty }
+    var isEmpty: Bool { writers.isEmpty && readers.isEmpty }
 
     /// The row as the view has it; nil where the overlay leaves it as it is confirmed.
-    package var visible: RowValue? { makers.last()?.value }
+    package var visible: RowValue? { writers.last()?.value }
 
     /// Those who see what the row is behind `number`, and have asked.
     func readers(behind number: IntentNumber) -> [IntentNumber] {
-        readers.numbers(behind: number, through: makers.first(behind: number)?.key)
+        readers.numbers(behind: number, through: writers.first(behind: number)?.key)
     }
 
     /// The intents that read or make it, ascending.
     package var intents: [IntentNumber] {
-        let makers = makers.numbers(behind: 0, through: nil)
+        let writers = writers.numbers(behind: 0, through: nil)
         let readers = readers.numbers(behind: 0, through: nil)
-        return Set(makers + readers).sorted()
+        return Set(writers + readers).sorted()
     }
 }
 
 /// What came of applying one intent of the overlay.
 package final class RowEvaluation: Sendable {
     /// The rows that it asked for, as they were below it.
-    let found: [(key: KeyBytes, value: RowValue)]
+    let reads: [(key: KeyBytes, value: RowValue)]
     /// The rows that it changes; none where it does not apply.
-    let made: [(key: KeyBytes, value: RowValue)]
+    let writes: [(key: KeyBytes, value: RowValue)]
 
     init(
-        found: [(key: KeyBytes, value: RowValue)], made: [(key: KeyBytes, value: RowValue)]
+        reads: [(key: KeyBytes, value: RowValue)], writes: [(key: KeyBytes, value: RowValue)]
     ) {
-        self.found = found
-        self.made = made
+        self.reads = reads
+        self.writes = writes
     }
 }

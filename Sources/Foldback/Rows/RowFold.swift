@@ -18,9 +18,9 @@ package struct RowFold: Sendable {
     package private(set) var failure: FoldbackError?
     private var newFaults: [Fault] = []
     /// Intents of the overlay are applied when the view is asked for first.
-    private var isCold = true
+    private var isUnevaluated = true
     /// What readers saw of the rows that change in this transaction; nil where nobody wants to know.
-    private var seen: [KeyBytes: SeenRow]?
+    private var seen: [KeyBytes: VisibleRow]?
 
     /// Rows of their own, in memory.
     package init<P: StoredProjection>(_: P.Type) {
@@ -64,7 +64,7 @@ package struct RowFold: Sendable {
     package var isBehindLog: Bool { writtenSequence < sequence }
 
     /// The same rows in memory, under the number that the log has for them; to be compared with these.
-    package mutating func imitate(number: UInt32) {
+    package mutating func renumber(as number: UInt32) {
         schema = StoredSchema(schema.schema, number: number)
     }
 
@@ -74,13 +74,13 @@ package struct RowFold: Sendable {
     // MARK: Following the log
 
     /// Applies the newest intent; what `apply` throws makes it conflicted (F9).
-    package mutating func append(_ intent: UnsettledIntent) -> (any Error)? {
-        guard !isCold, failure == nil else { return nil }
+    package mutating func applyNewest(_ intent: UnsettledIntent) -> (any Error)? {
+        guard !isUnevaluated, failure == nil else { return nil }
         return evaluate(intent)
     }
 
     /// Takes the intent appended last out again: it is not recorded after all (F9).
-    package mutating func retract(_ number: IntentNumber) { leave(number) }
+    package mutating func rollBackLast(_ number: IntentNumber) { remove(number) }
 
     package mutating func perform(_ plan: FoldPlan, at sequence: LogSequence) {
         guard failure == nil else { return }
@@ -88,13 +88,13 @@ package struct RowFold: Sendable {
             self.sequence = sequence
             for folded in plan.confirm { confirm(folded, at: sequence) }
         }
-        guard !isCold else { return }
-        for number in plan.left { leave(number) }
+        guard !isUnevaluated else { return }
+        for number in plan.removed { remove(number) }
         switch plan.view {
         // A confirmed row that came out otherwise has been noted by its key.
-        case .none, .all: break
-        case .append(let intent): _ = append(intent)
-        case .from(let number): overlay.becomeDue(number)
+        case .unchanged, .rebase: break
+        case .apply(let intent): _ = applyNewest(intent)
+        case .rollBack(let number): overlay.markDirty(number)
         }
     }
 
@@ -113,7 +113,7 @@ package struct RowFold: Sendable {
             newFaults.append(fault)
             return
         }
-        for (key, value) in rows.made {
+        for (key, value) in rows.writes {
             note(key, overlay)
             confirmed.set(value, at: key)
             overlay.confirmedChanged(key)
@@ -121,17 +121,17 @@ package struct RowFold: Sendable {
     }
 
     /// Brings the view up to date. Several entries of one commit are looked at together.
-    package mutating func foldStale(over intents: Overlay) {
+    package mutating func rebaseView(over intents: Overlay) {
         guard failure == nil else { return }
-        if isCold {
-            isCold = false
-            for (_, intent) in intents where intent.isFolded { _ = evaluate(intent) }
+        if isUnevaluated {
+            isUnevaluated = false
+            for (_, intent) in intents where intent.isOptimistic { _ = evaluate(intent) }
             return
         }
-        while failure == nil, let (number, isOther) = overlay.nextDue() {
-            guard let intent = intents[number], intent.isFolded else { continue }
+        while failure == nil, let (number, isReplaced) = overlay.nextDirty() {
+            guard let intent = intents[number], intent.isOptimistic else { continue }
             do throws(FoldbackError) {
-                if !isOther, try overlay.findsTheSame(number, over: confirmed) { continue }
+                if !isReplaced, try overlay.readsUnchanged(number, over: confirmed) { continue }
             } catch {
                 failure = error
                 return
@@ -154,10 +154,10 @@ package struct RowFold: Sendable {
         }
     }
 
-    private mutating func leave(_ number: IntentNumber) {
+    private mutating func remove(_ number: IntentNumber) {
         var overlay = overlay
         self.overlay = RowOverlay()
-        overlay.leave(number) { note($0, $1) }
+        overlay.remove(number) { note($0, $1) }
         self.overlay = overlay
     }
 
@@ -175,12 +175,12 @@ package struct RowFold: Sendable {
     }
 
     /// Nil where the row cannot be read.
-    private func visible(_ key: KeyBytes, _ overlay: RowOverlay) -> SeenRow? {
+    private func visible(_ key: KeyBytes, _ overlay: RowOverlay) -> VisibleRow? {
         if let value = overlay.chains[key]?.visible {
-            return SeenRow(value: value, isPending: true)
+            return VisibleRow(value: value, isPending: true)
         }
         do throws(FoldbackError) {
-            return SeenRow(value: try confirmed.value(at: key), isPending: false)
+            return VisibleRow(value: try confirmed.value(at: key), isPending: false)
         } catch {
             return nil
         }
@@ -202,7 +202,7 @@ package struct RowFold: Sendable {
     // MARK: A transaction
 
     /// - Parameter isWatched: whether somebody wants to know which rows change.
-    package mutating func begin(isWatched: Bool) {
+    package mutating func beginTransaction(isWatched: Bool) {
         confirmed.committed()
         writtenSequence = sequence
         newFaults = []
@@ -220,8 +220,8 @@ package struct RowFold: Sendable {
     }
 
     /// Brings everything up to date; the rows, to be shared with readers.
-    package mutating func published(over intents: Overlay) -> FoldedRows {
-        foldStale(over: intents)
+    package mutating func makeFoldedRows(over intents: Overlay) -> FoldedRows {
+        rebaseView(over: intents)
         return FoldedRows(
             identity: identity, schema: schema, chains: overlay.chains,
             conflicted: overlay.conflicted, faults: faults,
@@ -233,12 +233,12 @@ package struct RowFold: Sendable {
 /// A row that readers see otherwise than before.
 package struct RowChangeBytes: Sendable {
     package let key: KeyBytes
-    package let old: SeenRow
-    package let new: SeenRow
+    package let old: VisibleRow
+    package let new: VisibleRow
 }
 
 /// A row as readers have it.
-package struct SeenRow: Equatable, Sendable {
+package struct VisibleRow: Equatable, Sendable {
     package let value: RowValue
     /// An intent of the overlay makes it what it is.
     package let isPending: Bool
@@ -254,10 +254,10 @@ package struct SeenRow: Equatable, Sendable {
 package struct FoldedRows: Sendable {
     package let identity: ProjectionIdentity
     package let schema: StoredSchema
-    package let chains: OrderedMap<KeyBytes, RowChain>
+    package let chains: SortedMap<KeyBytes, RowChain>
     package let conflicted: NumberMap<IntentNumber, String>
     package let faults: [Fault]
     package let counts: FoldCounts
     /// Confirmed rows, where they are not the log's.
-    package let own: OrderedMap<KeyBytes, [UInt8]>?
+    package let own: SortedMap<KeyBytes, [UInt8]>?
 }

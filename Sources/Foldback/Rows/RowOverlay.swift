@@ -10,46 +10,46 @@
 /// - `evaluations` has exactly the folded intents of the overlay, each as applying it now would give;
 /// - a row's chain has exactly the intents that found or made it.
 package struct RowOverlay: Sendable {
-    package private(set) var chains = OrderedMap<KeyBytes, RowChain>()
+    package private(set) var chains = SortedMap<KeyBytes, RowChain>()
     private var evaluations = NumberMap<IntentNumber, RowEvaluation>()
     package private(set) var conflicted = NumberMap<IntentNumber, String>()
     /// Intents that have asked for ranges, of which there are few.
     private var ranges = NumberMap<IntentNumber, [KeySpan]>()
     /// Intents to be looked at again; true: whatever they find, for they are another than they were.
-    private var due = NumberMap<IntentNumber, Bool>()
+    private var dirty = NumberMap<IntentNumber, Bool>()
     /// How often `apply` was called.
     package private(set) var count = 0
 
     package init() {}
 
     /// The next that is due, and whether something is different about the intent itself.
-    package mutating func nextDue() -> (number: IntentNumber, isOther: Bool)? {
-        guard let (number, isOther) = due.first else { return nil }
-        due[number] = nil
-        return (number, isOther)
+    package mutating func nextDirty() -> (number: IntentNumber, isReplaced: Bool)? {
+        guard let (number, isReplaced) = dirty.first else { return nil }
+        dirty[number] = nil
+        return (number, isReplaced)
     }
 
-    package mutating func becomeDue(_ number: IntentNumber) { due[number] = true }
+    package mutating func markDirty(_ number: IntentNumber) { dirty[number] = true }
 
     /// The confirmed row came out otherwise, or may have.
-    package mutating func confirmedChanged(_ key: KeyBytes) { lookAgain(key, behind: 0) }
+    package mutating func confirmedChanged(_ key: KeyBytes) { markReadersDirty(key, behind: 0) }
 
-    private mutating func lookAgain(_ key: KeyBytes, behind number: IntentNumber) {
+    private mutating func markReadersDirty(_ key: KeyBytes, behind number: IntentNumber) {
         for (reader, spans) in ranges.from(number.next)
-        where spans.contains(where: { $0.contains(key) }) { due[reader] = true }
+        where spans.contains(where: { $0.contains(key) }) { dirty[reader] = true }
         guard let chain = chains[key] else { return }
-        for reader in chain.readers(behind: number) where due[reader] == nil {
-            due[reader] = false
+        for reader in chain.readers(behind: number) where dirty[reader] == nil {
+            dirty[reader] = false
         }
     }
 
     /// Whether the intent would find what it found when it was applied.
-    package func findsTheSame(
+    package func readsUnchanged(
         _ number: IntentNumber, over confirmed: ConfirmedRows
     ) throws(FoldbackError) -> Bool {
         guard let evaluation = evaluations[number] else { return false }
         let below = RowsBelowIntent(number: number, chains: chains, confirmed: confirmed)
-        for (key, value) in evaluation.found where try below.value(at: key) != value {
+        for (key, value) in evaluation.reads where try below.value(at: key) != value {
             return false
         }
         return true
@@ -70,18 +70,18 @@ package struct RowOverlay: Sendable {
         let context = EventContext(.intent(intent.recorded.id))
         let error = apply(Folded(payload: intent.payload, context: context), &rows)
         if let failure = rows.failure { throw failure }
-        let made = error == nil ? rows.made : []
+        let writes = error == nil ? rows.writes : []
         ranges[number] = rows.spans.isEmpty ? nil : rows.spans
-        replace(number, by: RowEvaluation(found: rows.found, made: made), noting: note)
+        replace(number, by: RowEvaluation(reads: rows.reads, writes: writes), noting: note)
         conflicted[number] = error.map { "\($0)" }
         return error
     }
 
     /// Takes the intent out: those who saw what it made look again.
-    package mutating func leave(
+    package mutating func remove(
         _ number: IntentNumber, noting note: (KeyBytes, RowOverlay) -> Void
     ) {
-        due[number] = nil
+        dirty[number] = nil
         conflicted[number] = nil
         ranges[number] = nil
         replace(number, by: nil, noting: note)
@@ -93,22 +93,22 @@ package struct RowOverlay: Sendable {
     ) {
         let old = evaluations[number]
         evaluations[number] = new
-        let found = Set((new?.found ?? []).map(\.key))
-        let foundBefore = Set((old?.found ?? []).map(\.key))
-        for key in foundBefore.subtracting(found) { change(key) { $0.readers[number] = nil } }
-        for key in found.subtracting(foundBefore) { change(key) { $0.readers[number] = () } }
+        let keys = Set((new?.reads ?? []).map(\.key))
+        let keysBefore = Set((old?.reads ?? []).map(\.key))
+        for key in keysBefore.subtracting(keys) { change(key) { $0.readers[number] = nil } }
+        for key in keys.subtracting(keysBefore) { change(key) { $0.readers[number] = () } }
         var before: [KeyBytes: RowValue] = [:]
-        for (key, value) in old?.made ?? [] { before[key] = value }
-        for (key, value) in new?.made ?? [] where before.removeValue(forKey: key) != value {
+        for (key, value) in old?.writes ?? [] { before[key] = value }
+        for (key, value) in new?.writes ?? [] where before.removeValue(forKey: key) != value {
             note(key, self)
-            change(key) { $0.makers[number] = value }
-            lookAgain(key, behind: number)
+            change(key) { $0.writers[number] = value }
+            markReadersDirty(key, behind: number)
         }
         // What is left, it does not make any more.
         for key in before.keys {
             note(key, self)
-            change(key) { $0.makers[number] = nil }
-            lookAgain(key, behind: number)
+            change(key) { $0.writers[number] = nil }
+            markReadersDirty(key, behind: number)
         }
     }
 
@@ -125,18 +125,18 @@ package typealias RowApply = @Sendable (Folded, inout TouchedRows) -> (any Error
 /// The rows as an intent of the overlay finds them.
 struct RowsBelowIntent: RowsBelow {
     let number: IntentNumber
-    let chains: OrderedMap<KeyBytes, RowChain>
+    let chains: SortedMap<KeyBytes, RowChain>
     let confirmed: ConfirmedRows
 
     func value(at key: KeyBytes) throws(FoldbackError) -> RowValue {
-        if let made = chains[key]?.makers.last(before: number)?.value { return made }
+        if let made = chains[key]?.writers.last(before: number)?.value { return made }
         return try confirmed.value(at: key)
     }
 
     func keys(in span: KeySpan) throws(FoldbackError) -> [KeyBytes] {
         var made: [KeyBytes: Bool] = [:]
         chains.scan(span, backwards: false) { key, chain in
-            made[key] = chain.makers.last(before: number).map { $0.value != .absent }
+            made[key] = chain.writers.last(before: number).map { $0.value != .absent }
             return true
         }
         return try confirmed.keys(in: span).merged(made)
@@ -155,18 +155,18 @@ extension [KeyBytes] {
 /// Confirmed rows as the transaction being prepared leaves them.
 package struct ConfirmedRows: RowsBelow, Sendable {
     private enum Home: Sendable {
-        case memory(OrderedMap<KeyBytes, [UInt8]>)
+        case memory(SortedMap<KeyBytes, [UInt8]>)
         case log(any LogStorage)
     }
 
     private var home: Home
     /// Changed since the last commit.
-    package private(set) var changed = OrderedMap<KeyBytes, RowValue>()
+    package private(set) var changed = SortedMap<KeyBytes, RowValue>()
     /// Bytes of these, roughly.
     package private(set) var changedBytes = 0
 
     /// Rows of their own, in memory.
-    package init() { home = .memory(OrderedMap()) }
+    package init() { home = .memory(SortedMap()) }
 
     package init(of storage: any LogStorage) { home = .log(storage) }
 
@@ -208,7 +208,7 @@ package struct ConfirmedRows: RowsBelow, Sendable {
         switch home {
         case .memory(var rows):
             // Without the case's own reference, so that the map is not copied.
-            home = .memory(OrderedMap())
+            home = .memory(SortedMap())
             rows[key] = value.bytes
             home = .memory(rows)
         case .log:
@@ -219,15 +219,15 @@ package struct ConfirmedRows: RowsBelow, Sendable {
 
     /// What was changed is in the log now.
     package mutating func committed() {
-        changed = OrderedMap()
+        changed = SortedMap()
         changedBytes = 0
     }
 
     /// Those in memory.
-    package var rows: OrderedMap<KeyBytes, [UInt8]> {
+    package var rows: SortedMap<KeyBytes, [UInt8]> {
         switch home {
         case .memory(let rows): rows
-        case .log: OrderedMap()
+        case .log: SortedMap()
         }
     }
 }

@@ -20,8 +20,8 @@ public struct TouchedRows {
 
     private struct Touch {
         let key: KeyBytes
-        var found: RowValue?
-        var made: RowValue?
+        var read: RowValue?
+        var written: RowValue?
     }
 
     package init(_ schema: StoredSchema, over below: any RowsBelow) {
@@ -116,7 +116,7 @@ public struct TouchedRows {
             throw error
         }
         spans.append(span)
-        let made = self.made.filter { span.contains($0.key) }
+        let made = writes.filter { span.contains($0.key) }
         if !made.isEmpty {
             let keys = Set(made.map(\.key))
             found.removeAll { keys.contains($0) }
@@ -228,10 +228,10 @@ public struct TouchedRows {
 
     private mutating func value(at key: KeyBytes) throws -> RowValue {
         let index = touch(key)
-        if let known = touches[index].made ?? touches[index].found { return known }
+        if let known = touches[index].written ?? touches[index].read { return known }
         do throws(FoldbackError) {
             let found = try below.value(at: key)
-            touches[index].found = found
+            touches[index].read = found
             return found
         } catch {
             failure = failure ?? error
@@ -240,7 +240,7 @@ public struct TouchedRows {
     }
 
     private mutating func set(_ value: RowValue, at key: KeyBytes) {
-        touches[touch(key)].made = value
+        touches[touch(key)].written = value
     }
 
     private mutating func touch(_ key: KeyBytes) -> Int {
@@ -259,12 +259,12 @@ public struct TouchedRows {
 
     // MARK: What came of it
 
-    package var found: [(key: KeyBytes, value: RowValue)] {
-        touches.compactMap { touch in touch.found.map { (touch.key, $0) } }
+    package var reads: [(key: KeyBytes, value: RowValue)] {
+        touches.compactMap { touch in touch.read.map { (touch.key, $0) } }
     }
 
-    package var made: [(key: KeyBytes, value: RowValue)] {
-        touches.compactMap { touch in touch.made.map { (touch.key, $0) } }
+    package var writes: [(key: KeyBytes, value: RowValue)] {
+        touches.compactMap { touch in touch.written.map { (touch.key, $0) } }
     }
 }
 

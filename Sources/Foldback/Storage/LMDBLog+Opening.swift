@@ -21,7 +21,7 @@ extension LMDBLog {
             try Environment.open(path, options: options)
         }
         let (file, beside) = try translating(path) { () throws(LMDBError) in
-            (try Platform.mark(ofFile: "\(path)/data.mdb") ?? .none, try Beside(path))
+            (try Platform.mark(ofFile: "\(path)/data.mdb") ?? .none, try CopyMarker(path))
         }
         let mark = beside.found
         let existing = try header(in: environment)

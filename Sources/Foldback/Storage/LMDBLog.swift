@@ -31,9 +31,9 @@ package final class LMDBLog: LogStorage {
     /// What the writer reads while it decides; on its thread alone.
     let session = Mutex<ReadSession?>(nil)
     /// Nil where the log is only read.
-    private let beside: Beside?
+    private let beside: CopyMarker?
 
-    init(environment: Environment, header: LogHeader, tables: Tables, beside: Beside?) {
+    init(environment: Environment, header: LogHeader, tables: Tables, beside: CopyMarker?) {
         self.beside = beside
         path = environment.directory
         self.environment = environment
@@ -122,7 +122,7 @@ package final class LMDBLog: LogStorage {
 
     /// The header as it is from this store's first write on (L11).
     private func put(
-        _ mark: FileMark, _ transaction: borrowing WriteTransaction
+        _ mark: FileFingerprint, _ transaction: borrowing WriteTransaction
     ) throws(LMDBError) {
         var marked = header
         // Either may be there when the next store opens: this process can end before it is put in place.

@@ -83,7 +83,7 @@ extension LogStorage {
 package struct WriteBatch: Sendable {
     package var records: [(sequence: LogSequence, bytes: [UInt8])] = []
     /// The last word for each intent whose verdict changed.
-    package var verdicts: [IntentNumber: VerdictRow] = [:]
+    package var verdicts: [IntentNumber: SettlementRow] = [:]
     /// The last word for each intent whose attempt changed; nil: its row goes.
     package var attempts: [IntentNumber: Attempt?] = [:]
     package var checkpointRows: [CheckpointRow] = []

@@ -162,7 +162,7 @@ package struct MemoryRows: Sendable {
     fileprivate var attempts: [IntentNumber: [UInt8]] = [:]
     fileprivate var checkpoints: [CheckpointKey: [UInt8]] = [:]
     fileprivate var projections: [UInt32: [UInt8]] = [:]
-    fileprivate var rows = OrderedMap<KeyBytes, [UInt8]>()
+    fileprivate var rows = SortedMap<KeyBytes, [UInt8]>()
     fileprivate var bytes = 0
 
     fileprivate init(header: LogHeader) { self.header = header }

@@ -22,13 +22,13 @@ public struct Answers: AsyncSequence, Sendable {
         public mutating func next() async throws(FoldbackError) -> Answer? {
             while found.isEmpty {
                 guard !Task.isCancelled else { return nil }
-                if read < core.writer.published.sequence {
+                if read < core.writer.publishedState.sequence {
                     guard try readOn() else { return nil }
                 } else {
                     guard !core.writer.listeners.isClosed else { return nil }
                     let seen = read
                     await core.writer.listeners.wait(for: .nextCommit) { [core] in
-                        core.writer.published.sequence <= seen
+                        core.writer.publishedState.sequence <= seen
                     }
                 }
             }
@@ -38,7 +38,7 @@ public struct Answers: AsyncSequence, Sendable {
         /// False where the store is closed.
         private mutating func readOn() throws(FoldbackError) -> Bool {
             do throws(FoldbackError) {
-                let end = core.writer.published.sequence
+                let end = core.writer.publishedState.sequence
                 let records = try core.records(from: read.next, upTo: end)
                 found = records.flatMap { Answer.all(in: $0) }[...]
                 read = records.last?.stamp.sequence ?? end
@@ -54,16 +54,17 @@ public struct Answers: AsyncSequence, Sendable {
 extension Answer {
     /// What an entry answers.
     static func all(in record: Record) -> [Answer] {
-        func answer(_ number: IntentNumber, _ outcome: Outcome) -> Answer {
-            Answer(intent: number, outcome: outcome, sequence: record.stamp.sequence)
+        func answer(_ number: IntentNumber, _ content: Content) -> Answer {
+            Answer(intent: number, content: content, sequence: record.stamp.sequence)
         }
         switch record.entry {
-        case .intent, .dismissed: return []
+        case .intent, .changed(_, .dismissed): return []
         case .acknowledged(let acknowledged):
-            let outcome: Outcome = acknowledged.settles ? .confirmed : .accepted
-            return [answer(acknowledged.number, outcome)]
-        case .rejected(let number, let rejection): return [answer(number, .rejected(rejection))]
-        case .withdrawn(let number): return [answer(number, .withdrawn)]
+            let content: Content = acknowledged.settles ? .confirmed : .accepted
+            return [answer(acknowledged.number, content)]
+        case .changed(let number, .rejected(let rejection)):
+            return [answer(number, .rejected(rejection))]
+        case .changed(let number, .withdrawn): return [answer(number, .withdrawn)]
         case .confirmed(let batch): return batch.settled.map { answer($0, .confirmed) }
         }
     }

@@ -4,12 +4,12 @@ public struct Projected<P: Projection>: Sendable {
     let index: Int
 
     /// This projection's states with the overlay at the last commit. O(1), any thread.
-    public var snapshot: Snapshot<P> { Snapshot(core.writer.published, index) }
+    public var snapshot: Snapshot<P> { Snapshot(core.writer.publishedState, index) }
     public var view: P { folded.view }
     public var confirmed: P { folded.confirmed }
     public var faults: [Fault] { folded.faults }
 
-    package var folded: FoldedState<P> { core.writer.published.folded(P.self, at: index) }
+    package var folded: FoldedState<P> { core.writer.publishedState.folded(P.self, at: index) }
 
     public func overlay(touching key: P.Key) -> [OverlayIntent<P.Event>] {
         snapshot.overlay(touching: key)
@@ -35,20 +35,20 @@ extension StoreCore {
         of _: P.Type, at sequence: LogSequence
     ) throws(FoldbackError) -> Snapshot<P> {
         try storage.requireUsable()
-        let last = writer.published.sequence
+        let last = writer.publishedState.sequence
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
         var (fold, _) = try LogFold.folded(
             storage, folds: [Fold<P>()], codec: codec, upTo: sequence)
-        return Snapshot(fold.published(), 0)
+        return Snapshot(fold.makePublishedState(), 0)
     }
 }
 
 /// A projection's states at one sequence, with the overlay that tells them apart.
 public struct Snapshot<P: Projection>: Sendable {
-    private let published: Published
+    private let published: PublishedState
     private let folded: FoldedState<P>
 
-    package init(_ published: Published, _ index: Int) {
+    package init(_ published: PublishedState, _ index: Int) {
         self.published = published
         folded = published.folded(P.self, at: index)
     }
@@ -83,7 +83,7 @@ public struct Snapshot<P: Projection>: Sendable {
     public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
 }
 
-extension Published {
+extension PublishedState {
     func intents<Event: Sendable>() -> [OverlayIntent<Event>] {
         overlay.values.map(OverlayIntent.init)
     }

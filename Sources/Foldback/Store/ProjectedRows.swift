@@ -16,7 +16,7 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
             let result: R?
             do {
                 result = try core.storage.readRows { stored -> R? in
-                    guard let published = core.writer.published(at: stored.sequence) else {
+                    guard let published = core.writer.publishedState(at: stored.sequence) else {
                         return nil
                     }
                     return try body(RowReader(published, published.rows[index], stored))
@@ -40,11 +40,11 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
         at sequence: LogSequence, _ body: (borrowing RowReader<P>) throws -> R
     ) async throws -> R {
         try core.storage.requireUsable()
-        let last = core.writer.published.sequence
+        let last = core.writer.publishedState.sequence
         guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
         var (fold, _) = try LogFold.folded(
             core.storage, folds: [], rows: [RowFold(P.self)], codec: core.codec, upTo: sequence)
-        let published = fold.published()
+        let published = fold.makePublishedState()
         return try body(RowReader(published, published.rows[0], NoRows(sequence: sequence)))
     }
 
@@ -57,7 +57,7 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     /// Why an intent is conflicted; nil if it is not.
     public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
 
-    package var folded: FoldedRows { core.writer.published.rows[index] }
+    package var folded: FoldedRows { core.writer.publishedState.rows[index] }
 }
 
 /// Where rows are not the log's.

@@ -74,7 +74,7 @@ public struct RowChangeBatch<Key: RowKey, Row: Sendable>: Sendable {
         }
     }
 
-    private static func row(_ seen: SeenRow, _ table: RowTable<Key, Row>) throws -> Row? {
+    private static func row(_ seen: VisibleRow, _ table: RowTable<Key, Row>) throws -> Row? {
         guard case .row(let bytes) = seen.value else { return nil }
         return try table.decoded(bytes.span.bytes)
     }
@@ -121,8 +121,8 @@ extension ProjectedRows {
 
 extension ProjectedRows {
     /// Gathers what becomes of all rows and of their places in indexes, for as long as it is there.
-    package func gathering() -> RowGathering {
-        RowGathering(
+    package func gathering() -> RowObservation {
+        RowObservation(
             RowWatcher(
                 index, KeySpan(prefix: StoredRow.prefix(of: folded.schema.number)),
                 bell: AsyncStream.makeStream(of: Void.self).continuation),
@@ -131,7 +131,7 @@ extension ProjectedRows {
 }
 
 /// Somebody who watches all rows of a stored projection.
-package final class RowGathering: Sendable {
+package final class RowObservation: Sendable {
     private let watcher: RowWatcher
     private let listeners: Listeners
     private let place: Int?

@@ -7,12 +7,12 @@
 /// All reading throws `FoldbackError.damaged` where the file is, and ``RowError`` where a row or key is not of
 /// the type that is asked for, or the schema does not have the table.
 public struct RowReader<P: StoredProjection>: ~Copyable {
-    private let published: Published
+    private let published: PublishedState
     private let folded: FoldedRows
     private let stored: any StoredRows
     private let rows: MergedRows
 
-    init(_ published: Published, _ folded: FoldedRows, _ stored: any StoredRows) {
+    init(_ published: PublishedState, _ folded: FoldedRows, _ stored: any StoredRows) {
         self.published = published
         self.folded = folded
         self.stored = stored

@@ -17,7 +17,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position? = nil, replacement: P.Event? = nil
-    ) async throws(FoldbackError) -> AnswerOutcome {
+    ) async throws(FoldbackError) -> AnswerResult {
         let words = Acknowledgement(number, position: position, replacement: replacement)
         let (command, bytes) = try command(words)
         return try await answered(try await submit(command, bytes: bytes))
@@ -32,14 +32,14 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func acknowledge(
         contentsOf acknowledgements: [Acknowledgement<P.Event>]
-    ) async throws(FoldbackError) -> [AnswerOutcome] {
+    ) async throws(FoldbackError) -> [AnswerResult] {
         // What cannot be encoded or is too large is found before anything is queued.
         let works = try acknowledgements.map { words throws(FoldbackError) in
             let (command, bytes) = try command(words)
             return (work: Request.Work.command(command, isForced: true), bytes: bytes)
         }
         let (requests, failure) = await core.submit(contentsOf: works)
-        var outcomes: [AnswerOutcome] = []
+        var outcomes: [AnswerResult] = []
         outcomes.reserveCapacity(requests.count)
         var earliest: FoldbackError?
         for request in requests {
@@ -63,7 +63,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func reject(
         _ number: IntentNumber, code: String? = nil, message: String
-    ) async throws(FoldbackError) -> AnswerOutcome {
+    ) async throws(FoldbackError) -> AnswerResult {
         try Limit.code.require(code?.utf8.count ?? 0)
         try Limit.message.require(message.utf8.count)
         let rejection = Rejection(code: code, message: message)
@@ -87,7 +87,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<P.Event>], through: Position? = nil
-    ) async throws(FoldbackError) -> BatchOutcome {
+    ) async throws(FoldbackError) -> BatchResult {
         var confirmed: [Confirmed] = []
         for event in events {
             let payload = try encoded(event.event)
@@ -117,7 +117,7 @@ extension Store {
 
     private nonisolated(nonsending) func answered(
         _ request: Request
-    ) async throws(FoldbackError) -> AnswerOutcome {
+    ) async throws(FoldbackError) -> AnswerResult {
         switch try await request.outcome() {
         case .appended(let sequence): return .recorded(sequence)
         case .ignored(let state): return .ignored(state)
@@ -136,7 +136,7 @@ extension Store {
     }
 
     /// Rejected intents that are neither dismissed nor retried, ascending. O(n) in their count.
-    public var rejections: [IntentNumber] { core.writer.published.rejections.keys }
+    public var rejections: [IntentNumber] { core.writer.publishedState.rejections.keys }
 
     /// A receipt for an intent recorded earlier, perhaps before a restart, to await its answer.
     ///
@@ -163,7 +163,7 @@ extension Store {
     public func entries(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [LogEntry<P.Event>] {
-        try core.records(from: start, countMax: countMax, upTo: core.writer.published.sequence)
+        try core.records(from: start, countMax: countMax, upTo: core.writer.publishedState.sequence)
             .map(LogEntry.init)
     }
 }

@@ -34,14 +34,14 @@ extension Store {
     public nonisolated(nonsending) func enqueue(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
-    ) async throws(FoldbackError) -> Recording {
+    ) async throws(FoldbackError) -> QueuedIntent {
         let payload = try encoded(event)
         if let once { try Limit.once.require(once.utf8.count) }
         if !info.isEmpty { try Limit.info.require(Record.encoded(info: info).count) }
         let proposal = Proposal(
             payload: payload, isConfirmOnly: confirmOnly, once: once.map { ExactString($0) },
             info: info)
-        return Recording(
+        return QueuedIntent(
             request: try await submit(
                 .record(proposal), isForced: force, bytes: payload.bytes.count),
             core: core)
@@ -55,7 +55,7 @@ extension Store {
     public nonisolated(nonsending) func withdraw(
         _ number: IntentNumber
     ) async throws(FoldbackError) -> LogSequence {
-        try await appended(.withdraw(number))
+        try await appended(.change(number, .withdraw))
     }
 
     /// Takes a rejection out of the list of rejections (F14).
@@ -66,7 +66,7 @@ extension Store {
     public nonisolated(nonsending) func dismiss(
         _ number: IntentNumber
     ) async throws(FoldbackError) -> LogSequence {
-        try await appended(.dismiss(number))
+        try await appended(.change(number, .dismiss))
     }
 
     /// Records a rejected intent's event anew under the same terms, and takes the rejection out of the
@@ -78,8 +78,9 @@ extension Store {
     public nonisolated(nonsending) func retry(
         _ number: IntentNumber, force: Bool = false
     ) async throws(FoldbackError) -> Receipt {
-        try await Recording(
-            request: try await submit(.retry(number), isForced: force, bytes: 0), core: core
+        try await QueuedIntent(
+            request: try await submit(.change(number, .retry), isForced: force, bytes: 0),
+            core: core
         ).receipt()
     }
 
@@ -111,7 +112,7 @@ extension Store {
 }
 
 /// An intent that is queued: on its way into the log, whether or not anybody waits for it.
-public struct Recording: Sendable {
+public struct QueuedIntent: Sendable {
     let request: Request
     let core: StoreCore
 

@@ -31,13 +31,13 @@ extension Store {
     ///   that a copied one may have its fresh replica id.
     /// - Complexity: reads the newest checkpoint and the entries behind it; one `apply` for each
     ///   confirmed event of these and each intent in the overlay. The whole log where a projection has
-    ///   no state codec, or another version than it had: see ``Store/start``.
+    ///   no state codec, or another version than it had: see ``Store/replayStart``.
     public static func open(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         confirmedBy kind: LogKind, durability: Durability,
         checkpoints: CheckpointPolicy = .automatic, replica: ReplicaID? = nil,
         sources: LogSources = .system,
-        catchingUp progress: (@Sendable (CatchingUp) -> Void)? = nil
+        onCatchUp progress: (@Sendable (CatchUpProgress) -> Void)? = nil
     ) async throws(FoldbackError) -> Store<P> {
         try await open(
             at: directory, projection, also: also, existingOr: kind, mustBe: kind,
@@ -64,31 +64,31 @@ extension Store {
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         confirmedBy kind: LogKind, replica: ReplicaID? = nil, sources: LogSources = .system
     ) -> Store<P> {
-        let standing = Standing(P.self, also)
+        let projections = ProjectionSet(P.self, also)
         return Store(
             core: StoreCore.inMemory(
-                codec: AppCodec(codec: P.codec), folds: standing.folds, rows: standing.rows,
+                codec: AppCodec(codec: P.codec), folds: projections.folds, rows: projections.rows,
                 clock: sources.now, kind: kind, replica: replica ?? sources.freshReplica()),
-            standing: standing)
+            projections: projections)
     }
 
     private static func open(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>],
         existingOr newKind: LogKind, mustBe kind: LogKind?, durability: Durability,
         checkpoints: CheckpointPolicy, replica: ReplicaID?, sources: LogSources,
-        progress: (@Sendable (CatchingUp) -> Void)?
+        progress: (@Sendable (CatchUpProgress) -> Void)?
     ) async throws(FoldbackError) -> Store<P> {
         let path = directory.path
         let options = durability.options
-        let standing = Standing(P.self, also)
+        let projections = ProjectionSet(P.self, also)
         let core = try await StoreCore.open(
-            codec: AppCodec(codec: P.codec), folds: standing.folds, rows: standing.rows,
+            codec: AppCodec(codec: P.codec), folds: projections.folds, rows: projections.rows,
             clock: sources.now, policy: checkpoints, progress: progress
         ) { () throws(FoldbackError) in
             try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,
                 freshReplica: sources.freshReplica)
         }
-        return Store(core: core, standing: standing)
+        return Store(core: core, projections: projections)
     }
 }

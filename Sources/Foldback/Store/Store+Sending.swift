@@ -20,11 +20,11 @@ extension Store {
     /// - Returns: the intents that are pending, ascending.
     /// - Throws: `.cancelled`, `.closed`, `.latched`, `.storage`: nothing was written. `.outcomeUnknown`:
     ///   it may have been (L6).
-    package nonisolated(nonsending) func note(
+    package nonisolated(nonsending) func recordAttempts(
         _ attempts: [IntentNumber: Attempt], flushes: Bool
     ) async throws(FoldbackError) -> [IntentNumber] {
         let request = try await core.submit(
-            .attempt(attempts, flushes: flushes), bytes: attempts.count * 64)
+            .recordAttempts(attempts, flushes: flushes), bytes: attempts.count * 64)
         switch try await request.outcome() {
         case .attempted(let numbers): return numbers
         case let other: preconditionFailure("\(other) is no outcome of noting attempts")
@@ -36,7 +36,7 @@ extension Store {
 extension Store {
     /// All pending intents, ascending, and the sequence as of which they are. O(n) in the overlay.
     package var pendingIntents: (intents: [PendingIntent], sequence: LogSequence) {
-        let published = core.writer.published
+        let published = core.writer.publishedState
         let attempts = core.writer.attempts
         let intents = published.overlay.values.filter { $0.state == .pending }
             .map { PendingIntent($0.recorded, attempt: attempts[$0.recorded.number]) }
@@ -50,7 +50,7 @@ extension Store {
     package func pendingChanges(
         after sequence: LogSequence
     ) throws(FoldbackError) -> PendingChanges {
-        let published = core.writer.published
+        let published = core.writer.publishedState
         var changes = PendingChanges(sequence: sequence)
         for record in try core.records(from: sequence.next, upTo: published.sequence) {
             changes.sequence = record.stamp.sequence
@@ -70,10 +70,10 @@ extension Store {
     /// - Returns: false where the store is closed or the task was cancelled first.
     package func waitForEntry(after sequence: LogSequence) async -> Bool {
         let writer = core.writer
-        while writer.published.sequence <= sequence {
+        while writer.publishedState.sequence <= sequence {
             guard !writer.listeners.isClosed, !Task.isCancelled else { return false }
             await writer.listeners.wait(for: .nextCommit) {
-                writer.published.sequence <= sequence
+                writer.publishedState.sequence <= sequence
             }
         }
         return true
@@ -82,7 +82,7 @@ extension Store {
     /// A pending intent's event as it was recorded; nil where the intent is answered, or this code cannot
     /// read it. O(log n).
     package func pendingEvent(_ number: IntentNumber) -> (id: IntentID, event: P.Event)? {
-        guard let intent = core.writer.published.overlay[number], intent.state == .pending,
+        guard let intent = core.writer.publishedState.overlay[number], intent.state == .pending,
             let event = intent.recorded.payload.event(as: P.Event.self)
         else { return nil }
         return (intent.recorded.id, event)

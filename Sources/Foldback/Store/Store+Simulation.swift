@@ -29,11 +29,11 @@ extension Store {
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         on storage: any LogStorage, sources: LogSources
     ) throws(FoldbackError) -> Store<P> {
-        let standing = Standing(P.self, also)
+        let projections = ProjectionSet(P.self, also)
         let core = try StoreCore(
-            on: storage, codec: AppCodec(codec: P.codec), folds: standing.folds,
-            rows: standing.rows, clock: sources.now, policy: .manual, hasThread: false)
-        return Store(core: core, standing: standing)
+            on: storage, codec: AppCodec(codec: P.codec), folds: projections.folds,
+            rows: projections.rows, clock: sources.now, policy: .manual, hasThread: false)
+        return Store(core: core, projections: projections)
     }
 
     /// A store in memory that begins with what another one had committed when its

@@ -16,44 +16,45 @@ public final class Store<P: EventFold>: Sendable {
     public typealias Event = P.Event
 
     package let core: StoreCore
-    let standing: Standing
+    let projections: ProjectionSet
     /// Asked for once: making one can be dear.
     let codec: any EventCodec<P.Event>
 
-    package init(core: StoreCore, standing: Standing) {
+    package init(core: StoreCore, projections: ProjectionSet) {
         self.core = core
         codec = P.codec
-        self.standing = standing
+        self.projections = projections
     }
 
     // MARK: Reading
 
     /// Pending and accepted intents in order of number. O(n) in their count.
-    public var overlay: [OverlayIntent<P.Event>] { core.writer.published.intents() }
+    public var overlay: [OverlayIntent<P.Event>] { core.writer.publishedState.intents() }
 
     /// A projection that the store was opened with; traps if it was not.
     public func projected<Q: Projection>(_ projection: Q.Type) -> Projected<Q>
     where Q.Event == P.Event {
-        Projected<Q>(core: core, index: standing.place(of: projection, at: core.storage.path))
+        Projected<Q>(core: core, index: projections.place(of: projection, at: core.storage.path))
     }
 
     /// The same of a stored projection.
     public func projected<Q: StoredProjection>(_ projection: Q.Type) -> ProjectedRows<Q>
     where Q.Event == P.Event {
-        ProjectedRows<Q>(core: core, index: standing.place(of: projection, at: core.storage.path))
+        ProjectedRows<Q>(
+            core: core, index: projections.place(of: projection, at: core.storage.path))
     }
 
     /// Counts and sizes. O(1), but for the file's size.
     public var status: StoreStatus {
         StoreStatus(
-            of: core.storage, core.writer.published, checkpoint: core.checkpointer.newest,
+            of: core.storage, core.writer.publishedState, checkpoint: core.checkpointer.newest,
             checkpointFailure: core.checkpointer.failure)
     }
 
     // MARK: Checkpoints
 
     /// Where folding began when the log was opened, and which checkpoints could not be used.
-    public var start: FoldingStart { core.start }
+    public var replayStart: ReplayStart { core.replayStart }
 
     /// Writes a checkpoint of the present state, so that the next opening has nothing to fold; for a
     /// moment before the app goes to sleep. The store goes on meanwhile; checkpoints are also written
@@ -74,7 +75,7 @@ public final class Store<P: EventFold>: Sendable {
     /// - Complexity: O(n) in entries, on a thread of its own; memory O(n) in settled intents, and in
     ///   all confirmed rows of the store's stored projections.
     public func verify() async throws(FoldbackError) -> Verification {
-        try await core.verify(folds: standing.folds, rows: standing.rows)
+        try await core.verify(folds: projections.folds, rows: projections.rows)
     }
 
     // MARK: Ending

@@ -24,7 +24,7 @@ public struct StoreStatus: Hashable, Sendable {
     public let checkpointFailure: String?
 
     package init(
-        of log: any LogStorage, _ published: Published, checkpoint: LogSequence,
+        of log: any LogStorage, _ published: PublishedState, checkpoint: LogSequence,
         checkpointFailure: FoldbackError? = nil
     ) {
         path = log.path

@@ -29,7 +29,7 @@ public struct Views<P: Projection>: AsyncSequence, Sendable {
         // whichever comes later, an older one never replaces a newer.
         let last = Mutex<LogSequence?>(nil)
         let index = index
-        let offer: @Sendable (Published?) -> Void = { published in
+        let offer: @Sendable (PublishedState?) -> Void = { published in
             guard let published else {
                 continuation.finish()
                 return
@@ -41,7 +41,7 @@ public struct Views<P: Projection>: AsyncSequence, Sendable {
             }
         }
         let place = listeners.views(offer)
-        offer(core.writer.published)
+        offer(core.writer.publishedState)
         if let place {
             continuation.onTermination = { _ in listeners.stopViews(place) }
         } else {

@@ -145,7 +145,7 @@ private struct BranchDraft<Event: Sendable> {
             insert(
                 .intent(0, event, isConfirmOnly: false, once: nil, retries: nil), at: place)
         case .reject(let number, let rejection):
-            try answer(number, with: .rejected(number, rejection), withEvents: true)
+            try answer(number, with: .changed(number, .rejected(rejection)), withEvents: true)
         case .acknowledge(let number):
             try answer(
                 number, with: .acknowledged(number, position: nil, replacement: nil),
@@ -178,8 +178,7 @@ private struct BranchDraft<Event: Sendable> {
         var taken = Taken()
         for place in drafts.indices.reversed() {
             switch drafts[place].entry.content {
-            case .acknowledged(id.number, _, _), .rejected(id.number, _), .withdrawn(id.number),
-                .dismissed(id.number):
+            case .acknowledged(id.number, _, _), .changed(id.number, _):
                 let gone = drafts.remove(at: place)
                 (taken.origin, taken.slot) = (gone.origin, gone.slot)
                 if let origin = gone.origin { taken.gone.append(origin) }

@@ -10,7 +10,7 @@ package struct HistoryFold: Sendable {
     private var fold: LogFold
     private var recorded: [IntentNumber: RecordedIntent] = [:]
     /// The latest of each intent; it holds while the intent is not in the overlay.
-    private var verdicts: [IntentNumber: Verdict] = [:]
+    private var verdicts: [IntentNumber: Settlement] = [:]
 
     /// Before the first entry.
     package init(kind: LogKind, replica: ReplicaID, folds: [any AnyFold]) {
@@ -18,18 +18,20 @@ package struct HistoryFold: Sendable {
     }
 
     /// The states as they are now, to be shared with readers.
-    package mutating func published() -> Published { fold.published() }
+    package mutating func makePublishedState() -> PublishedState { fold.makePublishedState() }
 
     // MARK: Taking entries in
 
     /// Takes in a record that ``decided(_:)`` gave.
     @discardableResult
     package mutating func append(_ record: Record) -> FoldPlan {
-        var recalled: RecordedIntent?
+        var settledIntent: RecordedIntent?
         if case .intent(let intent) = record.entry { recorded[intent.number] = intent }
-        if let number = fold.state.recalled(by: record.entry) { recalled = recorded[number] }
+        if let number = fold.state.settledIntentNeeded(by: record.entry) {
+            settledIntent = recorded[number]
+        }
         let effects = fold.state.apply(
-            record.entry, at: record.stamp.sequence, recalled: recalled)
+            record.entry, at: record.stamp.sequence, settledIntent: settledIntent)
         for change in effects.verdicts { verdicts[change.number] = change.verdict }
         fold.perform(effects.fold)
         return effects.fold
@@ -40,9 +42,9 @@ package struct HistoryFold: Sendable {
     /// The record as a log has it that stands where this does.
     ///
     /// - Throws: where such a log would have no record of it.
-    package func decided(_ record: Record) throws(Misfit) -> Record {
+    package func decided(_ record: Record) throws(InvalidSequel) -> Record {
         guard record.stamp.sequence > fold.state.sequence else {
-            throw Misfit("sequences rise, and the one before is \(fold.state.sequence)")
+            throw InvalidSequel("sequences rise, and the one before is \(fold.state.sequence)")
         }
         return record.replacing(try decided(record.entry, record.stamp.time))
     }
@@ -56,10 +58,10 @@ package struct HistoryFold: Sendable {
         {
             record = record.replacing(.intent(intent.replacing(retries: nil)))
         }
-        do throws(Misfit) { return try decided(record) } catch { return nil }
+        do throws(InvalidSequel) { return try decided(record) } catch { return nil }
     }
 
-    private func decided(_ entry: Entry, _ time: Timestamp) throws(Misfit) -> Entry {
+    private func decided(_ entry: Entry, _ time: Timestamp) throws(InvalidSequel) -> Entry {
         switch entry {
         case .intent(let intent):
             try check(intent)
@@ -69,10 +71,12 @@ package struct HistoryFold: Sendable {
                 .acknowledge(
                     answer.number, position: answer.position, replacement: answer.replacement),
                 on: answer.number, time)
-        case .rejected(let number, let rejection):
+        case .changed(let number, .rejected(let rejection)):
             return try decided(.reject(number, rejection), on: number, time)
-        case .withdrawn(let number): return try decided(.withdraw(number), on: number, time)
-        case .dismissed(let number): return try decided(.dismiss(number), on: number, time)
+        case .changed(let number, .withdrawn):
+            return try decided(.change(number, .withdraw), on: number, time)
+        case .changed(let number, .dismissed):
+            return try decided(.change(number, .dismiss), on: number, time)
         case .confirmed(let batch):
             let named = batch.events.compactMap { $0.origin?.number }
             return try decided(
@@ -80,30 +84,31 @@ package struct HistoryFold: Sendable {
         }
     }
 
-    private func check(_ intent: RecordedIntent) throws(Misfit) {
+    private func check(_ intent: RecordedIntent) throws(InvalidSequel) {
         let state = fold.state
         guard intent.number >= state.nextNumber, intent.number.value < .max else {
-            throw Misfit("intent \(intent.number) comes where \(state.nextNumber) or more should")
+            throw InvalidSequel(
+                "intent \(intent.number) comes where \(state.nextNumber) or more should")
         }
         if let joined = state.joined(by: intent.once) {
-            throw Misfit("intent \(joined) is in the overlay with its once key")
+            throw InvalidSequel("intent \(joined) is in the overlay with its once key")
         }
         if let old = intent.retries, state.rejections[old] == nil {
-            throw Misfit("intent \(old), which it retries, is not in the list of rejections")
+            throw InvalidSequel("intent \(old), which it retries, is not in the list of rejections")
         }
     }
 
     /// Numbers that were taken out count as never recorded, which ``LogState`` cannot know.
     private func decided(
         _ command: Command, on number: IntentNumber, _ time: Timestamp
-    ) throws(Misfit) -> Entry {
-        guard recorded[number] != nil else { throw Misfit(.unknownIntent(number)) }
+    ) throws(InvalidSequel) -> Entry {
+        guard recorded[number] != nil else { throw InvalidSequel(.unknownIntent(number)) }
         return try decided(command, naming: [number], time)
     }
 
     private func decided(
         _ command: Command, naming numbers: [IntentNumber], _ time: Timestamp
-    ) throws(Misfit) -> Entry {
+    ) throws(InvalidSequel) -> Entry {
         var settled: [IntentNumber: SettledIntent] = [:]
         for number in numbers where fold.state.overlay[number] == nil {
             guard let intent = recorded[number], let verdict = verdicts[number] else { continue }
@@ -111,16 +116,16 @@ package struct HistoryFold: Sendable {
         }
         switch fold.state.decision(for: command, settled: settled, time: time) {
         case .append(let entry): return entry
-        case .join(let number, _): throw Misfit("intent \(number) has its once key")
-        case .ignore(let state): throw Misfit("the intent is \(state.rawValue) already")
-        case .ignoreBatch: throw Misfit("the batch brings nothing new")
-        case .refuse(let refusal): throw Misfit(refusal)
+        case .join(let number, _): throw InvalidSequel("intent \(number) has its once key")
+        case .ignore(let state): throw InvalidSequel("the intent is \(state.rawValue) already")
+        case .ignoreBatch: throw InvalidSequel("the batch brings nothing new")
+        case .refuse(let refusal): throw InvalidSequel(refusal)
         }
     }
 }
 
 /// Why an entry does not follow from those before it.
-package struct Misfit: Error {
+package struct InvalidSequel: Error {
     package let reason: String
 
     init(_ reason: String) { self.reason = reason }

@@ -20,15 +20,13 @@ extension LogEntry where Event == [UInt8] {
             content = .acknowledged(
                 try line.number("intent"), position: try line.numberIfAny("position"),
                 replacement: json["event"] == nil ? nil : try line.event())
-        case "rejected":
-            content = .rejected(
-                try line.number("intent"),
-                Rejection(code: try line.text("code"), message: try line.text("message") ?? ""))
-        case "withdrawn": content = .withdrawn(try line.number("intent"))
-        case "dismissed": content = .dismissed(try line.number("intent"))
         case "confirmed":
             content = .confirmed(try line.events(), through: try line.number("through"))
-        default: throw HistoryFileError.Flaw("there is no such kind of entry")
+        case let kind:
+            guard let kind = kind.flatMap(IntentChange.Kind.init) else {
+                throw HistoryFileError.Flaw("there is no such kind of entry")
+            }
+            content = .changed(try line.number("intent"), try line.change(kind))
         }
         let sequence: LogSequence = try line.number("sequence")
         // So that there is always a next one, and a count.
@@ -91,6 +89,15 @@ private struct FileLine {
         return info
     }
 
+    func change(_ kind: IntentChange.Kind) throws -> IntentChange {
+        switch kind {
+        case .rejected:
+            .rejected(Rejection(code: try text("code"), message: try text("message") ?? ""))
+        case .withdrawn: .withdrawn
+        case .dismissed: .dismissed
+        }
+    }
+
     func event() throws -> LoggedEvent<[UInt8]> {
         guard let event = json["event"] else { throw flaw("event", "is missing") }
         return LoggedEvent(
@@ -131,11 +138,12 @@ extension Record {
         for payload in entry.payloads { try Limit.event.require(payload.bytes.count) }
         switch entry {
         case .intent(let intent): try Limit.once.require(intent.once?.string.utf8.count ?? 0)
-        case .rejected(_, let rejection):
+        case .changed(_, let change):
+            guard let rejection = change.rejection else { break }
             try Limit.code.require(rejection.code?.utf8.count ?? 0)
             try Limit.message.require(rejection.message.utf8.count)
         case .confirmed(let batch): try Limit.batch.require(batch.events.limitedBytes)
-        case .acknowledged, .withdrawn, .dismissed: break
+        case .acknowledged: break
         }
     }
 }

@@ -25,17 +25,11 @@ extension LogEntry {
             object["intent"] = .of(number)
             object["position"] = position.map { .of($0) }
             object["event"] = replacement.map { JSON(logged: $0.bytes) }
-        case .rejected(let number, let rejection):
-            object["kind"] = "rejected"
+        case .changed(let number, let change):
+            object["kind"] = .string(change.kind.rawValue)
             object["intent"] = .of(number)
-            object["code"] = rejection.code.map { .string($0) }
-            object["message"] = .string(rejection.message)
-        case .withdrawn(let number):
-            object["kind"] = "withdrawn"
-            object["intent"] = .of(number)
-        case .dismissed(let number):
-            object["kind"] = "dismissed"
-            object["intent"] = .of(number)
+            object["code"] = change.rejection?.code.map { .string($0) }
+            object["message"] = change.rejection.map { .string($0.message) }
         case .confirmed(let events, let through):
             object["kind"] = "confirmed"
             object["through"] = .of(through)

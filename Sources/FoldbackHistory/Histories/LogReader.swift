@@ -82,7 +82,7 @@ public final class LogReader: Sendable {
     public func verify<P: EventFold>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = []
     ) throws(FoldbackError) -> Verification {
-        let standing = Standing(projection, also)
+        let projections = ProjectionSet(projection, also)
         // What the log has no rows of is not folded into memory for nothing.
         let hasRows: Bool
         do throws(FoldbackError) {
@@ -91,7 +91,7 @@ public final class LogReader: Sendable {
             hasRows = true
         }
         var verifier = Verifier(
-            log, folds: standing.folds, rows: hasRows ? standing.rows : [],
+            log, folds: projections.folds, rows: hasRows ? projections.rows : [],
             codec: AppCodec(codec: P.codec))
         return try verifier.verification()
     }
@@ -100,6 +100,7 @@ public final class LogReader: Sendable {
     public func status() throws(FoldbackError) -> StoreStatus {
         var (fold, _) = try LogFold.folded(log, folds: [], codec: codec)
         return StoreStatus(
-            of: log, fold.published(), checkpoint: try log.checkpointSizes().last?.sequence ?? 0)
+            of: log, fold.makePublishedState(),
+            checkpoint: try log.checkpointSizes().last?.sequence ?? 0)
     }
 }

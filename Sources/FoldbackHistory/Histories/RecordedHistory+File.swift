@@ -146,7 +146,7 @@ extension LogEntry {
                     note(confirmed.event, in: &object)
                     return .object(object)
                 })
-        case .acknowledged, .rejected, .withdrawn, .dismissed: break
+        case .acknowledged, .changed: break
         }
         return .object(object)
     }

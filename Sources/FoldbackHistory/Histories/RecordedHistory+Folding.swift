@@ -40,7 +40,7 @@ extension RecordedHistory {
     ) -> Snapshot<P> {
         var fold = fold(of: projection)
         for record in records { fold.append(record) }
-        return Snapshot(fold.published(), 0)
+        return Snapshot(fold.makePublishedState(), 0)
     }
 }
 
@@ -48,9 +48,9 @@ extension RecordedHistory {
 public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Sendable {
     private var records: ArraySlice<Record>
     private var fold: HistoryFold
-    private var places: TouchedPlaces<P>?
+    private var places: PlaceTracker<P>?
     /// Places that the last entry may have changed, behind ``noteTouched()``.
-    private(set) var touched = Touched()
+    private(set) var touched = TouchedPlaces()
 
     init(_ records: [Record], fold: HistoryFold) {
         self.records = records[...]
@@ -61,11 +61,11 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
         guard let record = records.popFirst() else { return nil }
         let plan = fold.append(record)
         touched = places?.take(plan, fold.overlay) ?? .anything
-        return Snapshot(fold.published(), 0)
+        return Snapshot(fold.makePublishedState(), 0)
     }
 
     /// From now on ``touched`` says what each entry touches.
-    mutating func noteTouched() { places = TouchedPlaces(fold.overlay) }
+    mutating func noteTouched() { places = PlaceTracker(fold.overlay) }
 
     public var underestimatedCount: Int { records.count }
 }

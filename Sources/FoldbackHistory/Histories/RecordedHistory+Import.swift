@@ -94,15 +94,15 @@ extension RecordedHistory {
         for record in records {
             let named = record.entry.named(in: replicas).filter(recorded.contains)
             if case .intent(let intent) = record.entry { recorded.insert(intent.number) }
-            working.append(
+            working.appendEntry(
                 record.entry, time: record.stamp.time,
-                subjects: try working.settled(named, in: nothing, codec),
+                subjects: try working.lookUpSettled(named, in: nothing, codec),
                 at: record.stamp.sequence, replica: record.replica)
         }
         guard isSent else { return working.batch }
         for (number, intent) in working.fold.state.overlay where intent.state == .pending {
             let attempt = Attempt(count: 1, startedAt: intent.recorded.time)
-            _ = working.note([number: attempt])
+            _ = working.recordAttempts([number: attempt])
         }
         return working.batch
     }
@@ -114,7 +114,7 @@ extension Entry {
         switch self {
         case .intent(let intent): intent.retries.map { [$0] } ?? []
         case .acknowledged(let answer): [answer.number]
-        case .rejected(let number, _), .withdrawn(let number), .dismissed(let number): [number]
+        case .changed(let number, _): [number]
         case .confirmed(let batch):
             batch.events.compactMap { event in
                 event.origin.flatMap { replicas.has($0.replica) ? $0.number : nil }

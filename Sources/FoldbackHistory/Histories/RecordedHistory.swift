@@ -58,7 +58,7 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
         var fold = HistoryFold(kind: kind, replica: replica, folds: [])
         var decided: [Record] = []
         for record in records {
-            do throws(Misfit) {
+            do throws(InvalidSequel) {
                 decided.append(try fold.decided(record))
             } catch {
                 throw .doesNotFollow(record.stamp.sequence, reason: error.reason)

@@ -36,9 +36,7 @@ struct Renumbering {
                 retries: retries.flatMap { numbers[$0] })
         case .acknowledged(let number, let position, let replacement):
             return .acknowledged(new(number), position: position, replacement: replacement)
-        case .rejected(let number, let rejection): return .rejected(new(number), rejection)
-        case .withdrawn(let number): return .withdrawn(new(number))
-        case .dismissed(let number): return .dismissed(new(number))
+        case .changed(let number, let change): return .changed(new(number), change)
         case .confirmed(let events, let through):
             return .confirmed(
                 events.map { event in

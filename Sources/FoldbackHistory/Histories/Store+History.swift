@@ -7,7 +7,7 @@ extension Store {
     /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` where the entries, though undamaged,
     ///   do not make a log.
     public func history() throws(FoldbackError) -> RecordedHistory<P.Event> {
-        let last = core.writer.published.sequence
+        let last = core.writer.publishedState.sequence
         var records: [Record] = []
         while LogSequence(UInt64(records.count)) < last {
             let next = LogSequence(UInt64(records.count)).next

@@ -1,13 +1,13 @@
 import Foldback
 
 /// Places of both states that an entry may have changed; nil: any.
-struct Touched {
+struct TouchedPlaces {
     var view: Set<JSONPointer>? = []
     var confirmed: Set<JSONPointer>? = []
 
-    static let anything = Touched(view: nil, confirmed: nil)
+    static let anything = TouchedPlaces(view: nil, confirmed: nil)
 
-    mutating func unite(_ other: Touched) {
+    mutating func unite(_ other: TouchedPlaces) {
         view.unite(other.view)
         confirmed.unite(other.confirmed)
     }
@@ -18,7 +18,7 @@ struct Touched {
 /// Taken at what the fold does, so that it costs what folding costs: an entry that only moves the border between
 /// confirmed state and the overlay touches what its events touch in the one; one behind which the overlay is
 /// folded again from some intent touches what all from there touch, before and after.
-struct TouchedPlaces<P: Projection>: Sendable {
+struct PlaceTracker<P: Projection>: Sendable {
     /// Of the intents in the overlay; nil: any place.
     private var ofIntents = NumberMap<IntentNumber, [JSONPointer]?>()
 
@@ -29,25 +29,25 @@ struct TouchedPlaces<P: Projection>: Sendable {
     /// - Parameters:
     ///   - plan: what was done for an entry.
     ///   - overlay: as it is behind that.
-    mutating func take(_ plan: FoldPlan, _ overlay: Overlay) -> Touched {
-        var found = Touched()
+    mutating func take(_ plan: FoldPlan, _ overlay: Overlay) -> TouchedPlaces {
+        var found = TouchedPlaces()
         for folded in plan.confirm {
             found.confirmed.unite(Self.places(of: folded.payload, folded.context))
         }
         switch plan.view {
-        case .none: break
-        case .append(let intent):
+        case .unchanged: break
+        case .apply(let intent):
             let places = Self.places(of: intent)
             ofIntents[intent.recorded.number] = .some(places)
             found.view.unite(places)
-        case .from(let number):
+        case .rollBack(let number):
             found.view.unite(found.confirmed)
             takeAgain(from: number, overlay, &found.view)
-        case .all:
+        case .rebase:
             found.view.unite(found.confirmed)
             takeAgain(from: 0, overlay, &found.view)
         }
-        for number in plan.left { ofIntents[number] = nil }
+        for number in plan.removed { ofIntents[number] = nil }
         return found
     }
 
@@ -64,7 +64,7 @@ struct TouchedPlaces<P: Projection>: Sendable {
     }
 
     private static func places(of intent: UnsettledIntent) -> [JSONPointer]? {
-        guard intent.isFolded else { return [] }
+        guard intent.isOptimistic else { return [] }
         return places(of: intent.payload, EventContext(.intent(intent.recorded.id)))
     }
 

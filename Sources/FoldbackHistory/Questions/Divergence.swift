@@ -30,9 +30,9 @@ public struct Divergences: Hashable, Sendable {
 }
 
 /// In what two folds differ, kept up to date place by place.
-struct Differing {
-    private var view = DifferingState()
-    private var confirmed = DifferingState()
+struct DifferenceTracker {
+    private var view = StateDifferences()
+    private var confirmed = StateDifferences()
     private var conflicts: Set<IntentNumber> = []
 
     /// Looks again where the two may have changed.
@@ -42,7 +42,7 @@ struct Differing {
     ///   - number: the first one's number of an intent of the second; nil: it has no such intent.
     /// - Returns: what differs otherwise now; nil: nothing.
     mutating func look<P: Projection, Q: Projection>(
-        _ old: Snapshot<P>, _ new: Snapshot<Q>, at touched: Touched,
+        _ old: Snapshot<P>, _ new: Snapshot<Q>, at touched: TouchedPlaces,
         _ number: (IntentNumber) -> IntentNumber? = { $0 }
     ) -> Divergence? {
         let conflicts = Set(old.conflicted).symmetricDifference(
@@ -66,7 +66,7 @@ struct Differing {
 }
 
 /// The same of one of the two states.
-private struct DifferingState {
+private struct StateDifferences {
     /// By the place that was looked at, where there are any; each by its own where the whole was.
     private var found: [JSONPointer: [JSONDifference]] = [:]
     /// How many names a place in `found` has at most.
@@ -137,7 +137,7 @@ extension RecordedHistory {
     public func divergences<P: Projection>(
         of branch: HistoryBranch<Event>, in projection: P.Type
     ) -> Divergences where P.Event == Event {
-        var differing = Differing()
+        var differing = DifferenceTracker()
         var found: [Divergence] = []
         var others = branch.history.snapshots(of: projection)
         var other = following([]).snapshot(of: projection)

@@ -1,11 +1,11 @@
 import Foldback
 
 /// Whether a state is as it should be.
-public enum BreakVerdict: Hashable, Sendable {
+public enum StateCheck: Hashable, Sendable {
     case good
     case bad
     /// As git bisect's 125: the state is neither.
-    case cannotTell
+    case inconclusive
 }
 
 /// Where a log's states stopped to be as they should: ``LogReader/firstBreak(in:assumingMonotone:where:)``.
@@ -16,7 +16,7 @@ public struct FirstBreak<P: Projection>: Sendable {
     public let before: Snapshot<P>?
     public let after: Snapshot<P>
     /// Entries right before it of whose states nobody could tell: it may be one of these.
-    public let untold: [LogSequence]
+    public let inconclusive: [LogSequence]
     /// How many states were judged. One in which nothing has touched the place that is looked at is as the one before.
     public let looked: Int
     /// Whether every state up to it was looked at. Otherwise it is the first only if states that are bad once
@@ -39,7 +39,7 @@ extension LogReader {
     /// - Throws: what `verdict` throws; `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func firstBreak<P: Projection>(
         in projection: P.Type, assumingMonotone isMonotone: Bool = false,
-        where verdict: (Snapshot<P>) throws -> BreakVerdict
+        where verdict: (Snapshot<P>) throws -> StateCheck
     ) throws -> FirstBreak<P>? {
         try isMonotone ? halved(projection, verdict) : passed(projection, verdict)
     }
@@ -53,7 +53,7 @@ extension LogReader {
         of expectation: StateExpectation, in projection: P.Type,
         assumingMonotone isMonotone: Bool = false
     ) throws -> FirstBreak<P>? {
-        func verdict(_ snapshot: Snapshot<P>) -> BreakVerdict {
+        func verdict(_ snapshot: Snapshot<P>) -> StateCheck {
             expectation.holds(of: snapshot.view) ? .good : .bad
         }
         return try isMonotone
@@ -62,19 +62,19 @@ extension LogReader {
 
     private func passed<P: Projection>(
         _ projection: P.Type, at place: JSONPointer? = nil,
-        _ verdict: (Snapshot<P>) throws -> BreakVerdict
+        _ verdict: (Snapshot<P>) throws -> StateCheck
     ) throws -> FirstBreak<P>? {
         var looked = 0
         var replay = try replay(projection)
         if place != nil { replay.noteTouched() }
-        var last: BreakVerdict?
-        func verdictNow() throws -> BreakVerdict {
+        var last: StateCheck?
+        func verdictNow() throws -> StateCheck {
             if let last, let place, !replay.touched.view.has(place) { return last }
             return try verdict(replay.snapshot)
         }
         // Only its sequence is kept, so that states can be changed where they are.
         var good: LogSequence?
-        var untold: [LogSequence] = []
+        var inconclusive: [LogSequence] = []
         var record: Record?
         while true {
             looked += 1
@@ -83,13 +83,14 @@ extension LogReader {
             switch now {
             case .good:
                 good = replay.sequence
-                untold = []
+                inconclusive = []
             case .bad:
                 return FirstBreak(
                     entry: record.map { LogEntry($0) },
                     before: try good.map { try snapshot(of: projection, at: $0) },
-                    after: replay.snapshot, untold: untold, looked: looked, isExact: true)
-            case .cannotTell: untold.append(replay.sequence)
+                    after: replay.snapshot, inconclusive: inconclusive, looked: looked,
+                    isExact: true)
+            case .inconclusive: inconclusive.append(replay.sequence)
             }
             guard let next = try replay.nextRecord() else { return nil }
             record = next
@@ -97,9 +98,9 @@ extension LogReader {
     }
 
     private func halved<P: Projection>(
-        _ projection: P.Type, _ verdict: (Snapshot<P>) throws -> BreakVerdict
+        _ projection: P.Type, _ verdict: (Snapshot<P>) throws -> StateCheck
     ) throws -> FirstBreak<P>? {
-        var search = Halving(last: try lastSequence().value)
+        var search = Bisection(last: try lastSequence().value)
         while let place = search.next {
             search.note(
                 try verdict(try snapshot(of: projection, at: LogSequence(place))), at: place)
@@ -114,13 +115,14 @@ extension LogReader {
         return FirstBreak(
             entry: entry, before: before,
             after: try snapshot(of: projection, at: LogSequence(bad)),
-            untold: search.untold.map { LogSequence($0) }, looked: search.looked, isExact: false)
+            inconclusive: search.inconclusive.map { LogSequence($0) }, looked: search.looked,
+            isExact: false)
     }
 }
 
 /// Where to look next for the first bad place, as git bisect does: at the last, which is bad if any is, and then in
 /// the middle of what is left, or as near to it as somebody can tell.
-struct Halving {
+struct Bisection {
     /// The highest that is known to be good.
     private(set) var good: UInt64?
     /// The lowest that is known to be bad.
@@ -156,14 +158,14 @@ struct Halving {
     }
 
     /// Those before the bad one of which nobody could tell.
-    var untold: [UInt64] { skipped.filter { left.contains($0) }.sorted() }
+    var inconclusive: [UInt64] { skipped.filter { left.contains($0) }.sorted() }
 
-    mutating func note(_ verdict: BreakVerdict, at place: UInt64) {
+    mutating func note(_ verdict: StateCheck, at place: UInt64) {
         looked += 1
         switch verdict {
         case .good: good = max(place, good ?? 0)
         case .bad: bad = min(place, bad ?? place)
-        case .cannotTell: skipped.insert(place)
+        case .inconclusive: skipped.insert(place)
         }
     }
 }

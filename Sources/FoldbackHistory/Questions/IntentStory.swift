@@ -21,11 +21,11 @@ public struct IntentStory<Event: Sendable>: Sendable {
         /// Where the view differs from that before the entry.
         public let changes: [JSONDifference]
         /// Later intents in the overlay that came out otherwise because of the entry.
-        public let others: [Outcome]
+        public let others: [ChangedIntent]
     }
 
     /// A later intent of the overlay.
-    public struct Outcome: Sendable, Hashable {
+    public struct ChangedIntent: Sendable, Hashable {
         public let number: IntentNumber
         public let old: Effect
         public let new: Effect
@@ -101,12 +101,12 @@ extension LogReader {
 
     private static func outcomes<P: Projection>(
         behind number: IntentNumber, _ before: Snapshot<P>, _ after: Snapshot<P>
-    ) -> [IntentStory<P.Event>.Outcome] {
+    ) -> [IntentStory<P.Event>.ChangedIntent] {
         let old = before.effects(behind: number)
         let new = after.effects(behind: number)
         return old.keys.sorted().compactMap { number in
             guard let old = old[number], let new = new[number], old != new else { return nil }
-            return IntentStory.Outcome(number: number, old: old, new: new)
+            return IntentStory.ChangedIntent(number: number, old: old, new: new)
         }
     }
 }

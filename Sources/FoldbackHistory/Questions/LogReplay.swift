@@ -17,9 +17,9 @@ public struct LogReplay<P: Projection>: Sendable {
     private var fold: LogFold
     private var records: RecordReader
     private var seen: Snapshot<P>?
-    private var places: TouchedPlaces<P>?
+    private var places: PlaceTracker<P>?
     /// Places that the last entry may have changed, behind ``noteTouched()``.
-    private(set) var touched = Touched.anything
+    private(set) var touched = TouchedPlaces.anything
 
     init(_ log: any LogStorage, from sequence: LogSequence) throws(FoldbackError) {
         self.log = log
@@ -39,7 +39,7 @@ public struct LogReplay<P: Projection>: Sendable {
     public var snapshot: Snapshot<P> {
         mutating get {
             if let seen { return seen }
-            let now = Snapshot<P>(fold.published(isKept: false), 0)
+            let now = Snapshot<P>(fold.makePublishedState(isKept: false), 0)
             seen = now
             return now
         }
@@ -61,13 +61,13 @@ public struct LogReplay<P: Projection>: Sendable {
         guard let (sequence, bytes) = try records.next() else { return nil }
         // Nobody shares the states now, unless somebody kept a snapshot: they are changed where they are.
         seen = nil
-        let (record, effects) = try fold.take(bytes, at: sequence, log, codec)
+        let (record, effects) = try fold.applyRecord(bytes, at: sequence, log, codec)
         touched = places?.take(effects.fold, fold.state.overlay) ?? .anything
         return record
     }
 
     /// From now on ``touched`` says what each entry touches.
-    mutating func noteTouched() { places = TouchedPlaces(fold.state.overlay) }
+    mutating func noteTouched() { places = PlaceTracker(fold.state.overlay) }
 }
 
 extension LogReader {
@@ -108,7 +108,7 @@ extension LogReader {
     func verdict(of number: IntentNumber) throws(FoldbackError) -> IntentState? {
         guard let bytes = try log.verdict(of: number) else { return nil }
         do throws(FormatError) {
-            return try VerdictRow(decoding: bytes, for: number).verdict?.state
+            return try SettlementRow(decoding: bytes, for: number).verdict?.state
         } catch {
             throw FoldbackError(
                 error, at: "\(log.path), table verdicts, intent \(number)", sequence: nil)
@@ -135,9 +135,7 @@ extension LogEntry {
         switch content {
         case .intent(let number, _, _, _, let retries):
             number == intent.number || retries == intent.number
-        case .acknowledged(let number, _, _), .rejected(let number, _), .withdrawn(let number),
-            .dismissed(let number):
-            number == intent.number
+        case .acknowledged(let number, _, _), .changed(let number, _): number == intent.number
         case .confirmed(let events, _): events.contains { $0.origin == intent }
         }
     }

@@ -2,7 +2,7 @@ import Foldback
 
 /// What a history gives under two versions of a projection: ``LogReader/rerun(_:_:divergencesMax:)``.
 public struct Rerun: Sendable {
-    public enum Verdict: Hashable, Sendable {
+    public enum Compatibility: Hashable, Sendable {
         /// Every event can be read and applies as before.
         case fine
         /// It can be folded, and something does not apply that did, or neither version can read an event: what, and
@@ -12,7 +12,7 @@ public struct Rerun: Sendable {
         case impossible(String, LogSequence)
     }
 
-    public let verdict: Verdict
+    public let verdict: Compatibility
     /// What each entry brought, the first ones.
     public let divergences: [Divergence]
     /// How many there are in all.
@@ -39,11 +39,11 @@ extension LogReader {
         var (first, second) = (try replay(old), try replay(new))
         first.noteTouched()
         second.noteTouched()
-        var differing = Differing()
+        var differing = DifferenceTracker()
         // Before the first entry they may differ already.
         var divergences = [differing.look(first.snapshot, second.snapshot, at: .anything)]
             .compactMap { $0 }
-        var verdict = Rerun.Verdict.fine
+        var verdict = Rerun.Compatibility.fine
         var (divergenceCount, entryCount) = (divergences.count, 0)
         while let left = try first.nextRecord(), let right = try second.nextRecord() {
             entryCount += 1

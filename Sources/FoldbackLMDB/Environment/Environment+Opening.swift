@@ -49,7 +49,7 @@ extension Environment {
             guard try Platform.fileSize("\(directory)/data.mdb") ?? 0 > 0 else {
                 throw LMDBError(.openEnvironment, .missing)
             }
-            let share = try ReaderShare(in: directory)
+            let share = try SharedReadLock(in: directory)
             let isShared = try share.enter()
             defer { if isShared { share.leave() } }
             let handle = try openedReadOnly(directory, isShared: isShared, options)
@@ -59,7 +59,7 @@ extension Environment {
         }
     }
 
-    /// - Parameter isShared: whether a ``ReaderShare`` keeps writers away while somebody reads.
+    /// - Parameter isShared: whether a ``SharedReadLock`` keeps writers away while somebody reads.
     static func openedReadOnly(
         _ directory: String, isShared: Bool, _ options: Options
     ) throws(LMDBError) -> OpaquePointer {
@@ -124,10 +124,10 @@ extension Environment {
     /// LMDB picks a meta page and follows it, whatever it says. Read twice where it looks wrong: a process
     /// that writes may have changed one after the other was read.
     private static func requireSoundMetas(_ file: String) throws(LMDBError) {
-        guard var metas = try Metas(file) else { return }
+        guard var metas = try MetaPages(file) else { return }
         while true {
             do throws(LMDBError) { return try metas.requireSound() } catch {
-                guard let again = try Metas(file), !again.isSame(as: metas) else { throw error }
+                guard let again = try MetaPages(file), !again.isSame(as: metas) else { throw error }
                 metas = again
             }
         }

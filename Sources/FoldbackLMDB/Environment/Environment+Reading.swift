@@ -22,7 +22,7 @@ extension Environment {
     }
 
     /// A share of a log that nobody writes, to be left behind the read; nil where LMDB's lock file does.
-    private func entered() throws(LMDBError) -> ReaderShare? {
+    private func entered() throws(LMDBError) -> SharedReadLock? {
         guard isReadOnly else { return nil }
         while let share {
             do throws(LMDBError) {
@@ -36,7 +36,7 @@ extension Environment {
     }
 
     /// Begins a read that its caller ends, and leaves the gate behind.
-    func begunReading() throws(LMDBError) -> (OpaquePointer, Snapshot) {
+    func begunReading() throws(LMDBError) -> (OpaquePointer, CommitSnapshot) {
         try requireSameProcess(.beginRead)
         while true {
             try gate.enter()
@@ -59,7 +59,7 @@ extension Environment {
     /// Where commits go by so fast that the snapshot's meta page was written over before it was looked
     /// at, the next one is taken. LMDB writes over it only behind a later commit, so the same one gone
     /// twice was never there.
-    private func beginReading() throws(LMDBError) -> (OpaquePointer, Snapshot) {
+    private func beginReading() throws(LMDBError) -> (OpaquePointer, CommitSnapshot) {
         var gone: UInt64?
         while true {
             let transaction = try begun(UInt32(MDB_RDONLY), .beginRead)
@@ -92,16 +92,16 @@ extension Environment {
     }
 
     /// The commit of that number; nil where its meta page has been written over.
-    func snapshot(of number: UInt64) throws(LMDBError) -> Snapshot? {
+    func snapshot(of number: UInt64) throws(LMDBError) -> CommitSnapshot? {
         var map = self.pages.withLock { $0 }
-        guard let snapshot = try Snapshot(of: number, in: map) else { return nil }
+        guard let snapshot = try CommitSnapshot(of: number, in: map) else { return nil }
         // Damaged while the file is open, it could name any page.
         let pages = min(snapshot.meta.lastPage, UInt64(Int.max / snapshot.pageSize - 1))
         let end = (Int(pages) + 1) * snapshot.pageSize
         guard !map.reaches(end) else { return snapshot }
         map = try PageMap("\(directory)/data.mdb", bytesMin: end)
         self.pages.withLock { $0 = map }
-        return Snapshot(map: map, pageSize: snapshot.pageSize, meta: snapshot.meta)
+        return CommitSnapshot(map: map, pageSize: snapshot.pageSize, meta: snapshot.meta)
     }
 
     // MARK: Damage

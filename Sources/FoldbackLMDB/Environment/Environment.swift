@@ -18,7 +18,7 @@ package final class Environment: @unchecked Sendable {
     let gate = MapGate()
     private let options: Options
     private let claim: OpenDirectories.Key
-    private let generation = Forks.generation
+    private let generation = ForkCount.generation
     private let held: Monitor<Held>
     private let sizes = Mutex(Sizes())
     let pages: Mutex<PageMap>
@@ -36,7 +36,7 @@ package final class Environment: @unchecked Sendable {
         var isOpen = true
         var lock: WriterLock?
         /// Of one that is read while nobody writes it.
-        var share: ReaderShare?
+        var share: SharedReadLock?
     }
 
     package struct Options: Sendable {
@@ -56,7 +56,7 @@ package final class Environment: @unchecked Sendable {
 
     init(
         handle: OpaquePointer, directory: String, isReadOnly: Bool, options: Options,
-        claim: OpenDirectories.Key, lock: WriterLock?, share: ReaderShare? = nil
+        claim: OpenDirectories.Key, lock: WriterLock?, share: SharedReadLock? = nil
     ) throws(LMDBError) {
         self.handle = handle
         self.directory = directory
@@ -66,7 +66,7 @@ package final class Environment: @unchecked Sendable {
         self.held = Monitor(Held(lock: lock, share: share))
         do throws(LMDBError) {
             let map = try PageMap("\(directory)/data.mdb", bytesMin: options.mapSizeBytes)
-            guard let snapshot = try Snapshot.newest(in: map) else {
+            guard let snapshot = try CommitSnapshot.newest(in: map) else {
                 throw LMDBError(.openEnvironment, .corrupted)
             }
             pages = Mutex(map)
@@ -89,7 +89,7 @@ package final class Environment: @unchecked Sendable {
     /// Waits for reads that are going on, then closes; again: does nothing. In a forked child it does
     /// nothing at all, for the environment is the parent's.
     package func close() {
-        guard generation == Forks.generation else { return }
+        guard generation == ForkCount.generation else { return }
         let wasOpen = held.withLock { held in
             defer { held.isOpen = false }
             return held.isOpen
@@ -172,7 +172,7 @@ package final class Environment: @unchecked Sendable {
     /// Looked at while another process writes it, or has since it was opened.
     package var isBeingWritten: Bool { isReadOnly && share == nil }
 
-    var share: ReaderShare? { held.withLock { $0.share } }
+    var share: SharedReadLock? { held.withLock { $0.share } }
 
     /// From now on with LMDB's lock file, for a process writes now: tables are read by their names, so nothing else
     /// changes.
@@ -247,7 +247,7 @@ package final class Environment: @unchecked Sendable {
     }
 
     func requireSameProcess(_ operation: LMDBError.Operation) throws(LMDBError) {
-        guard generation == Forks.generation else { throw LMDBError(operation, .usedAfterFork) }
+        guard generation == ForkCount.generation else { throw LMDBError(operation, .usedAfterFork) }
     }
 
     func classified(_ error: LMDBError) -> LMDBError { error.classified(at: directory) }

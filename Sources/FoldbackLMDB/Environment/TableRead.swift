@@ -3,12 +3,12 @@
 package struct TableRead: Sendable {
     typealias Bytes = UnsafeRawBufferPointer
 
-    private let snapshot: Snapshot
+    private let snapshot: CommitSnapshot
     private let name: String
     /// Nil where the table is not there yet.
     private let tree: Tree?
 
-    init(_ snapshot: Snapshot, _ name: String) throws(LMDBError) {
+    init(_ snapshot: CommitSnapshot, _ name: String) throws(LMDBError) {
         self.snapshot = snapshot
         self.name = name
         tree = try snapshot.tree(name, .get)
@@ -82,7 +82,7 @@ package struct TableRead: Sendable {
 
 // MARK: By types
 
-extension Snapshot {
+extension CommitSnapshot {
     func get<Key, R>(
         _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
     ) throws(LMDBError) -> R? {

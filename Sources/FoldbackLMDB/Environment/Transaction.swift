@@ -6,9 +6,9 @@ import CLMDB
 /// which believes nothing (``PageMap``).
 package struct ReadTransaction: ~Copyable {
     private let handle: OpaquePointer
-    let snapshot: Snapshot
+    let snapshot: CommitSnapshot
 
-    init(_ handle: OpaquePointer, _ snapshot: Snapshot) {
+    init(_ handle: OpaquePointer, _ snapshot: CommitSnapshot) {
         self.handle = handle
         self.snapshot = snapshot
     }

@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// LMDB's files are left alone: closing any descriptor of lock.mdb would drop LMDB's own locks
 /// (lmdb.h, caveats). A writer holds the directory exclusively. A process that looks at a log which
-/// nobody holds shares it during each read (``ReaderShare``), so that no writer overwrites pages under
+/// nobody holds shares it during each read (``SharedReadLock``), so that no writer overwrites pages under
 /// its eyes; a writer that meets only such readers waits for them a little (L9).
 final class WriterLock: Sendable {
     /// The holder's process id, for messages; not locked.
@@ -22,7 +22,7 @@ final class WriterLock: Sendable {
 
     private let descriptor: Int32
     private let directory: String
-    private let generation = Forks.generation
+    private let generation = ForkCount.generation
 
     private init(directory: String) throws(LMDBError) {
         descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -32,7 +32,7 @@ final class WriterLock: Sendable {
 
     /// Given back also where a forked child still has the descriptor; by the child it is not.
     deinit {
-        if generation == Forks.generation { flock(descriptor, LOCK_UN) }
+        if generation == ForkCount.generation { flock(descriptor, LOCK_UN) }
         close(descriptor)
     }
 
@@ -56,7 +56,7 @@ final class WriterLock: Sendable {
         return lock
     }
 
-    /// Nobody's yet, for a ``ReaderShare``.
+    /// Nobody's yet, for a ``SharedReadLock``.
     static func unheld(in directory: String) throws(LMDBError) -> WriterLock {
         try WriterLock(directory: directory)
     }

@@ -8,7 +8,7 @@ struct StructureCheck {
         case unknown, used, free
     }
 
-    private let snapshot: Snapshot
+    private let snapshot: CommitSnapshot
     private var uses: [Use]
     private var lastUsed = 2
     private let isWhole: Bool
@@ -38,7 +38,7 @@ struct StructureCheck {
 
     /// - Parameter isWhole: looks into every leaf.
     /// - Complexity: O(n) in branches, free pages and leaves looked into; a byte for each page.
-    init(_ snapshot: Snapshot, isWhole: Bool) {
+    init(_ snapshot: CommitSnapshot, isWhole: Bool) {
         self.snapshot = snapshot
         self.isWhole = isWhole
         uses = Array(

@@ -8,7 +8,7 @@
 struct TreePath {
     private static let depthMax = 32
 
-    private let snapshot: Snapshot
+    private let snapshot: CommitSnapshot
     /// From the root down; the index of the child, or in the leaf of the node.
     private(set) var steps: [(page: Page, index: Int)] = []
 
@@ -16,7 +16,7 @@ struct TreePath {
 
     /// To the leaf where `key` is or would be put, and in it to the first key that is not before `key`;
     /// nil: to the first of all.
-    init(in snapshot: Snapshot, of tree: Tree, to key: Key?) throws(PageDamage) {
+    init(in snapshot: CommitSnapshot, of tree: Tree, to key: Key?) throws(PageDamage) {
         self.snapshot = snapshot
         guard let root = tree.root else { return }
         guard 1...Self.depthMax ~= tree.depth else {
@@ -33,7 +33,7 @@ struct TreePath {
     }
 
     /// To the last leaf of all.
-    init(in snapshot: Snapshot, toLastOf tree: Tree) throws(PageDamage) {
+    init(in snapshot: CommitSnapshot, toLastOf tree: Tree) throws(PageDamage) {
         self.snapshot = snapshot
         guard let root = tree.root else { return }
         guard 1...Self.depthMax ~= tree.depth else {
@@ -48,7 +48,7 @@ struct TreePath {
     }
 
     /// Behind the last node of all, for ``retreat()``.
-    init(in snapshot: Snapshot, behindLastOf tree: Tree) throws(PageDamage) {
+    init(in snapshot: CommitSnapshot, behindLastOf tree: Tree) throws(PageDamage) {
         try self.init(in: snapshot, toLastOf: tree)
         if !steps.isEmpty { steps[steps.count - 1].index += 1 }
     }
@@ -145,7 +145,7 @@ struct TreePath {
 
     /// The node at `key`, if there is one: the same way without keeping it, so that nothing is allocated.
     static func node(
-        at key: Key, in snapshot: Snapshot, of tree: Tree
+        at key: Key, in snapshot: CommitSnapshot, of tree: Tree
     ) throws(PageDamage) -> Page.Node? {
         guard var number = tree.root else { return nil }
         guard 1...depthMax ~= tree.depth else {

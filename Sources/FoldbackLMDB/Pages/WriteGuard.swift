@@ -3,7 +3,7 @@
 /// Only for the writer's thread. Pages that have been found sound are remembered: whatever is written
 /// over them later is LMDB's own, from memory.
 final class WriteGuard {
-    private var snapshot: Snapshot
+    private var snapshot: CommitSnapshot
     private var trees: [(name: String, tree: Tree?)] = []
     /// Tables whose last pages have been looked at. What is appended goes on from there, in pages that
     /// LMDB makes of these, so once is enough.
@@ -12,9 +12,9 @@ final class WriteGuard {
 
     private static let soundPagesMax = 1 << 16
 
-    init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+    init(_ snapshot: CommitSnapshot) { self.snapshot = snapshot }
 
-    func begin(_ snapshot: Snapshot) {
+    func begin(_ snapshot: CommitSnapshot) {
         self.snapshot = snapshot
         trees.removeAll(keepingCapacity: true)
         if soundPages.count > Self.soundPagesMax { soundPages.removeAll() }

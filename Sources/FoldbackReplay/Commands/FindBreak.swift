@@ -73,7 +73,7 @@
 
         /// - Parameter untold: called for each state of which the command cannot tell.
         private func condition(
-            _ view: any ReplayedView, _ untold: @escaping () -> Void
+            _ view: any ReplayedView, _ inconclusive: @escaping () -> Void
         ) throws -> BreakCondition {
             if let expect {
                 return .state(try StateExpectation(argument: expect))
@@ -89,7 +89,7 @@
             }
             return .command { [command] state in
                 let verdict = try Subprocess.verdict(command ?? "", input: state.json.encoded)
-                if verdict == .cannotTell { untold() }
+                if verdict == .inconclusive { inconclusive() }
                 return verdict
             }
         }
@@ -119,8 +119,8 @@
             }
             let changes = found.before?.view.differences(to: found.after.view) ?? []
             for line in changes.lines(indented: "         ") { try Output.line(line) }
-            if !found.untold.isEmpty {
-                let list = found.untold.map { "\($0)" }.joined(separator: " ")
+            if !found.inconclusive.isEmpty {
+                let list = found.inconclusive.map { "\($0)" }.joined(separator: " ")
                 try Output.line("nobody could tell of \(list): it may be one of them")
             }
             try Output.line(
@@ -144,7 +144,7 @@
         fileprivate var json: JSON {
             var object: JSON.Object = [
                 "looked": .integer(Int64(looked)), "exact": .bool(isExact),
-                "untold": .of(untold), "after": after.json,
+                "untold": .of(inconclusive), "after": after.json,
             ]
             object["entry"] = entry?.json ?? .null
             object["before"] = before?.json

@@ -78,13 +78,13 @@
         ) async throws -> SmallHistory {
             let command = command ?? ""
             // The first that is tried is the whole.
-            var ofWhole: BreakVerdict?
+            var ofWhole: StateCheck?
             let reader = try log.reader(seenBy: view)
             let file = try VanishingFile()
             defer { file.remove() }
             let progress = Progress("trying histories", of: UInt64(tries))
             defer { progress.end() }
-            let found = try await view.minimised(reader, tries: tries, expectation, progress) {
+            let found = try await view.minimized(reader, tries: tries, expectation, progress) {
                 history in
                 try file.write(Array(history.utf8))
                 let environment = ["HISTORY": file.path]
@@ -94,7 +94,7 @@
             }
             progress.end()
             if let found { return found }
-            guard ofWhole == .cannotTell else {
+            guard ofWhole == .inconclusive else {
                 Output.note("the whole log does not fail")
                 throw ExitCode(1)
             }

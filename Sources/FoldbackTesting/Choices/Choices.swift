@@ -27,7 +27,7 @@ public struct Choices: Sendable {
 
     private var source: Source
     /// What was drawn so far. A span is in it once it has ended.
-    package private(set) var recording = Recording()
+    package private(set) var recording = RecordedChoices()
     private var depth = 0
 
     /// Draws at random: the same numbers for the same seed, anywhere.
@@ -60,7 +60,7 @@ public struct Choices: Sendable {
     public mutating func span<R>(_ body: (inout Choices) throws -> R) rethrows -> R {
         let lower = recording.values.count
         let index = recording.spans.count
-        recording.spans.append(Recording.Span(lower: lower, upper: lower, depth: depth))
+        recording.spans.append(RecordedChoices.Span(lower: lower, upper: lower, depth: depth))
         depth += 1
         defer {
             depth -= 1

@@ -6,13 +6,13 @@ extension Trial {
     func rejectedEqualsAbsent() async throws -> Violation? {
         guard let last = refolded.last else { return nil }
         for (place, number) in pendingAtTheEnd(last.state) {
-            var subject = try Subject<P>(history.kind)
+            var subject = try LogUnderTest<P>(history.kind)
             for step in history.steps { _ = try await subject.perform(step) }
             _ = try await subject.perform(.reject(place, message: "not today"))
-            var absent = try Subject<P>(history.kind)
+            var absent = try LogUnderTest<P>(history.kind)
             for step in historyWithout(place).steps { _ = try await absent.perform(step) }
-            let found = Sight(of: subject.store)
-            let expected = Sight(of: absent.store)
+            let found = Observation(of: subject.store)
+            let expected = Observation(of: absent.store)
             guard let difference = found.difference(from: expected, [.view, .confirmed]) else {
                 continue
             }
@@ -44,7 +44,7 @@ extension Trial {
 
     /// The same with one intent recorded confirm-only, so that it has its number and is folded nowhere.
     /// The others are recorded, or are not, as they were: that one may have had a say in it.
-    private func historyWithout(_ absent: IntentNumber) -> History<P.Event> {
+    private func historyWithout(_ absent: IntentNumber) -> Script<P.Event> {
         var place: IntentNumber = 0
         var history = history
         for (index, step) in history.steps.enumerated() where step.isRecording {
@@ -73,11 +73,11 @@ extension Trial {
     /// P5: the server's events, told to a log that recorded none of the intents.
     func confirmedEqualsServersEvents() async throws -> Violation? {
         guard let last = passages.last else { return nil }
-        let told = try Subject<P>(.downlink, replica: .foreign)
+        let told = try LogUnderTest<P>(.downlink, replica: .foreign)
         for (events, through) in serversWords() {
             _ = try await told.store.confirm(events, through: through)
         }
-        let expected = Sight(of: told.store)
+        let expected = Observation(of: told.store)
         guard let difference = last.sight.difference(from: expected, [.confirmed]) else {
             return nil
         }
@@ -107,12 +107,12 @@ extension Trial {
     /// P7: every answer and batch at once again, all of them once more at the end, and each batch with
     /// everything that had come before it; but for what confirms only now (F6).
     func duplicatesChangeNothing() async throws -> Violation? {
-        var subject = try Subject<P>(history.kind)
+        var subject = try LogUnderTest<P>(history.kind)
         for (index, step) in history.steps.enumerated() {
             let first = try await subject.perform(step)
             guard step.isAnswer, first != nil else { continue }
             let again = try await subject.perform(step)
-            let sight = try Sight(allOf: subject.store)
+            let sight = try Observation(allOf: subject.store)
             let what = "\(named(index)) came twice."
             if let violation = duplicate(first, again, sight, passages[index].sight, what) {
                 return violation
@@ -125,7 +125,7 @@ extension Trial {
                 continue
             }
             let again = try await subject.perform(step)
-            let sight = try Sight(allOf: subject.store)
+            let sight = try Observation(allOf: subject.store)
             let what = "\(named(index)) came once more at the end."
             if let violation = duplicate(passages[index].outcome, again, sight, last, what) {
                 return violation
@@ -135,8 +135,8 @@ extension Trial {
     }
 
     private func overlappingBatches() async throws -> Violation? {
-        var subject = try Subject<P>(history.kind)
-        var before: [History<P.Event>.Told] = []
+        var subject = try LogUnderTest<P>(history.kind)
+        var before: [Script<P.Event>.ServerEvent] = []
         for (index, step) in history.steps.enumerated() {
             var step = step
             if case .confirm(let told, let through) = step, passages[index].outcome == .appended {
@@ -144,7 +144,7 @@ extension Trial {
                 before += told
             }
             _ = try await subject.perform(step)
-            let sight = try Sight(allOf: subject.store)
+            let sight = try Observation(allOf: subject.store)
             guard let difference = sight.difference(from: passages[index].sight) else { continue }
             return Violation(
                 .p7, difference,
@@ -155,7 +155,8 @@ extension Trial {
     }
 
     private func duplicate(
-        _ first: Outcome?, _ again: Outcome?, _ found: Sight<P>, _ expected: Sight<P>,
+        _ first: CommandResult?, _ again: CommandResult?, _ found: Observation<P>,
+        _ expected: Observation<P>,
         _ what: String
     ) -> Violation? {
         if first == .appended, again == .appended {
@@ -173,7 +174,7 @@ extension Trial {
         let events = history.recordedEvents
         guard !events.isEmpty else { return nil }
         for schedule in schedules(serversOrder(of: events.count)) {
-            let sight = Sight(of: try await settled(events, by: schedule.words))
+            let sight = Observation(of: try await settled(events, by: schedule.words))
             let expected = plainFold(events, in: schedule.end)
             let statement = "All \(events.count) intents are answered \(schedule.name)."
             if !sight.pending.isEmpty || !sight.accepted.isEmpty {
@@ -248,7 +249,7 @@ extension Trial {
     }
 
     private func settled(_ events: [P.Event], by words: [Word]) async throws -> Store<P> {
-        let store = try Subject<P>(history.kind).store
+        let store = try LogUnderTest<P>(history.kind).store
         for event in events { _ = try await store.record(event, force: true) }
         var positions: [Int: Position] = [:]
         for case .event(let place) in words {
@@ -270,11 +271,11 @@ extension Trial {
     }
 }
 
-extension Subject {
+extension LogUnderTest {
     /// Whether an event that came before names an intent in the overlay. It did not confirm it when it
     /// came, for the intent was rejected or withdrawn and the position covered; the server has changed
     /// its mind since, and coming again it would (F6).
-    fileprivate func isUnsettled(_ told: History<P.Event>.Told) -> Bool {
+    fileprivate func isUnsettled(_ told: Script<P.Event>.ServerEvent) -> Bool {
         guard case .own(let place) = told.origin, let number = numbers[place] else { return false }
         let snapshot = store.snapshot
         return snapshot.pending.contains(number) || snapshot.accepted.contains(number)

@@ -11,10 +11,10 @@ import Synchronization
 extension Trial {
     func reopening(onDisk: Bool) async throws -> Violation? {
         let early = Mutex<(seen: LogSequence, kept: Int)?>(nil)
-        let watch: Subject<P>.Watch = { seen, kept in
+        let watch: LogUnderTest<P>.Watch = { seen, kept in
             if seen.value > UInt64(kept) { early.withLock { $0 = $0 ?? (seen, kept) } }
         }
-        var subject = try Subject<P>(history.kind, watch: watch)
+        var subject = try LogUnderTest<P>(history.kind, watch: watch)
         for (index, step) in history.steps.enumerated() {
             _ = try await subject.perform(step)
             if let (seen, kept) = early.withLock({ $0 }) {
@@ -29,7 +29,7 @@ extension Trial {
     }
 
     private func comparison(of left: Store<P>, _ index: Int) throws -> Violation? {
-        let found = try Sight(allOf: left)
+        let found = try Observation(allOf: left)
         return found.difference(from: passages[index].sight).map { difference in
             Violation(
                 .p10, difference,
@@ -44,7 +44,7 @@ extension Trial {
         let folder = try TemporaryFolder()
         let log = folder.url.appending(path: "log", directoryHint: .isDirectory)
         var store = try openWithoutThread(log)
-        var numbers = Numbers()
+        var numbers = ScriptNumbers()
         for (index, step) in history.steps.enumerated() {
             switch step {
             case .reopen:
@@ -56,7 +56,8 @@ extension Trial {
                 if let violation = try await leftOnDisk(log, folder, index) { return violation }
             case .record, .retry, .withdraw, .dismiss, .acknowledge, .reject, .confirm:
                 let asked = numbers.asked(by: step)
-                let outcome = if let asked { await store.carryOut(asked) } else { Outcome?.none }
+                let outcome =
+                    if let asked { await store.carryOut(asked) } else { CommandResult?.none }
                 if step.isRecording { numbers.append(outcome) }
             }
             if let violation = try comparison(of: store, index) { return violation }

@@ -64,16 +64,16 @@ extension Trial {
     }
 
     private func pastViews() async throws -> Violation? {
-        var subject = try Subject<P>(history.kind)
+        var subject = try LogUnderTest<P>(history.kind)
         for step in history.steps { _ = try await subject.perform(step) }
         var refold = Refold<P>(history.kind)
         for refolded in refolded { _ = refolded.asked.map { refold.carryOut($0) } }
         for sequence in 0...refold.facts.count
         where sequence <= subject.store.snapshot.sequence.value {
             let past = LogSequence(UInt64(sequence))
-            let found = try await Sight<P>(of: subject.store, at: past)
-            let expected = Sight<P>(refold.state(at: sequence), sequence: sequence)
-            let parts: Set<Sight<P>.Part> = [
+            let found = try await Observation<P>(of: subject.store, at: past)
+            let expected = Observation<P>(refold.state(at: sequence), sequence: sequence)
+            let parts: Set<Observation<P>.Part> = [
                 .view, .confirmed, .pending, .accepted, .conflicted, .faults,
             ]
             guard let difference = found.difference(from: expected, parts) else { continue }
@@ -89,7 +89,7 @@ extension Trial {
         guard P.stateCodec != nil, let last = passages.last else { return nil }
         let count = history.steps.count
         for place in Set([count / 3, count * 2 / 3, count]).sorted() {
-            var subject = try Subject<P>(history.kind)
+            var subject = try LogUnderTest<P>(history.kind)
             var sequence: LogSequence = 0
             for (index, step) in history.steps.enumerated() {
                 if index == place { sequence = try await subject.checkpointed() }
@@ -98,17 +98,17 @@ extension Trial {
             }
             if place == count { sequence = try await subject.checkpointed() }
             let left = try subject.left()
-            if let refused = left.start.refused.first {
+            if let refused = left.replayStart.refused.first {
                 return Violation(
                     .p3, "refused",
                     "The checkpoint behind step \(place) cannot be used: \(refused.reason).")
             }
-            guard sequence == 0 || left.start.checkpoint >= sequence else {
+            guard sequence == 0 || left.replayStart.checkpoint >= sequence else {
                 return Violation(
                     .p3, "unused",
                     "The checkpoint at sequence \(sequence), behind step \(place), was not used.")
             }
-            if let difference = try Sight(allOf: left).difference(from: last.sight) {
+            if let difference = try Observation(allOf: left).difference(from: last.sight) {
                 return Violation(
                     .p3, difference,
                     "Opened from the checkpoint behind step \(place), with the entries since,",

@@ -67,7 +67,7 @@ extension Trial {
     }
 
     private static func touched(by folding: Refold<P>.Folding) -> TouchedKeys? {
-        (folding.before as? any StandsBeside)?.touched(by: folding.event, folding.context)
+        (folding.before as? any RowModel)?.touched(by: folding.event, folding.context)
     }
 
     private static func applied(_ foldings: [Refold<P>.Folding], to start: P) -> P {
@@ -80,7 +80,7 @@ extension Trial {
     }
 
     /// P11 of events; folds nothing.
-    static func eventRoundTrip(_ history: History<P.Event>) -> Violation? {
+    static func eventRoundTrip(_ history: Script<P.Event>) -> Violation? {
         history.events.lazy.compactMap { roundTrip(of: $0) }.first
     }
 
@@ -90,7 +90,7 @@ extension Trial {
         for state in refolded.map(\.state) {
             for state in [state.confirmed, state.view] {
                 if let violation = Self.roundTrip(of: state, codec) { return violation }
-                if let flaw = (state as? any StandsBeside)?.rowFlaw { return flaw }
+                if let flaw = (state as? any RowModel)?.rowFlaw { return flaw }
             }
         }
         return nil

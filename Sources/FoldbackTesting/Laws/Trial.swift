@@ -2,45 +2,45 @@ import Foldback
 
 /// One history, carried out on a log in memory and on the refold: what the laws are held against.
 struct Trial<P: Projection>: Sendable {
-    typealias Step = History<P.Event>.Step
+    typealias Step = Script<P.Event>.Step
 
-    let history: History<P.Event>
+    let history: Script<P.Event>
     /// Behind each step of the history, on the log.
     let passages: [Passage]
     /// Behind each step, by the refold.
     let refolded: [Refolded]
 
     struct Passage: Sendable {
-        let outcome: Outcome?
-        let sight: Sight<P>
+        let outcome: CommandResult?
+        let sight: Observation<P>
         /// What is wrong with what was told of changed rows; nil where nothing is.
         var flawInChanges: String?
     }
 
     struct Refolded: Sendable {
-        let asked: Asked<P.Event>?
-        let outcome: Outcome?
+        let asked: LogCommand<P.Event>?
+        let outcome: CommandResult?
         let state: Refold<P>.State
         let sequence: Int
 
-        var sight: Sight<P> { Sight(state, sequence: sequence) }
+        var sight: Observation<P> { Observation(state, sequence: sequence) }
     }
 
     /// - Throws: ``Violation`` of P12 where the log cannot say what became of an intent.
-    init(_ history: History<P.Event>) async throws {
+    init(_ history: Script<P.Event>) async throws {
         self.history = history
         passages = try await Self.passages(of: history)
         refolded = Self.refolded(history)
     }
 
     static func passages(
-        of history: History<P.Event>,
-        _ looking: (Int, Subject<P>) async throws -> Void = { _, _ in }
+        of history: Script<P.Event>,
+        _ looking: (Int, LogUnderTest<P>) async throws -> Void = { _, _ in }
     ) async throws -> [Passage] {
-        var subject = try Subject<P>(history.kind)
+        var subject = try LogUnderTest<P>(history.kind)
         var passages: [Passage] = []
         var (watched, watch) = (subject.store, P.watchRowsForLaws(subject.store))
-        var before = Sight(of: subject.store)
+        var before = Observation(of: subject.store)
         for (index, step) in history.steps.enumerated() {
             let outcome = try await subject.perform(step)
             let sight = try sight(of: subject.store, index)
@@ -59,14 +59,14 @@ struct Trial<P: Projection>: Sendable {
 
     /// Of one step on one store, whether it has committed anything or not.
     private static func flawInChanges(
-        _ told: RowWatcher.Gathered, from before: Sight<P>, to now: Sight<P>
+        _ told: RowWatcher.Gathered, from before: Observation<P>, to now: Observation<P>
     ) -> String? {
         guard let old = before.shownByRows, let new = now.shownByRows else { return nil }
         return P.flawForLaws(in: told, from: old, to: new)
     }
 
-    private static func sight(of store: Store<P>, _ index: Int) throws -> Sight<P> {
-        do { return try Sight(allOf: store) } catch {
+    private static func sight(of store: Store<P>, _ index: Int) throws -> Observation<P> {
+        do { return try Observation(allOf: store) } catch {
             throw Violation(
                 .p12, "lost",
                 "Behind step \(index + 1) the log does not know an intent that was recorded: \(error)"
@@ -75,7 +75,7 @@ struct Trial<P: Projection>: Sendable {
     }
 
     /// A trial of the refold alone.
-    init(refolding history: History<P.Event>, _ refolded: [Refolded]) {
+    init(refolding history: Script<P.Event>, _ refolded: [Refolded]) {
         self.history = history
         passages = []
         self.refolded = refolded
@@ -84,10 +84,10 @@ struct Trial<P: Projection>: Sendable {
     /// - Parameter behind: called behind each step.
     @discardableResult
     static func refolded(
-        _ history: History<P.Event>, behind: (Refolded) -> Void = { _ in }
+        _ history: Script<P.Event>, behind: (Refolded) -> Void = { _ in }
     ) -> [Refolded] {
         var refold = Refold<P>(history.kind)
-        var numbers = Numbers()
+        var numbers = ScriptNumbers()
         return history.steps.map { step in
             let asked = numbers.asked(by: step)
             let outcome = asked.map { refold.carryOut($0) }
@@ -106,7 +106,7 @@ struct Trial<P: Projection>: Sendable {
     var foldings: [Refold<P>.Folding] { refolded.flatMap(\.state.foldings) }
 }
 
-extension History {
+extension Script {
     /// A step with its place, for messages.
     func named(_ index: Int) -> String {
         "step \(index + 1), \(steps[index].notation(of: steps, at: index)),"

@@ -30,7 +30,7 @@ struct Violation: Error, Sendable {
     ///
     /// - Parameter manner: nil: what differs.
     init<P>(
-        _ law: Law, _ difference: Sight<P>.Difference, _ statement: String, expected: String,
+        _ law: Law, _ difference: Observation<P>.Difference, _ statement: String, expected: String,
         found: String, manner: String? = nil
     ) {
         self.init(

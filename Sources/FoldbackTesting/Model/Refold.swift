@@ -186,7 +186,7 @@ struct Refold<P: Projection>: Sendable {
 
     // MARK: From what is asked to facts
 
-    mutating func carryOut(_ asked: Asked<Event>) -> Outcome {
+    mutating func carryOut(_ asked: LogCommand<Event>) -> CommandResult {
         let (outcome, fact) = decided(on: asked, now)
         if let fact {
             facts.append(fact)
@@ -195,7 +195,7 @@ struct Refold<P: Projection>: Sendable {
         return outcome
     }
 
-    private func decided(on asked: Asked<Event>, _ now: State) -> (Outcome, Fact?) {
+    private func decided(on asked: LogCommand<Event>, _ now: State) -> (CommandResult, Fact?) {
         switch asked {
         case .record(let event, let force, let confirmOnly, let once):
             if let joined = now.joined(once) { return (.joined(Self.number(joined)), nil) }
@@ -224,12 +224,12 @@ struct Refold<P: Projection>: Sendable {
         }
     }
 
-    private static var unknown: (Outcome, Fact?) { (.refused("unknownIntent"), nil) }
+    private static var unknown: (CommandResult, Fact?) { (.refused("unknownIntent"), nil) }
 
     private func recorded(
         _ event: Event, _ force: Bool, _ confirmOnly: Bool, _ once: String?, retries: Int?,
         _ now: State
-    ) -> (Outcome, Fact?) {
+    ) -> (CommandResult, Fact?) {
         let number = now.intents.count + 1
         if !force, !confirmOnly {
             var view = now.view
@@ -243,7 +243,7 @@ struct Refold<P: Projection>: Sendable {
         )
     }
 
-    private func retried(_ number: Int, _ force: Bool, _ now: State) -> (Outcome, Fact?) {
+    private func retried(_ number: Int, _ force: Bool, _ now: State) -> (CommandResult, Fact?) {
         guard let old = now.intents[number] else { return Self.unknown }
         guard now.rejections.contains(number) else { return (.refused("notRejected"), nil) }
         if let joined = now.joined(old.once) {
@@ -254,7 +254,7 @@ struct Refold<P: Projection>: Sendable {
 
     private func confirmed(
         _ events: [ConfirmedEvent<Event>], _ named: Position?, _ now: State
-    ) -> (Outcome, Fact?) {
+    ) -> (CommandResult, Fact?) {
         guard kind == .downlink else { return (.refused("invalidBatch"), nil) }
         let highest = events.map(\.position).max() ?? 0
         let through = named ?? highest

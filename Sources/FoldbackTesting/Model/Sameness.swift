@@ -5,7 +5,7 @@ extension Projection {
     /// writes where there is none, or by every stored property. The last holds for a NaN as well, which
     /// is not equal to itself. States that rows stand beside: by every byte, those of indexes too.
     static func areSame(_ a: Self, _ b: Self) -> Bool {
-        if let a = a as? any StandsBeside { return isEqual(a, b) }
+        if let a = a as? any RowModel { return isEqual(a, b) }
         if let a = a as? any Equatable {
             if isEqual(a, b) { return true }
         } else if let codec = stateCodec, let bytes = try? codec.encode(a),
@@ -24,7 +24,7 @@ extension Projection {
     /// Two that differ, as lines that do.
     static func texts(_ a: Self, _ b: Self) -> (StateText, StateText) {
         let (first, second) = (StateText(a), StateText(b))
-        guard first == second, let a = a as? any StandsBeside, let b = b as? any StandsBeside
+        guard first == second, let a = a as? any RowModel, let b = b as? any RowModel
         else { return (first, second) }
         return (StateText(a.asKept), StateText(b.asKept))
     }

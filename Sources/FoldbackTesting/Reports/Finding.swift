@@ -63,14 +63,14 @@ public struct Finding: Sendable, CustomStringConvertible {
 extension Finding {
     /// - Parameter trial: nil where carrying the history out would end the process.
     init<P: Projection>(
-        _ violation: Violation, _ history: History<P.Event>, _ trial: Trial<P>?,
+        _ violation: Violation, _ history: Script<P.Event>, _ trial: Trial<P>?,
         _ shrinking: Shrinking, historiesTried: Int
     ) {
         let title = "\(P.self) \(violation.law)"
         law = violation.law
         statement = violation.statement
         difference = violation.comparison.map(Self.lines) ?? []
-        table = trial.map { HistoryTable($0).text } ?? HistoryTable<P>(history).text
+        table = trial.map { ScriptTable($0).text } ?? ScriptTable<P>(history).text
         stepCount = history.steps.count
         ndjson =
             (try? history.ndjson(P.codec, title: title)) ?? "(the codec cannot write its events)"
@@ -119,7 +119,7 @@ extension Finding {
     }
 
     private static func source<P: Projection>(
-        of history: History<P.Event>, _: P.Type, _ violation: Violation, _ ndjson: String
+        of history: Script<P.Event>, _: P.Type, _ violation: Violation, _ ndjson: String
     ) -> String {
         let (law, manner) = (violation.law, violation.manner)
         let name = String(reflecting: P.self).split(separator: ".").dropFirst()

@@ -4,11 +4,12 @@
 /// pass may assume nothing of the best after a candidate was accepted but that it is simpler: what is
 /// drawn may differ from what was proposed.
 struct ShrinkSearch<Identity: Hashable & Sendable> {
-    typealias Check = nonisolated(nonsending) (inout Choices) async -> Shrinker.Outcome<Identity>
+    typealias Check =
+        nonisolated(nonsending) (inout Choices) async -> Shrinker.TrialResult<Identity>
 
     struct OutOfBudget: Error {}
 
-    private(set) var best: Recording
+    private(set) var best: RecordedChoices
     private(set) var candidates = 0
     private(set) var others: [Shrinker.Finding<Identity>] = []
 
@@ -20,7 +21,7 @@ struct ShrinkSearch<Identity: Hashable & Sendable> {
     private var tried: Set<ArraySlice<UInt64>> = []
 
     init(
-        from recording: Recording, failing identity: Identity, candidatesMax: Int,
+        from recording: RecordedChoices, failing identity: Identity, candidatesMax: Int,
         isOutOfTime: @escaping () -> Bool, check: @escaping Check
     ) {
         best = recording
@@ -40,7 +41,7 @@ struct ShrinkSearch<Identity: Hashable & Sendable> {
         /// It is the best now.
         case accepted
         /// It does not fail in this way, or what was drawn is no simpler than the best.
-        case refused(drawn: Recording)
+        case refused(drawn: RecordedChoices)
         case triedBefore
 
         var isAccepted: Bool { if case .accepted = self { true } else { false } }
@@ -108,7 +109,7 @@ struct ShrinkSearch<Identity: Hashable & Sendable> {
     ///
     /// - Parameter change: the best changed by so much; nil where that cannot be.
     nonisolated(nonsending) mutating func gallop(
-        from step: UInt64, _ change: (Recording, UInt64) -> [UInt64]?
+        from step: UInt64, _ change: (RecordedChoices, UInt64) -> [UInt64]?
     ) async throws(OutOfBudget) {
         var by = step
         while by <= .max / 2, let values = change(best, by), try await tries(values).isAccepted {

@@ -1,13 +1,13 @@
 /// Looks for the simplest choices that still fail in the same way.
 ///
-/// Simplest means fewest, then least in order (``Recording/isSimpler(than:)``). Passes over the choices
+/// Simplest means fewest, then least in order (``RecordedChoices/isSimpler(than:)``). Passes over the choices
 /// delete, zero, lower and move them until none finds anything simpler, or the budget is spent. What is
 /// found is a local minimum for these passes: the true minimum cannot be had but by trying everything.
 ///
 /// The same recording, identity and answers give the same result: no clock and no randomness.
 package struct Shrinker: Sendable {
     /// How one candidate ended.
-    package enum Outcome<Identity: Hashable & Sendable>: Sendable, Hashable {
+    package enum TrialResult<Identity: Hashable & Sendable>: Sendable, Hashable {
         case passes
         /// It is no case to test: a filter found nothing, or a precondition does not hold.
         case discarded
@@ -25,12 +25,12 @@ package struct Shrinker: Sendable {
     /// The simplest recording seen of a failure.
     package struct Finding<Identity: Hashable & Sendable>: Sendable, Hashable {
         package let identity: Identity
-        package let recording: Recording
+        package let recording: RecordedChoices
     }
 
     package struct Result<Identity: Hashable & Sendable>: Sendable {
         /// Fails as what was given did; that itself where nothing simpler was found.
-        package let smallest: Recording
+        package let smallest: RecordedChoices
         /// How many candidates were checked.
         package let candidates: Int
         package let ending: Ending
@@ -60,15 +60,15 @@ package struct Shrinker: Sendable {
     /// - Complexity: each candidate costs time in proportion to its choices besides `check`, and all of
     ///   them are kept until the end.
     package nonisolated(nonsending) func shrink<Identity>(
-        _ recording: Recording, failing identity: Identity,
-        check: nonisolated(nonsending) @escaping (inout Choices) async -> Outcome<Identity>
+        _ recording: RecordedChoices, failing identity: Identity,
+        check: nonisolated(nonsending) @escaping (inout Choices) async -> TrialResult<Identity>
     ) async -> Result<Identity> {
         var search = ShrinkSearch(
             from: recording, failing: identity, candidatesMax: candidatesMax,
             isOutOfTime: isOutOfTime, check: check)
         let ending: Ending
         do throws(ShrinkSearch<Identity>.OutOfBudget) {
-            var before: Recording
+            var before: RecordedChoices
             repeat {
                 before = search.best
                 try await search.deleteSpans()

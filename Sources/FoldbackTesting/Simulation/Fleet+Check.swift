@@ -105,7 +105,7 @@ extension Fleet {
     }
 
     private func compare(_ store: Store<P>, _ name: String, _ books: InProcessAuthority<P>) {
-        let sight = Sight(of: store)
+        let sight = Observation(of: store)
         // Besides the states what cannot differ, so that rows have to have the same.
         if let difference = sight.difference(
             from: sight.with(view: books.state, confirmed: books.state),

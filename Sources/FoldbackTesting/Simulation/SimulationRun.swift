@@ -17,7 +17,7 @@ public struct SimulationRun: Sendable {
     /// What happened: virtual time, who, what. Empty unless it was asked for.
     public let trace: [String]
 
-    let recording: Recording
+    let recording: RecordedChoices
     let script: [String]
     let stepCount: Int
     let violation: Violation?
@@ -28,7 +28,8 @@ public struct SimulationRun: Sendable {
     public var isClean: Bool { violation == nil }
 
     init(
-        _ recording: Recording, _ noted: FleetNotes.Content, _ script: [String], stepCount: Int,
+        _ recording: RecordedChoices, _ noted: FleetNotes.Content, _ script: [String],
+        stepCount: Int,
         onDisk: Int, lasted: Duration
     ) {
         self.recording = recording
@@ -45,7 +46,7 @@ public struct SimulationRun: Sendable {
     }
 
     /// Nothing could be drawn.
-    init(_ recording: Recording) {
+    init(_ recording: RecordedChoices) {
         self.recording = recording
         (operations, decidedCount, fired, onDiskCount) = (0, 0, [:], 0)
         (lasted, trace, script, stepCount) = (.zero, [], [], 0)

@@ -88,7 +88,7 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         return answer(outcome)
     }
 
-    private func answer(_ outcome: AnswerOutcome) -> JSON.Object {
+    private func answer(_ outcome: AnswerResult) -> JSON.Object {
         switch outcome {
         case .recorded(let sequence): ["sequence": .of(sequence)]
         case .ignored(let state): ["ignored": true, "state": .string(state.rawValue)]

@@ -33,7 +33,7 @@ private struct Recorder {
     let clock = ContinuousClock()
 
     private struct Keystroke: Sendable {
-        let recording: Recording
+        let recording: QueuedIntent
         let queuedAt: ContinuousClock.Instant
     }
 
@@ -62,7 +62,7 @@ private struct Recorder {
     private func type(
         _ edits: ArraySlice<Data>, _ keystrokes: AsyncStream<[Keystroke]>.Continuation
     ) async throws {
-        var inFlight: [Recording] = []
+        var inFlight: [QueuedIntent] = []
         inFlight.reserveCapacity(Record.inFlightMax)
         var oldest = 0
         // Handed on a few at a time: a stream costs more than what goes through it.

@@ -11,7 +11,7 @@ struct Mutants: AsyncParsableCommand {
             Tools/mutants copies the sources, puts every fault into the copy, each behind a switch, builds it
             once and runs this with one switch on after the other. Exit code 1 where one survives.
             """,
-        subcommands: [Prepare.self, Run.self, Try.self])
+        subcommands: [Prepare.self, Run.self, RunMutant.self])
 }
 
 /// Puts the faults into a copy of the sources.

@@ -87,13 +87,14 @@ private let answers: [Mutant] = [
         name: "a rejection folds nothing again", rule: "F10", law: .p4,
         fault: .source(
             "Foldback/Projection/Fold.swift",
-            "case .from(let number): staleFrom = min(number, staleFrom ?? number)",
-            "case .from(let number): if !MUTANT { staleFrom = min(number, staleFrom ?? number) }")),
+            "case .from(let number): rebaseFrom = min(number, rebaseFrom ?? number)",
+            "case .from(let number): if !MUTANT { rebaseFrom = min(number, rebaseFrom ?? number) }")
+    ),
     Mutant(
         name: "a batch folds the overlay again from its end", rule: "F9", law: .p2,
         fault: .source(
-            "Foldback/Projection/Fold.swift", "case .all: staleFrom = 0",
-            "case .all: if !MUTANT { staleFrom = 0 }")),
+            "Foldback/Projection/Fold.swift", "case .all: rebaseFrom = 0",
+            "case .all: if !MUTANT { rebaseFrom = 0 }")),
     Mutant(
         name: "what was conflicted once is called so for ever", rule: "F9", law: .p2,
         fault: .source(
@@ -199,8 +200,8 @@ private let sending: [Mutant] = [
         name: "sent before it is noted", rule: "A5", law: .p15,
         fault: .source(
             "FoldbackSync/Outbox.swift",
-            "let pending = try await store.note(attempts, flushes: flushes)",
-            "let pending = MUTANT ? attempts.keys.sorted() : try await store.note(attempts, flushes: flushes)"
+            "let pending = try await store.recordAttempts(attempts, flushes: flushes)",
+            "let pending = MUTANT ? attempts.keys.sorted() : try await store.recordAttempts(attempts, flushes: flushes)"
         )),
     Mutant(
         name: "no verdict counts as one", rule: "A4", law: .p15,

@@ -50,7 +50,7 @@ struct Simulate: AsyncParsableCommand {
         let first = seed ?? .random(in: 0...UInt64(UInt32.max))
         print("fleets of \(replicas) replicas from seed \(first) on")
         let (plain, stored) = (fleets(of: Counters.self), fleets(of: StoredFleet.self))
-        let campaign = Campaign(
+        let campaign = FleetRuns(
             seeds: first..<first + UInt64(seeds), durationMax: minutes.map { .seconds($0 * 60) }
         ) { seed in
             Self.hasRows(seed) ? await stored.run(seed: seed) : await plain.run(seed: seed)

@@ -20,14 +20,14 @@ package final class Checkpointer: Sendable {
         var failure: FoldbackError?
     }
 
-    private let intake: Intake
+    private let intake: CommandRunner
     private let policy: CheckpointPolicy
     private let format: EventFormat
     private let state: Mutex<State>
 
     /// - Parameter usable: the checkpoint that opening began at.
     package init(
-        _ intake: Intake, policy: CheckpointPolicy, format: EventFormat, usable: LogSequence
+        _ intake: CommandRunner, policy: CheckpointPolicy, format: EventFormat, usable: LogSequence
     ) {
         self.intake = intake
         self.format = format
@@ -49,7 +49,7 @@ package final class Checkpointer: Sendable {
     package var failure: FoldbackError? { state.withLock { $0.failure } }
 
     /// Called by the writer behind each commit. O(1).
-    private func published(_ published: Published) {
+    private func published(_ published: PublishedState) {
         let isDue = state.withLock { state in
             let entries = published.sequence.value - state.lastSequence.value
             return state.running == nil && published.firstUnreadable == nil && entries > 0
@@ -68,7 +68,7 @@ package final class Checkpointer: Sendable {
                 _ = await running.value
                 continue
             }
-            let published = intake.writer.published
+            let published = intake.writer.publishedState
             if published.sequence == newest { return }
             guard let task = begin(published) else { continue }
             return try await task.value.get()
@@ -76,7 +76,7 @@ package final class Checkpointer: Sendable {
     }
 
     /// Nil where one is being written already.
-    private func begin(_ published: Published) -> Task<Result<Void, FoldbackError>, Never>? {
+    private func begin(_ published: PublishedState) -> Task<Result<Void, FoldbackError>, Never>? {
         state.withLock { state in
             guard state.running == nil, published.sequence > state.usable else { return nil }
             state.lastSequence = published.sequence
@@ -94,14 +94,16 @@ package final class Checkpointer: Sendable {
         }
     }
 
-    private func written(_ published: Published) async -> Result<Void, FoldbackError> {
+    private func written(_ published: PublishedState) async -> Result<Void, FoldbackError> {
         do throws(FoldbackError) {
             // What an attempt that was cut off has left, and what other projections have at this sequence,
             // which must not lend this one its manifest.
             try await drop(unfinished() + [published.sequence])
             let rows = try await encoded(published)
             try requireSpace(for: rows.manifest.bytes)
-            for row in rows.rows { try await submit(.keep(row), bytes: row.bytes.count) }
+            for row in rows.rows {
+                try await submit(.writeCheckpointRow(row), bytes: row.bytes.count)
+            }
             state.withLock { state in
                 state.usable = published.sequence
                 state.usableBytes = rows.manifest.bytes
@@ -114,7 +116,8 @@ package final class Checkpointer: Sendable {
         }
     }
 
-    private func encoded(_ published: Published) async throws(FoldbackError) -> CheckpointRows {
+    private func encoded(_ published: PublishedState) async throws(FoldbackError) -> CheckpointRows
+    {
         let replicas = intake.storage.header.replicas
         let format = format
         return try await Platform.onThread { () throws(FoldbackError) in
@@ -154,7 +157,7 @@ package final class Checkpointer: Sendable {
                         reason: "rows of the checkpoint at \(sequence) cannot be removed")
                 }
                 last = keys
-                try await submit(.drop(keys), bytes: 0)
+                try await submit(.removeCheckpointRows(keys), bytes: 0)
             }
         }
     }

@@ -9,7 +9,7 @@ package final class Listeners: Sendable {
 
     private struct State {
         var nextID = 0
-        var views: [Int: @Sendable (Published?) -> Void] = [:]
+        var views: [Int: @Sendable (PublishedState?) -> Void] = [:]
         var intents: [IntentNumber: [Int: Woken]] = [:]
         var sequences: [Int: Woken] = [:]
         var rows: [Int: RowWatcher] = [:]
@@ -23,13 +23,13 @@ package final class Listeners: Sendable {
     // MARK: The writer
 
     /// - Parameter changes: of rows, for each stored projection; nil where they are not known.
-    package func published(_ new: Published, _ changes: [[RowChangeBytes]?]) {
+    package func notifyPublished(_ new: PublishedState, _ changes: [[RowChangeBytes]?]) {
         let (views, rows) = state.withLock { (Array($0.views.values), Array($0.rows.values)) }
         for listener in views { listener(new) }
-        for watcher in rows { watcher.published(new.sequence, changes) }
+        for watcher in rows { watcher.notifyPublished(new.sequence, changes) }
     }
 
-    package func answered(_ numbers: [IntentNumber]) {
+    package func notifyAnswered(_ numbers: [IntentNumber]) {
         let woken = state.withLock { state in
             var woken = Array(state.sequences.values)
             state.sequences.removeAll()
@@ -69,7 +69,7 @@ package final class Listeners: Sendable {
 
     /// Calls `listener` with each publication, and with nil at the end.
     /// - Returns: what ``stopViews(_:)`` takes; nil if the store is closed.
-    package func views(_ listener: @escaping @Sendable (Published?) -> Void) -> Int? {
+    package func views(_ listener: @escaping @Sendable (PublishedState?) -> Void) -> Int? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
             state.nextID += 1
@@ -99,7 +99,7 @@ package final class Listeners: Sendable {
     }
 
     /// What somebody waits for.
-    package enum Subject: Sendable {
+    package enum Topic: Sendable {
         case intent(IntentNumber)
         case nextCommit
     }
@@ -108,7 +108,7 @@ package final class Listeners: Sendable {
     ///
     /// - Parameter isStale: looked at after the place in the list has been taken, so that nothing that
     ///   happens meanwhile is missed; false returns at once.
-    package func wait(for subject: Subject, while isStale: @Sendable () -> Bool) async {
+    package func wait(for subject: Topic, whileUnchanged isUnchanged: @Sendable () -> Bool) async {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
@@ -125,7 +125,7 @@ package final class Listeners: Sendable {
                 }
                 if !isWaiting {
                     continuation.resume()
-                } else if !isStale() {
+                } else if !isUnchanged() {
                     wake(id, subject)
                 }
             }
@@ -134,7 +134,7 @@ package final class Listeners: Sendable {
         }
     }
 
-    private func wake(_ id: Int, _ subject: Subject) {
+    private func wake(_ id: Int, _ subject: Topic) {
         let continuation = state.withLock { state -> Woken? in
             switch subject {
             case .intent(let number):

@@ -34,20 +34,20 @@ package final class LogWriter: Sendable {
         committedAttempts = Mutex(attempts)
         var working = WorkingLog(
             fold, attempts: attempts, replicas: storage.header.replicas)
-        publication = Mutex(Publication(current: working.published()))
+        publication = Mutex(Publication(current: working.makePublishedState()))
         storage.endReadingForWriting()
         if let failure = working.fold.failure { throw failure }
         self.working = Mutex(working)
     }
 
     /// The last committed state; any thread, O(1).
-    package var published: Published { publication.withLock { $0.current } }
+    package var publishedState: PublishedState { publication.withLock { $0.current } }
 
     /// What belongs to the rows of a commit that is being read.
     ///
     /// Nil where commits have gone on meanwhile: a newer one is to be read.
-    package func published(at sequence: LogSequence) -> Published? {
-        publication.withLock { $0.published(at: sequence) }
+    package func publishedState(at sequence: LogSequence) -> PublishedState? {
+        publication.withLock { $0.publishedState(at: sequence) }
     }
 
     /// Attempts of pending intents as the last commit left them; any thread, O(1).
@@ -68,12 +68,12 @@ package final class LogWriter: Sendable {
         switch written {
         case .done(let results, let answered):
             for (request, result) in zip(requests, results) { request.complete(result) }
-            listeners.answered(answered)
+            listeners.notifyAnswered(answered)
         case .failed(let results, let failure):
             for (request, result) in zip(requests, results) {
                 request.complete(.failure(Self.error(failure, insteadOf: result)))
             }
-        case .undone(let error):
+        case .rolledBack(let error):
             guard requests.count > 1 else {
                 requests.first?.complete(.failure(error))
                 return
@@ -83,26 +83,26 @@ package final class LogWriter: Sendable {
     }
 
     private enum Written {
-        case done([Result<Outcome, FoldbackError>], answered: [IntentNumber])
+        case done([Result<RequestResult, FoldbackError>], answered: [IntentNumber])
         /// The store is latched.
-        case failed([Result<Outcome, FoldbackError>], StorageFailure)
+        case failed([Result<RequestResult, FoldbackError>], StorageFailure)
         /// Nothing has changed.
-        case undone(FoldbackError)
+        case rolledBack(FoldbackError)
     }
 
     private func write(_ requests: [Request], _ working: inout WorkingLog) -> Written {
         let before = working
-        working.begin(isWatched: listeners.watchesRows)
+        working.beginTransaction(isWatched: listeners.watchesRows)
         var results = requests.map { carryOut($0.work, in: &working) }
         if !working.batch.isEmpty {
             // Everything is folded before the commit, so that the view follows it at once (F15).
-            let next = working.batch.records.isEmpty ? nil : working.published()
+            let next = working.batch.records.isEmpty ? nil : working.makePublishedState()
             let changes = next == nil ? [] : working.fold.rows.map { $0.changes() }
             if next != nil { working.addRows() }
             storage.endReadingForWriting()
             if let failure = working.fold.failure {
                 working = before
-                return .undone(failure)
+                return .rolledBack(failure)
             }
             if let next { publication.withLock { $0.upcoming = next } }
             do throws(StorageFailure) {
@@ -111,7 +111,7 @@ package final class LogWriter: Sendable {
                 publication.withLock { $0.upcoming = nil }
                 guard error.leavesOutcomeUnknown else {
                     working = before
-                    return .undone(.storage(error))
+                    return .rolledBack(.storage(error))
                 }
                 latch.withLock { $0 = error }
                 return .failed(results, error)
@@ -121,24 +121,26 @@ package final class LogWriter: Sendable {
             }
             if let next {
                 publication.withLock { $0.publish(next) }
-                listeners.published(next, changes)
+                listeners.notifyPublished(next, changes)
             }
         }
         storage.endReadingForWriting()
         if let failure = working.fold.failure {
             working = before
-            return .undone(failure)
+            return .rolledBack(failure)
         }
         let answered = working.answered
         // What the transaction held is in the log, and must not be kept until the next one.
-        working.begin(isWatched: false)
+        working.beginTransaction(isWatched: false)
         sync(requests, &results)
         return .done(results, answered: answered)
     }
 
     /// Flushes where somebody asked for it. What was written is in the log; that it survives a power cut
     /// is what a failure leaves open.
-    private func sync(_ requests: [Request], _ results: inout [Result<Outcome, FoldbackError>]) {
+    private func sync(
+        _ requests: [Request], _ results: inout [Result<RequestResult, FoldbackError>]
+    ) {
         let asking = requests.indices.filter {
             requests[$0].work.asksForSync(isRelaxed: storage.isRelaxed)
         }
@@ -157,7 +159,7 @@ package final class LogWriter: Sendable {
     /// What the callers of a failed transaction hear (L6): where the disk may have it, "unknown", with
     /// the intent's id; decisions in the same transaction rest on it and are as unknown.
     private static func error(
-        _ failure: StorageFailure, insteadOf result: Result<Outcome, FoldbackError>
+        _ failure: StorageFailure, insteadOf result: Result<RequestResult, FoldbackError>
     ) -> FoldbackError {
         guard case .success(let outcome) = result else {
             return .outcomeUnknown(intent: nil, failure)
@@ -175,16 +177,17 @@ package final class LogWriter: Sendable {
 
     private func carryOut(
         _ work: Request.Work, in working: inout WorkingLog
-    ) -> Result<Outcome, FoldbackError> {
+    ) -> Result<RequestResult, FoldbackError> {
         do throws(FoldbackError) {
             switch work {
             case .sync: return .success(.synced)
-            case .attempt(let attempts, _): return .success(.attempted(working.note(attempts)))
-            case .keep(let row):
-                working.keep(row)
+            case .recordAttempts(let attempts, _):
+                return .success(.attempted(working.recordAttempts(attempts)))
+            case .writeCheckpointRow(let row):
+                working.writeCheckpointRow(row)
                 return .success(.checkpointsChanged)
-            case .drop(let keys):
-                working.drop(keys)
+            case .removeCheckpointRows(let keys):
+                working.removeCheckpointRows(keys)
                 return .success(.checkpointsChanged)
             case .command(let command, let isForced):
                 return .success(try carryOut(command, isForced: isForced, in: &working))
@@ -196,17 +199,17 @@ package final class LogWriter: Sendable {
 
     private func carryOut(
         _ command: Command, isForced: Bool, in working: inout WorkingLog
-    ) throws(FoldbackError) -> Outcome {
-        let subjects = try working.settled(
+    ) throws(FoldbackError) -> RequestResult {
+        let subjects = try working.lookUpSettled(
             command.named(in: storage.header.replicas), in: storage, codec)
         let time = clock()
         let decision = working.fold.state.decision(
             for: command, settled: subjects.mapValues(\.intent), time: time)
         func append(_ entry: Entry) throws(FoldbackError) -> LogSequence {
-            if !isForced, let reason = working.inapplicable(entry) {
+            if !isForced, let reason = working.tryApply(entry) {
                 throw .inapplicable(reason: reason)
             }
-            working.append(entry, time: time, subjects: subjects)
+            working.appendEntry(entry, time: time, subjects: subjects)
             return working.fold.state.sequence
         }
         switch decision {
@@ -215,7 +218,7 @@ package final class LogWriter: Sendable {
         case .append(.confirmed(let batch)):
             let sequence = try append(.confirmed(batch))
             return .confirmed(sequence, through: working.fold.state.through)
-        case .append(.withdrawn(let number)) where working.attempts[number] != nil:
+        case .append(.changed(let number, .withdrawn)) where working.attempts[number] != nil:
             throw .mayHaveLeft(number)
         case .append(let entry): return .appended(try append(entry))
         case .join(let number, let entry):
@@ -233,21 +236,21 @@ package final class LogWriter: Sendable {
 
 /// What readers get, and what they may meet on the disk beside it.
 private struct Publication {
-    var current: Published
+    var current: PublishedState
     /// The one before: somebody may have begun to read it.
-    private var previous: Published?
+    private var previous: PublishedState?
     /// Written and not yet published.
-    var upcoming: Published?
+    var upcoming: PublishedState?
 
-    init(current: Published) { self.current = current }
+    init(current: PublishedState) { self.current = current }
 
-    mutating func publish(_ next: Published) {
+    mutating func publish(_ next: PublishedState) {
         previous = next.rows.isEmpty ? nil : current
         current = next
         upcoming = nil
     }
 
-    func published(at sequence: LogSequence) -> Published? {
+    func publishedState(at sequence: LogSequence) -> PublishedState? {
         [current, upcoming, previous].lazy.compactMap { $0 }.first { $0.sequence == sequence }
     }
 }
@@ -257,8 +260,8 @@ extension Request.Work {
     fileprivate func asksForSync(isRelaxed: Bool) -> Bool {
         switch self {
         case .sync: true
-        case .attempt(_, let flushes): flushes && isRelaxed
-        case .command, .keep, .drop: false
+        case .recordAttempts(_, let flushes): flushes && isRelaxed
+        case .command, .writeCheckpointRow, .removeCheckpointRows: false
         }
     }
 }

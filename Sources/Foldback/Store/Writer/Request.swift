@@ -9,22 +9,22 @@ package final class Request: Sendable {
         case sync
         /// Writes attempts of those intents that are pending still. `flushes`: what came before, and the
         /// intents themselves, survive a power cut then (L2).
-        case attempt([IntentNumber: Attempt], flushes: Bool)
+        case recordAttempts([IntentNumber: Attempt], flushes: Bool)
         /// Writes a piece of a checkpoint (L4).
-        case keep(CheckpointRow)
+        case writeCheckpointRow(CheckpointRow)
         /// Removes what is left of one that is no longer needed.
-        case drop([CheckpointKey])
+        case removeCheckpointRows([CheckpointKey])
     }
 
-    private typealias Waiting = UnsafeContinuation<Result<Outcome, FoldbackError>, Never>
+    private typealias Waiting = UnsafeContinuation<Result<RequestResult, FoldbackError>, Never>
 
     private enum State {
         case open
         /// By one caller, as almost always, and others.
         case awaited(Waiting, others: [Waiting])
-        case done(Result<Outcome, FoldbackError>)
+        case done(Result<RequestResult, FoldbackError>)
 
-        var result: Result<Outcome, FoldbackError>? {
+        var result: Result<RequestResult, FoldbackError>? {
             guard case .done(let result) = self else { return nil }
             return result
         }
@@ -39,7 +39,7 @@ package final class Request: Sendable {
         self.bytes = bytes
     }
 
-    package func complete(_ result: Result<Outcome, FoldbackError>) {
+    package func complete(_ result: Result<RequestResult, FoldbackError>) {
         let before = state.withLock { state in
             defer { state = .done(result) }
             return state
@@ -54,10 +54,10 @@ package final class Request: Sendable {
     }
 
     /// The true outcome; a cancelled caller waits for it as well, for the command is on its way (L3).
-    package nonisolated(nonsending) func outcome() async throws(FoldbackError) -> Outcome {
+    package nonisolated(nonsending) func outcome() async throws(FoldbackError) -> RequestResult {
         if let result = state.withLock({ $0.result }) { return try result.get() }
         let result = await withUnsafeContinuation { continuation in
-            let result = state.withLock { state -> Result<Outcome, FoldbackError>? in
+            let result = state.withLock { state -> Result<RequestResult, FoldbackError>? in
                 switch state {
                 case .open: state = .awaited(continuation, others: [])
                 case .awaited(let first, let others):
@@ -73,7 +73,7 @@ package final class Request: Sendable {
 }
 
 /// What became of a request.
-package enum Outcome: Sendable {
+package enum RequestResult: Sendable {
     case recorded(IntentID, LogSequence)
     /// The intent with the same once key, and its own entry (F14).
     case joined(IntentID, LogSequence)

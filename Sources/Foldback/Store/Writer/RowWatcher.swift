@@ -5,7 +5,7 @@ package final class RowWatcher: Sendable {
     /// What has changed since the last was taken.
     package struct Gathered: Sendable {
         package var sequence: LogSequence
-        package var changes: [KeyBytes: (old: SeenRow, new: SeenRow)] = [:]
+        package var changes: [KeyBytes: (old: VisibleRow, new: VisibleRow)] = [:]
         /// Of all that these rows were in between.
         fileprivate var bytes = 0
         /// False: more has changed than is kept here.
@@ -41,7 +41,7 @@ package final class RowWatcher: Sendable {
     }
 
     /// Called by the writer behind each commit.
-    func published(_ sequence: LogSequence, _ changes: [[RowChangeBytes]?]) {
+    func notifyPublished(_ sequence: LogSequence, _ changes: [[RowChangeBytes]?]) {
         let changes = changes[index]
         let isEmpty = gathered.withLock { gathered in
             gathered.sequence = sequence
@@ -73,6 +73,6 @@ package final class RowWatcher: Sendable {
     }
 }
 
-extension SeenRow {
+extension VisibleRow {
     fileprivate var bytes: Int { value.bytes?.count ?? 0 }
 }

@@ -6,16 +6,16 @@ extension StoreCore {
         of number: IntentNumber
     ) throws(FoldbackError) -> KnownIntent {
         try storage.requireUsable()
-        let published = writer.published
+        let published = writer.publishedState
         guard 1 <= number, number < published.nextNumber else { throw .unknownIntent(number) }
         if let intent = published.overlay[number] {
             return KnownIntent(
                 recorded: intent.recorded, state: intent.state,
                 answeredAt: intent.acceptance?.sequence)
         }
-        let (row, recorded) = try storage.recall(number, codec: codec)
+        let (row, recorded) = try storage.settledIntent(number, codec: codec)
         // A commit that is not published yet, but will be at once: nobody hears of it before (F15).
-        guard row.verdictSequence <= writer.published.sequence else {
+        guard row.verdictSequence <= writer.publishedState.sequence else {
             if let failure = writer.latched { throw .latched(failure) }
             return try status(of: number)
         }
@@ -35,7 +35,7 @@ extension StoreCore {
         of number: IntentNumber, at sequence: LogSequence
     ) throws(FoldbackError) -> Rejection {
         let record = try records(from: sequence, upTo: sequence).first
-        guard let record, case .rejected(number, let rejection) = record.entry else {
+        guard let record, case .changed(number, .rejected(let rejection)) = record.entry else {
             throw .damaged(
                 path: storage.path, sequence: sequence,
                 reason: "it should be the rejection of intent \(number)")
@@ -65,7 +65,7 @@ extension StoreCore {
             guard !writer.listeners.isClosed else { throw .closed(path: storage.path) }
             guard !Task.isCancelled else { throw .cancelled }
             await writer.listeners.wait(for: .intent(number)) { [writer] in
-                writer.published.overlay[number]?.state == status.state
+                writer.publishedState.overlay[number]?.state == status.state
             }
         }
     }
@@ -79,7 +79,7 @@ extension StoreCore {
         let (storage, codec, writer) = (storage, codec, writer)
         return try await Platform.onThread { () throws(FoldbackError) in
             var verifier = Verifier(storage, folds: folds, rows: rows, codec: codec)
-            return try verifier.verification(against: writer.published)
+            return try verifier.verification(against: writer.publishedState)
         }
     }
 }
@@ -95,14 +95,14 @@ package struct KnownIntent: Sendable {
 
     package var answer: Answer? {
         guard let answeredAt else { return nil }
-        let outcome: Answer.Outcome
+        let content: Answer.Content
         switch state {
         case .pending: return nil
-        case .accepted: outcome = .accepted
-        case .confirmed: outcome = .confirmed
-        case .rejected: outcome = .rejected(rejection ?? Rejection(message: ""))
-        case .withdrawn: outcome = .withdrawn
+        case .accepted: content = .accepted
+        case .confirmed: content = .confirmed
+        case .rejected: content = .rejected(rejection ?? Rejection(message: ""))
+        case .withdrawn: content = .withdrawn
         }
-        return Answer(intent: recorded.number, outcome: outcome, sequence: answeredAt)
+        return Answer(intent: recorded.number, content: content, sequence: answeredAt)
     }
 }

@@ -5,19 +5,20 @@ import Synchronization
 package final class StoreCore: Sendable {
     package let codec: any PayloadCodec
     /// Where folding began when the log was opened.
-    package let start: FoldingStart
+    package let replayStart: ReplayStart
     package let checkpointer: Checkpointer
-    private let intake: Intake
+    private let intake: CommandRunner
 
     package var storage: any LogStorage { intake.storage }
     package var writer: LogWriter { intake.writer }
 
     private init(
-        _ intake: Intake, codec: any PayloadCodec, start: FoldingStart, policy: CheckpointPolicy
+        _ intake: CommandRunner, codec: any PayloadCodec, start: ReplayStart,
+        policy: CheckpointPolicy
     ) {
         self.intake = intake
         self.codec = codec
-        self.start = start
+        replayStart = start
         checkpointer = Checkpointer(
             intake, policy: policy, format: codec.format ?? .none, usable: start.checkpoint)
     }
@@ -32,13 +33,13 @@ package final class StoreCore: Sendable {
     package static func open(
         codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
         clock: @escaping @Sendable () -> Timestamp, policy: CheckpointPolicy,
-        progress: (@Sendable (CatchingUp) -> Void)? = nil,
+        progress: (@Sendable (CatchUpProgress) -> Void)? = nil,
         _ openStorage: @escaping @Sendable () throws(FoldbackError) -> any LogStorage
     ) async throws(FoldbackError) -> StoreCore {
         let opened = await withUnsafeContinuation {
             (opened: UnsafeContinuation<Result<StoreCore, FoldbackError>, Never>) in
             Platform.startThread {
-                let intake: Intake
+                let intake: CommandRunner
                 do throws(FoldbackError) {
                     // Given to whoever opens, and not kept: the thread must not keep alive what would
                     // end it.
@@ -59,17 +60,17 @@ package final class StoreCore: Sendable {
 
     /// Folds the log, on the calling thread.
     ///
-    /// - Parameter hasThread: whether a thread will call the intake's ``Intake/run()``; else whoever
+    /// - Parameter hasThread: whether a thread will call the intake's ``CommandRunner/run()``; else whoever
     ///   comes first carries commands out: in memory, and where a simulation must be repeatable.
     package convenience init(
         on storage: any LogStorage, codec: any PayloadCodec, folds: [any AnyFold],
         rows: [RowFold] = [], clock: @escaping @Sendable () -> Timestamp,
         policy: CheckpointPolicy, hasThread: Bool,
-        progress: (@Sendable (CatchingUp) -> Void)? = nil
+        progress: (@Sendable (CatchUpProgress) -> Void)? = nil
     ) throws(FoldbackError) {
         do throws(FoldbackError) {
             let (rows, outdated) = try storage.attached(rows, codec: codec)
-            var catchUp = try CatchUp(storage, progress)
+            var catchUp = try RowCatchUp(storage, progress)
             var (fold, start) = try LogFold.folded(
                 storage, folds: folds, rows: rows, codec: codec
             ) { fold throws(FoldbackError) in try catchUp.took(&fold) }
@@ -79,7 +80,7 @@ package final class StoreCore: Sendable {
             let writer = try LogWriter(
                 fold, attempts: attempts, on: storage, codec: codec, clock: clock)
             self.init(
-                Intake(storage, writer, hasThread: hasThread), codec: codec, start: start,
+                CommandRunner(storage, writer, hasThread: hasThread), codec: codec, start: start,
                 policy: policy)
         } catch {
             storage.close()
@@ -106,21 +107,22 @@ package final class StoreCore: Sendable {
         } catch {
             preconditionFailure("a log without rows cannot have a damaged one: \(error)")
         }
-        let start = FoldingStart(checkpoint: 0, entriesFolded: 0, refused: [])
+        let start = ReplayStart(checkpoint: 0, entriesFolded: 0, refused: [])
         return StoreCore(
-            Intake(storage, writer, hasThread: false), codec: codec, start: start, policy: .manual)
+            CommandRunner(storage, writer, hasThread: false), codec: codec, start: start,
+            policy: .manual)
     }
 
     // MARK: Commands
 
-    /// See ``Intake/submit(_:bytes:)``.
+    /// See ``CommandRunner/submit(_:bytes:)``.
     package nonisolated(nonsending) func submit(
         _ work: Request.Work, bytes: Int
     ) async throws(FoldbackError) -> Request {
         try await intake.submit(work, bytes: bytes)
     }
 
-    /// See ``Intake/submit(contentsOf:)``.
+    /// See ``CommandRunner/submit(contentsOf:)``.
     package nonisolated(nonsending) func submit(
         contentsOf works: [(work: Request.Work, bytes: Int)]
     ) async -> (queued: [Request], failure: FoldbackError?) {

@@ -9,7 +9,7 @@ package struct WorkingLog: Sendable {
     package private(set) var attempts: Attempts
     private let replicas: ReplicaTable
     /// The intent that the folds already have, from having been tried (F9).
-    private var tried: IntentNumber?
+    private var appliedIntent: IntentNumber?
 
     package init(_ fold: LogFold, attempts: Attempts, replicas: ReplicaTable) {
         self.fold = fold
@@ -18,10 +18,10 @@ package struct WorkingLog: Sendable {
     }
 
     /// - Parameter isWatched: whether somebody wants to know which rows change.
-    package mutating func begin(isWatched: Bool) {
+    package mutating func beginTransaction(isWatched: Bool) {
         batch = WriteBatch()
         answered = []
-        for index in fold.rows.indices { fold.rows[index].begin(isWatched: isWatched) }
+        for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: isWatched) }
     }
 
     /// Adds what stored projections write, once everything is folded (L4).
@@ -33,23 +33,23 @@ package struct WorkingLog: Sendable {
     /// those with the intent.
     ///
     /// A confirm-only intent is not folded before it is confirmed, so nothing can be said (F13).
-    package mutating func inapplicable(_ entry: Entry) -> String? {
+    package mutating func tryApply(_ entry: Entry) -> String? {
         guard case .intent(let recorded) = entry, !recorded.isConfirmOnly else { return nil }
         let intent = UnsettledIntent(recorded)
         var reason: String?
         for index in fold.folds.indices {
-            fold.folds[index].foldStale(over: fold.state.overlay)
-            if let error = fold.folds[index].append(intent) { reason = reason ?? "\(error)" }
+            fold.folds[index].rebaseView(over: fold.state.overlay)
+            if let error = fold.folds[index].applyNewest(intent) { reason = reason ?? "\(error)" }
         }
         for index in fold.rows.indices {
-            fold.rows[index].foldStale(over: fold.state.overlay)
-            if let error = fold.rows[index].append(intent) { reason = reason ?? "\(error)" }
+            fold.rows[index].rebaseView(over: fold.state.overlay)
+            if let error = fold.rows[index].applyNewest(intent) { reason = reason ?? "\(error)" }
         }
         if reason == nil {
-            tried = recorded.number
+            appliedIntent = recorded.number
         } else {
-            for index in fold.folds.indices { fold.folds[index].retract(recorded.number) }
-            for index in fold.rows.indices { fold.rows[index].retract(recorded.number) }
+            for index in fold.folds.indices { fold.folds[index].rollBackLast(recorded.number) }
+            for index in fold.rows.indices { fold.rows[index].rollBackLast(recorded.number) }
         }
         return reason
     }
@@ -59,8 +59,8 @@ package struct WorkingLog: Sendable {
     ///   - subjects: the settled intents that its command names.
     ///   - sequence: nil: the next one.
     ///   - replica: that wrote it; nil: the log's present one.
-    package mutating func append(
-        _ entry: Entry, time: Timestamp, subjects: [IntentNumber: SettledSubject],
+    package mutating func appendEntry(
+        _ entry: Entry, time: Timestamp, subjects: [IntentNumber: SettledIntentRow],
         at sequence: LogSequence? = nil, replica: ReplicaID? = nil
     ) {
         let sequence = sequence ?? fold.state.sequence.next
@@ -72,20 +72,25 @@ package struct WorkingLog: Sendable {
             entry: entry)
         let (bytes, checksum) = record.encoded(predecessor: fold.chain, replicas: replicas)
         batch.append(bytes, at: sequence)
-        let recalled = fold.state.recalled(by: entry).flatMap { subjects[$0]?.intent.recorded }
-        let effects = fold.append(
-            entry, at: sequence, checksum: checksum, bytes: bytes.count, recalled: recalled)
-        note(effects, subjects)
+        let settledIntent = fold.state.settledIntentNeeded(by: entry).flatMap {
+            subjects[$0]?.intent.recorded
+        }
+        let effects = fold.advance(
+            entry, at: sequence, checksum: checksum, bytes: bytes.count,
+            settledIntent: settledIntent)
+        applySettlements(effects, subjects)
         perform(effects.fold)
     }
 
     /// Changes what is kept of checkpoints; the log stays as it is.
-    mutating func keep(_ row: CheckpointRow) { batch.append(row) }
+    mutating func writeCheckpointRow(_ row: CheckpointRow) { batch.append(row) }
 
-    mutating func drop(_ keys: [CheckpointKey]) { batch.removedCheckpointRows += keys }
+    mutating func removeCheckpointRows(_ keys: [CheckpointKey]) {
+        batch.removedCheckpointRows += keys
+    }
 
     /// Notes attempts of those intents that are pending still, and says which.
-    package mutating func note(_ attempts: [IntentNumber: Attempt]) -> [IntentNumber] {
+    package mutating func recordAttempts(_ attempts: [IntentNumber: Attempt]) -> [IntentNumber] {
         let pending = attempts.keys.sorted()
             .filter { fold.state.overlay[$0]?.state == .pending }
         for number in pending {
@@ -95,8 +100,8 @@ package struct WorkingLog: Sendable {
         return pending
     }
 
-    private mutating func note(
-        _ effects: Effects, _ subjects: [IntentNumber: SettledSubject]
+    private mutating func applySettlements(
+        _ effects: Effects, _ subjects: [IntentNumber: SettledIntentRow]
     ) {
         answered += effects.answered
         // An answer ends the attempts, in its own transaction.
@@ -111,14 +116,14 @@ package struct WorkingLog: Sendable {
             guard let intent = change.intentSequence ?? old?.intentSequence,
                 let verdict = change.verdictSequence ?? old?.verdictSequence
             else { preconditionFailure("intent \(change.number) was not looked up") }
-            batch.verdicts[change.number] = VerdictRow(
+            batch.verdicts[change.number] = SettlementRow(
                 verdict: change.verdict, intentSequence: intent, verdictSequence: verdict)
         }
         for number in effects.reopened {
             guard let old = subjects[number]?.row else {
                 preconditionFailure("intent \(number) was not looked up")
             }
-            batch.verdicts[number] = VerdictRow(
+            batch.verdicts[number] = SettlementRow(
                 verdict: nil, intentSequence: old.intentSequence,
                 verdictSequence: fold.state.sequence)
         }
@@ -126,13 +131,13 @@ package struct WorkingLog: Sendable {
 
     private mutating func perform(_ plan: FoldPlan) {
         var plan = plan
-        if case .append(let intent) = plan.view, intent.recorded.number == tried {
-            plan.view = .none
+        if case .apply(let intent) = plan.view, intent.recorded.number == appliedIntent {
+            plan.view = .unchanged
         }
-        tried = nil
+        appliedIntent = nil
         fold.perform(plan)
     }
 
     /// What readers are to see once the transaction is committed.
-    package mutating func published() -> Published { fold.published() }
+    package mutating func makePublishedState() -> PublishedState { fold.makePublishedState() }
 }

@@ -40,7 +40,7 @@ enum Main {
         let durable = try await WithFoldback(at: directory.appending(path: "durable"), .durable)
         let normal = try WithGRDB(at: directory.appending(path: "normal.sqlite").path, .normal)
         let relaxed = try await WithFoldback(at: directory.appending(path: "relaxed"), .relaxed)
-        let course = Course(time: .milliseconds(600))
+        let course = Workload(time: .milliseconds(600))
         var times = Array(repeating: Times(), count: 4)
         for round in 0..<rounds {
             writeError("round \(round + 1) of \(rounds)")

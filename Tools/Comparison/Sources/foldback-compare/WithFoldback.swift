@@ -2,7 +2,7 @@ import Foldback
 import Foundation
 
 /// Foldback with rows on disk; a server that only answers.
-struct WithFoldback: Side {
+struct WithFoldback: Contender {
     private let store: Store<Messages>
 
     init(at directory: URL, _ durability: Durability) async throws {

@@ -11,7 +11,7 @@ import GRDB
 /// - Statements: records prepare theirs once for each connection.
 /// - `init(row:)` written by hand where reading has to be fast: "Codable Records" in the README says that
 ///   they cost more.
-struct WithGRDB: Side {
+struct WithGRDB: Contender {
     enum Synchronous: Int, Sendable {
         /// What GRDB sets where it sets up WAL: a commit is not flushed, and a power cut undoes the
         /// last ones.

@@ -19,7 +19,7 @@ struct Expectation {
     ///
     /// Of confirmed state it is always true that it is the authority's fold up to the same position,
     /// whatever is pending.
-    func check(_ stage: Stage) throws {
+    func check(_ stage: FeedClient) throws {
         let snapshot = stage.store.snapshot
         let theirs = try stage.server.feed(for: "mia", through: snapshot.through)
         let marks = snapshot.overlay.map { ($0.number, Mark($0, in: snapshot)) }

@@ -21,7 +21,7 @@ struct Story: AsyncParsableCommand {
 
     func run() async throws {
         let log = try freshLog("feed.log", in: directory)
-        var teller = Teller(stage: try await Stage(log: log))
+        var teller = Teller(stage: try await FeedClient(log: log))
         write(
             """
             Mia's device, and an authority that answers when it likes. Bo and Cleo use the app as well;
@@ -41,12 +41,12 @@ struct Story: AsyncParsableCommand {
 
 /// Plays the story, shows it, and compares every moment of it with what must be seen.
 private struct Teller {
-    private var stage: Stage
+    private var stage: FeedClient
     private var expectation = Expectation()
     /// Where each moment is in the log, and what is in view then.
     private var seen: [(sequence: LogSequence, view: Feed)] = []
 
-    init(stage: Stage) { self.stage = stage }
+    init(stage: FeedClient) { self.stage = stage }
 
     mutating func tell(_ step: Step, _ number: Int) async throws {
         write("\n\(number). \(step.title)\n   \(step.scene)\n")

@@ -1,0 +1,208 @@
+/// Stored projections and the rows that a log has of them.
+extension LogStorage {
+    /// The projections over their rows in this log; those that it does not have yet begin before the
+    /// first entry.
+    ///
+    /// - Parameter codec: the store's. Rows that were made by one of another format are made again, for it may
+    ///   have read more or less; so are those that lack an event which this one can read (L5).
+    /// - Returns: also those rows that nobody will want any more: of other versions of these projections,
+    ///   those that are made again, and what is left of any whose removal was cut off.
+    /// - Throws: `.damaged`, `.newerFormat`, `.storage`.
+    package func attached(
+        _ folds: [RowFold], codec: any PayloadCodec
+    ) throws(FoldbackError) -> (folds: [RowFold], outdated: [StoredRowsHeader]) {
+        guard !folds.isEmpty else { return ([], []) }
+        let headers = try storedRows()
+        let format = codec.format ?? .none
+        var fresh = FreshNumbers(behind: headers)
+        var attached = folds
+        for index in attached.indices {
+            let fold = attached[index]
+            // The last one: where rows are being made again, the old ones are there until that is done.
+            let header = headers.last {
+                $0.identity == fold.identity && $0.schema == fold.schema.schema.summary
+                    && $0.format == format
+            }
+            var faults: [Fault] = []
+            if let header { faults = try self.faults(of: header.number) }
+            if let header, try !canReadMore(than: faults, codec) {
+                attached[index].attach(
+                    to: self, number: header.number, format: format, sequence: header.sequence,
+                    faults: faults)
+            } else {
+                attached[index].attach(
+                    to: self, number: try fresh.next(in: self), format: format, sequence: 0,
+                    faults: [])
+            }
+        }
+        let used = Set(attached.map(\.schema.number))
+        let names = Set(attached.map(\.identity.name))
+        let outdated = headers.filter {
+            !used.contains($0.number) && (names.contains($0.identity.name) || $0.isDropped)
+        }
+        return (attached, outdated)
+    }
+
+    fileprivate func rowNumbers() throws(FoldbackError) -> [UInt32] {
+        do { return try readRows { try $0.numbers() } } catch {
+            throw FoldbackError(reading: error, at: path)
+        }
+    }
+
+    /// All rows that the log has, whosever they are: also those whose header is missing or damaged.
+    ///
+    /// - Throws: `.newerFormat` where a header is; `.damaged` where they cannot be counted; `.storage`.
+    package func everyStoredRows() throws(FoldbackError) -> [StoredRowsHeader] {
+        var headers: [UInt32: StoredRowsHeader] = [:]
+        for number in try rowNumbers() { headers[number] = .unknown(number) }
+        for (number, bytes) in try projectionHeaders() {
+            do throws(FormatError) {
+                headers[number] = try StoredRowsHeader(decoding: bytes, of: number)
+            } catch {
+                guard case .damaged = error else {
+                    throw FoldbackError(
+                        error, at: "\(path), stored projection \(number)", sequence: nil)
+                }
+                headers[number] = .unknown(number)
+            }
+        }
+        return headers.values.sorted { $0.number < $1.number }
+    }
+
+    /// Whose rows the log has, by number.
+    package func storedRows() throws(FoldbackError) -> [StoredRowsHeader] {
+        var headers: [StoredRowsHeader] = []
+        for (number, bytes) in try projectionHeaders() {
+            do throws(FormatError) {
+                headers.append(try StoredRowsHeader(decoding: bytes, of: number))
+            } catch {
+                throw FoldbackError(
+                    error, at: "\(path), stored projection \(number)", sequence: nil)
+            }
+        }
+        return headers
+    }
+
+    private func faults(of number: UInt32) throws(FoldbackError) -> [Fault] {
+        var faults: [Fault] = []
+        do {
+            try readRows { rows in
+                let span = KeySpan(prefix: StoredRow.faultPrefix(number))
+                try rows.scan(span, backwards: false) { _, bytes in
+                    faults.append(try Fault(decoding: [UInt8](copying: bytes)))
+                    return true
+                }
+            }
+        } catch let error as FormatError {
+            throw FoldbackError(
+                error, at: "\(path), faults of stored projection \(number)", sequence: nil)
+        } catch {
+            throw FoldbackError(reading: error, at: path)
+        }
+        return faults
+    }
+
+    /// Whether an event can be read now that was a fault because it could not: of one origin there are fewer
+    /// in its entry than there are such faults.
+    ///
+    /// - Complexity: reads the entries of such faults; nothing where there are none.
+    private func canReadMore(
+        than faults: [Fault], _ codec: any PayloadCodec
+    ) throws(FoldbackError) -> Bool {
+        let unreadable = faults.filter { UnreadableEvent.isReason(of: $0) }
+        for (sequence, faults) in Dictionary(grouping: unreadable, by: \.sequence) {
+            var left: [EventContext.Origin: Int] = [:]
+            for confirmed in try confirmed(by: sequence, codec) where confirmed.payload.isUnreadable
+            {
+                left[confirmed.context.origin, default: 0] += 1
+            }
+            for (origin, faults) in Dictionary(grouping: faults, by: \.origin)
+            where left[origin, default: 0] < faults.count { return true }
+        }
+        return false
+    }
+
+    /// The events that an entry confirmed, or brought again.
+    private func confirmed(
+        by sequence: LogSequence, _ codec: any PayloadCodec
+    ) throws(FoldbackError) -> [Folded] {
+        guard let bytes = try record(at: sequence) else {
+            throw .damaged(path: path, sequence: sequence, reason: "the record is missing")
+        }
+        let entry: Entry
+        do throws(FormatError) {
+            entry = try Record.decoded(
+                bytes, at: sequence, predecessor: nil, replicas: header.replicas, codec: codec
+            ).record.entry
+        } catch {
+            throw FoldbackError(error, at: path, sequence: sequence)
+        }
+        switch entry {
+        case .confirmed(let batch):
+            return batch.events.map { Folded(payload: $0.payload, context: $0.context) }
+        case .acknowledged(let answer):
+            let recorded = try settledIntent(answer.number, codec: codec).recorded
+            return [
+                Folded(
+                    payload: answer.replacement ?? recorded.payload,
+                    context: EventContext(.intent(recorded.id)))
+            ]
+        case .intent, .changed: return []
+        }
+    }
+
+    /// Removes rows, in bounded pieces. What is left when that is cut off is removed the next time that a store
+    /// with stored projections is opened, whosever it is.
+    package func dropRows(_ outdated: [StoredRowsHeader]) throws(FoldbackError) {
+        for header in outdated {
+            let span = KeySpan(prefix: StoredRow.prefix(of: header.number))
+            var isOver = false
+            while !isOver {
+                let keys = try rowKeys(in: span, countMax: Limits.rowDropCountMax)
+                isOver = keys.count < Limits.rowDropCountMax
+                var batch = WriteBatch()
+                for key in keys { batch.append(key, nil) }
+                // Nobody may take what is left for the whole.
+                if isOver {
+                    batch.dropProjection(header.number)
+                } else {
+                    batch.append(header.dropped)
+                }
+                do throws(StorageFailure) { try write(batch) } catch { throw .storage(error) }
+            }
+        }
+    }
+}
+
+extension FoldbackError {
+    /// What reading rows threw, which is ours unless it came from a closure.
+    package init(reading error: any Error, at path: String) {
+        self =
+            error as? FoldbackError
+            ?? .damaged(path: path, sequence: nil, reason: "its rows cannot be read: \(error)")
+    }
+}
+
+/// Numbers that no header has, and no row: one without a header would be taken for the new projection's. Rows are
+/// looked at once somebody wants a number.
+private struct FreshNumbers {
+    private var last: UInt32
+    private var used: Set<UInt32>?
+
+    init(behind headers: [StoredRowsHeader]) { last = headers.map(\.number).max() ?? 0 }
+
+    mutating func next(in storage: any LogStorage) throws(FoldbackError) -> UInt32 {
+        let used: Set<UInt32>
+        if let known = self.used { used = known } else { used = Set(try storage.rowNumbers()) }
+        self.used = used
+        repeat {
+            guard last < .max else {
+                throw .damaged(
+                    path: storage.path, sequence: nil,
+                    reason: "stored projections have no number left")
+            }
+            last += 1
+        } while used.contains(last)
+        return last
+    }
+}

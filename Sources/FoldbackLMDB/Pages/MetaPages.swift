@@ -1,0 +1,101 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#endif
+
+/// The two meta pages at the file's start, of which each commit writes the other one.
+struct MetaPages {
+    private static let version: UInt32 = 1
+    /// LMDB changes fewer pages in one transaction (midl.h): the last page's number can be beyond the
+    /// file's end by pages that were freed again before they were written.
+    private static let unwrittenPagesMax: UInt64 = 131_072
+    /// MDB_INTEGERKEY: transactions are the free tree's keys.
+    private static let freeFlags: UInt16 = 8
+    /// MDB_NOSUBDIR, which tools that make a single file leave there.
+    private static let harmlessFlags: UInt16 = 0x4000
+
+    private let metas: [Meta]
+    /// Whether each page says that it is a meta page of LMDB's.
+    private let isMeta: [Bool]
+    private let fileBytes: Int
+
+    /// Nil where there is no file, or an empty one.
+    init?(_ path: String) throws(LMDBError) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw LMDBError(.openEnvironment, .system(errno: errno))
+        }
+        defer { close(file) }
+        var info = stat()
+        guard fstat(file, &info) == 0 else {
+            throw LMDBError(.openEnvironment, .system(errno: errno))
+        }
+        fileBytes = Int(info.st_size)
+        guard fileBytes > 0 else { return nil }
+        let first = try Self.page(at: 0, of: file)
+        let pageSize = Meta(first).pageSize
+        let second = try Self.page(
+            at: Meta.pageSizes.contains(pageSize) ? pageSize : 4_096, of: file)
+        metas = [Meta(first), Meta(second)]
+        isMeta = [first, second].map {
+            $0.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == 8
+                && Meta($0).magic == Meta.magic
+        }
+        first.deallocate()
+        second.deallocate()
+    }
+
+    private static func page(
+        at offset: Int, of file: Int32
+    ) throws(LMDBError) -> UnsafeRawBufferPointer {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Page.headerBytes + Meta.bytes, alignment: 8)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        guard pread(file, bytes.baseAddress, bytes.count, off_t(offset)) >= 0 else {
+            bytes.deallocate()
+            throw LMDBError(.openEnvironment, .system(errno: errno))
+        }
+        return UnsafeRawBufferPointer(bytes)
+    }
+
+    /// What LMDB would not notice, and would follow. What is no file of LMDB's at all is left to LMDB to
+    /// say.
+    /// - Throws: `.damagedPage`.
+    func requireSound() throws(LMDBError) {
+        guard isMeta.contains(true) else { return }
+        for page in [0, 1] where !isMeta[page] { throw damage(page, "it is not a meta page") }
+        for page in [0, 1] where metas[page].version != Self.version {
+            guard metas[1 - page].version == Self.version else { return }
+            throw damage(page, "it is of format \(metas[page].version)")
+        }
+        let size = metas[0].pageSize
+        guard size == metas[1].pageSize, Meta.pageSizes.contains(size), size.nonzeroBitCount == 1
+        else { throw damage(0, "its page size is \(size), the other's \(metas[1].pageSize)") }
+        let transactions = metas.map(\.transaction)
+        guard
+            transactions == [0, 0]
+                || transactions[0] % 2 == 0 && transactions[1] % 2 == 1
+                    && max(transactions[0], transactions[1])
+                        == min(transactions[0], transactions[1]) &+ 1
+        else {
+            throw damage(0, "transactions \(transactions[0]) and \(transactions[1]) never met")
+        }
+        let newest = transactions[0] < transactions[1] ? 1 : 0
+        let meta = metas[newest]
+        guard meta.free.flags & ~Self.harmlessFlags == Self.freeFlags, meta.main.flags == 0 else {
+            throw damage(newest, "its flags are \(meta.free.flags) and \(meta.main.flags)")
+        }
+        guard meta.lastPage >= 1,
+            meta.lastPage < UInt64(fileBytes / size) + Self.unwrittenPagesMax
+        else { throw damage(newest, "the last page is said to be \(meta.lastPage)") }
+    }
+
+    /// The same bytes twice: nobody has written meanwhile.
+    func isSame(as other: MetaPages) -> Bool { metas == other.metas && isMeta == other.isMeta }
+
+    private func damage(_ page: Int, _ what: String) -> LMDBError {
+        LMDBError(.openEnvironment, .damagedPage(UInt64(page), what))
+    }
+}

@@ -1,0 +1,234 @@
+import Foldback
+
+/// A fold in memory that a stored projection stands beside, on one log: what its rows show has to be the
+/// same wherever the laws look (``Observation``).
+protocol RowModel: Projection, Equatable {
+    static var beside: [AdditionalProjection<Event>] { get }
+
+    /// - Throws: where rows cannot be read.
+    static func rowsShown(by store: Store<Self>) throws -> RowModelState<Self>
+
+    /// The same at a past sequence.
+    static func rowsShown(
+        by store: Store<Self>, at sequence: LogSequence
+    ) async throws -> RowModelState<Self>
+
+    /// Has the store note which rows change, for as long as what is returned is there.
+    static func watchRows(of store: Store<Self>) -> RowObservation
+
+    /// What is wrong with what was told of rows that changed; nil where nothing is.
+    static func flaw(
+        in told: RowWatcher.Gathered, from old: RowModelState<Self>, to new: RowModelState<Self>
+    ) -> String?
+
+    /// Everything as it is kept, for what differs in nothing that people read.
+    var asKept: [String: String] { get }
+
+    /// What is written and read as something else (P11).
+    var rowFlaw: Violation? { get }
+
+    /// What an event touches that is applied here, for P9; nil where it is no such event.
+    func touched(by event: Any, _ context: EventContext) -> TouchedKeys?
+}
+
+/// What the rows of a store show, as states of the fold in memory.
+struct RowModelState<P: Projection>: Sendable {
+    var sequence: LogSequence
+    var through: Position
+    var view: P
+    var confirmed: P
+    var pending: [IntentNumber]
+    var accepted: [IntentNumber]
+    var conflicted: [IntentNumber]
+    var faults: Int
+    /// Of rows and places in indexes that are pending, or taken away by what is.
+    var pendingKeys: Set<[UInt8]>
+}
+
+/// Rows that an event has asked for or changed.
+struct TouchedKeys: Sendable {
+    let keys: Set<KeyBytes>
+    let spans: [KeySpan]
+
+    func isDisjoint(with other: Self) -> Bool {
+        keys.isDisjoint(with: other.keys) && !other.keys.contains(where: isInSpan)
+            && !keys.contains(where: other.isInSpan)
+    }
+
+    private func isInSpan(_ key: KeyBytes) -> Bool { spans.contains { $0.contains(key) } }
+}
+
+extension RowsInMemory: RowModel {
+    static var beside: [AdditionalProjection<Stored.Event>] { [AdditionalProjection(Stored.self)] }
+
+    static func rowsShown(by store: Store<Self>) throws -> RowModelState<Self> {
+        try store.projected(Stored.self).read { try RowModelState(of: $0) }
+    }
+
+    static func rowsShown(
+        by store: Store<Self>, at sequence: LogSequence
+    ) async throws -> RowModelState<Self> {
+        try await store.projected(Stored.self).read(at: sequence) { try RowModelState(of: $0) }
+    }
+
+    static func watchRows(of store: Store<Self>) -> RowObservation {
+        store.projected(Stored.self).gathering()
+    }
+
+    var asKept: [String: String] {
+        var kept: [String: String] = [:]
+        for (key, value) in everything { kept[key.hexadecimal] = value.hexadecimal }
+        return kept
+    }
+
+    func touched(by event: Any, _ context: EventContext) -> TouchedKeys? {
+        guard let event = event as? Stored.Event else { return nil }
+        var rows = touchable
+        // One that does not apply has asked all the same.
+        try? Stored.apply(event, context, to: &rows)
+        return TouchedKeys(
+            keys: Set(rows.reads.map(\.key) + rows.writes.map(\.key)), spans: rows.spans)
+    }
+}
+
+extension RowModelState {
+    /// - Throws: what reading throws, and ``OrderMismatch``.
+    fileprivate init<Stored>(of rows: borrowing RowReader<Stored>) throws
+    where P == RowsInMemory<Stored> {
+        confirmed = try rows.confirmed { try RowsInMemory(of: $0) }
+        view = try RowsInMemory(of: rows)
+        // What the overlay takes away must not be found by its key either.
+        for row in confirmed.shownRows where !view.has(row.bytes) {
+            try RowsInMemory.require(nil, at: row.key, in: row.table, of: rows)
+        }
+        sequence = rows.sequence
+        through = rows.through
+        pending = rows.pending
+        accepted = rows.accepted
+        conflicted = rows.conflicted
+        faults = rows.faults.count
+        pendingKeys = rows.everythingPending()
+    }
+}
+
+/// A row that is found in order is another one by its key, or the other way round.
+struct OrderMismatch: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension RowsInMemory {
+    /// All that there is in order, once it is the same by key, and tables are the same backwards.
+    fileprivate init(of rows: borrowing RowReader<Stored>) throws {
+        self.init(everything: try rows.everything())
+        var tables: [String: (key: any RowKey, place: [UInt8])] = [:]
+        for row in shownRows {
+            try Self.require(row.value, at: row.key, in: row.table, of: rows)
+            tables[row.table] = (row.key, Array(row.bytes.prefix(2)))
+        }
+        for (name, table) in tables {
+            let values = everything.filter { $0.key.starts(with: table.place) }.map(\.value)
+            try Self.require(values, backwardsIn: name, keysLike: table.key, of: rows)
+        }
+    }
+
+    fileprivate func has(_ key: [UInt8]) -> Bool { everything.contains { $0.key == key } }
+
+    /// Rows of tables, as far as they can be read.
+    fileprivate var shownRows: [(table: String, key: any RowKey, bytes: [UInt8], value: [UInt8])] {
+        everything.compactMap { key, value in
+            guard let shown = Stored.schema.shown(key: key, row: value),
+                let rowKey = shown.key as? any RowKey
+            else { return nil }
+            return (shown.table, rowKey, key, value)
+        }
+    }
+
+    fileprivate static func require<K: RowKey>(
+        _ value: [UInt8]?, at key: K, in table: String, of rows: borrowing RowReader<Stored>
+    ) throws {
+        guard try rows.get(key, in: RowTable<K, [UInt8]>(table, codec: AsKept())) != value else {
+            return
+        }
+        throw OrderMismatch(
+            description: "by its key the row of \(table) at \(StateText.inline(key)) is not "
+                + "the one that is found in order")
+    }
+
+    private static func require<K: RowKey>(
+        _ values: [[UInt8]], backwardsIn table: String, keysLike key: K,
+        of rows: borrowing RowReader<Stored>
+    ) throws {
+        let table = RowTable<K, [UInt8]>(table, codec: AsKept())
+        let backwards = try rows.page(of: table, order: .descending, limit: .max)
+        guard backwards.map(\.row) != values.reversed() else { return }
+        throw OrderMismatch(description: "backwards \(table.name) has other rows than forwards")
+    }
+}
+
+/// Rows as the bytes that they are.
+private struct AsKept: ByteCodec {
+    func encode(_ row: [UInt8], into output: inout OutputBuffer) { output.append(bytes: row) }
+    func decode(_ bytes: RawSpan) -> [UInt8] { bytes.withUnsafeBytes { Array($0) } }
+}
+
+// MARK: For laws, which know a projection only
+
+extension Projection {
+    /// Whether a stored projection stands beside this one.
+    static var hasRowsBeside: Bool { Self.self is any RowModel.Type }
+
+    /// What a law's store has beside this projection.
+    static var alsoForLaws: [AdditionalProjection<Event>] {
+        func beside<Q: RowModel>(_: Q.Type) -> [AdditionalProjection<Event>] {
+            Q.beside as? [AdditionalProjection<Event>] ?? []
+        }
+        guard let type = Self.self as? any RowModel.Type else { return [] }
+        return beside(type)
+    }
+
+    /// Nil where none stands beside.
+    static func rowsForLaws(_ store: Store<Self>) throws -> RowModelState<Self>? {
+        func shown<Q: RowModel>(_: Q.Type) throws -> RowModelState<Self>? {
+            guard let store = store as? Store<Q> else { return nil }
+            return try Q.rowsShown(by: store) as? RowModelState<Self>
+        }
+        guard let type = Self.self as? any RowModel.Type else { return nil }
+        return try shown(type)
+    }
+
+    static func watchRowsForLaws(_ store: Store<Self>) -> RowObservation? {
+        func watch<Q: RowModel>(_: Q.Type) -> RowObservation? {
+            (store as? Store<Q>).map { Q.watchRows(of: $0) }
+        }
+        guard let type = Self.self as? any RowModel.Type else { return nil }
+        return watch(type)
+    }
+
+    /// - Parameters:
+    ///   - told: of rows that changed.
+    ///   - old: what rows showed before that.
+    ///   - new: what they show.
+    static func flawForLaws(
+        in told: RowWatcher.Gathered, from old: RowModelState<Self>, to new: RowModelState<Self>
+    ) -> String? {
+        func flaw<Q: RowModel>(_: Q.Type) -> String? {
+            guard let old = old as? RowModelState<Q>, let new = new as? RowModelState<Q> else {
+                return nil
+            }
+            return Q.flaw(in: told, from: old, to: new)
+        }
+        guard let type = Self.self as? any RowModel.Type else { return nil }
+        return flaw(type)
+    }
+
+    static func rowsForLaws(
+        _ store: Store<Self>, at sequence: LogSequence
+    ) async throws -> RowModelState<Self>? {
+        func shown<Q: RowModel>(_: Q.Type) async throws -> RowModelState<Self>? {
+            guard let store = store as? Store<Q> else { return nil }
+            return try await Q.rowsShown(by: store, at: sequence) as? RowModelState<Self>
+        }
+        guard let type = Self.self as? any RowModel.Type else { return nil }
+        return try await shown(type)
+    }
+}

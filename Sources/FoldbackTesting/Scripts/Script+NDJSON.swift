@@ -1,0 +1,291 @@
+import Foldback
+import FoldbackHistory
+
+/// Histories as files: one JSON object a line, in the form of the entries that `foldback log --json`
+/// prints. They outlive changes of generators, for they have the events themselves.
+///
+/// ```
+/// {"history":"Likes","confirmedBy":"downlink","codec":1,"version":1}
+/// {"kind":"intent","intent":1,"event":{"liked":{"post":"a"}}}
+/// {"kind":"rejected","intent":1,"message":"no"}
+/// ```
+/// Beside entries there are the kinds `reopened`, `killed` and `checkpoint`; an intent may have
+/// `force`. Events that are no JSON are lists of their bytes.
+extension Script {
+    /// - Parameters:
+    ///   - codec: of the projection that the events are of.
+    ///   - title: for people.
+    public func ndjson(
+        _ codec: any EventCodec<Event>, title: String
+    ) throws -> String {
+        let header: JSON = [
+            "history": .string(title), "confirmedBy": .string(kind.rawValue),
+            "codec": .integer(Int64(codec.format.codec)),
+            "version": .integer(Int64(codec.format.version)),
+        ]
+        var place: IntentNumber = 0
+        var lines = [header]
+        for step in steps {
+            if step.isRecording { place = IntentNumber(place.value + 1) }
+            lines.append(try step.json(at: place, codec))
+        }
+        return lines.map { "\($0)\n" }.joined()
+    }
+
+    /// A history from its file, or from the entries of a log.
+    ///
+    /// Intents of a log are recorded with force, for they were recorded. They get the places that they
+    /// have in the text, wherever their numbers begin; entries that name one which is not in it name
+    /// nothing, and an origin that is not is somebody else's. A rejection's code is left out.
+    /// - Parameters:
+    ///   - text: of ``ndjson(_:title:)``, or entries.
+    ///   - codec: of the projection that the events are of.
+    ///   - confirmedBy: the log's kind; nil: as the first line says.
+    /// - Throws: ``ScriptFileError`` with the line; also where nothing says what kind the log is of.
+    public init(
+        ndjson text: String, _ codec: any EventCodec<Event>, confirmedBy: LogKind? = nil
+    ) throws {
+        var kind = confirmedBy
+        var format = codec.format
+        var recorded = RecordedPlaces()
+        var steps: [Step] = []
+        for (index, line) in text.split(separator: "\n").enumerated() {
+            do {
+                let json = try JSON(parsing: String(line))
+                if json["history"] != nil || json["kind"] == nil {
+                    kind = kind ?? json["confirmedBy"]?.stringValue.flatMap(LogKind.init)
+                    format = EventFormat(
+                        codec: json["codec"].flatMap(UInt8.init) ?? format.codec,
+                        version: json["version"].flatMap(UInt16.init) ?? format.version)
+                    continue
+                }
+                steps.append(try Step(json, codec, format, recorded))
+                if json["kind"] == "intent" { try recorded.append(json) }
+            } catch {
+                throw ScriptFileError(line: index + 1, reason: "\(error)")
+            }
+        }
+        guard let kind else {
+            throw ScriptFileError(line: 1, reason: "confirmedBy is missing, the log's kind")
+        }
+        self.init(kind, steps)
+    }
+}
+
+/// The intents that a file has recorded so far: whose they are, and at which place.
+private struct RecordedPlaces {
+    private var byNumber: [UInt64: (replica: ReplicaID, place: IntentNumber)] = [:]
+    private var count: UInt64 = 0
+
+    /// A log's own replica is what its intents say; it may have had several, one after the other.
+    mutating func append(_ intent: JSON) throws {
+        count += 1
+        let replica = intent["replica"]?.stringValue.flatMap { ReplicaID($0) } ?? .own
+        byNumber[try intent.number("intent")] = (replica, IntentNumber(count))
+    }
+
+    /// Nil where the file has not recorded it.
+    subscript(number: UInt64) -> IntentNumber? { byNumber[number]?.place }
+
+    func origin<Event>(_ id: IntentID) -> Script<Event>.Origin {
+        guard let intent = byNumber[id.number.value], intent.replica == id.replica else {
+            return .foreign(id)
+        }
+        return .own(intent.place)
+    }
+}
+
+/// A file that is no history.
+public struct ScriptFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// From 1 up.
+    public let line: Int
+    public let reason: String
+
+    public var description: String { "line \(line): \(reason)" }
+}
+
+extension Script.Step {
+    fileprivate func json(
+        at place: IntentNumber, _ codec: any EventCodec<Event>
+    ) throws -> JSON {
+        var object = JSON.Object()
+        func set(_ kind: String, _ place: IntentNumber?) {
+            object["kind"] = .string(kind)
+            object["intent"] = place.map { .of($0) }
+        }
+        switch self {
+        case .record(let event, let force, let confirmOnly, let once):
+            set("intent", place)
+            object["event"] = try JSON(event, codec)
+            if force { object["force"] = true }
+            if confirmOnly { object["confirmOnly"] = true }
+            object["once"] = once.map { .string($0) }
+        case .retry(let old, let force):
+            set("intent", place)
+            object["retries"] = .of(old)
+            if force { object["force"] = true }
+        case .withdraw(let place): set("withdrawn", place)
+        case .dismiss(let place): set("dismissed", place)
+        case .acknowledge(let place, let position, let replacement):
+            set("acknowledged", place)
+            object["position"] = position.map { .of($0) }
+            object["event"] = try replacement.map { try JSON($0, codec) }
+        case .reject(let place, let message):
+            set("rejected", place)
+            object["message"] = .string(message)
+        case .confirm(let told, let through):
+            set("confirmed", nil)
+            object["events"] = .array(try told.map { try $0.json(codec, placesSoFar: place) })
+            object["through"] = through.map { .of($0) }
+        case .checkpoint: set("checkpoint", nil)
+        case .reopen: set("reopened", nil)
+        case .kill: set("killed", nil)
+        }
+        return .object(object)
+    }
+
+    fileprivate init(
+        _ json: JSON, _ codec: any EventCodec<Event>, _ format: EventFormat,
+        _ recorded: RecordedPlaces
+    ) throws {
+        // There is no place 0, so it names nothing.
+        func place(_ name: ExactString = "intent") throws -> IntentNumber {
+            recorded[try json.number(name)] ?? 0
+        }
+        let isEntry = json["sequence"] != nil
+        let force = json["force"]?.boolValue ?? isEntry
+        switch json["kind"]?.stringValue {
+        case "intent"
+        where try json["retries"] != nil && (json["event"] == nil || place("retries") > 0):
+            self = .retry(try place("retries"), force: force)
+        case "intent":
+            self = .record(
+                try json.event("event", codec, format), force: force,
+                confirmOnly: json["confirmOnly"]?.boolValue ?? false,
+                once: json["once"]?.stringValue)
+        case "withdrawn": self = .withdraw(try place())
+        case "dismissed": self = .dismiss(try place())
+        case "acknowledged":
+            self = .acknowledge(
+                try place(), position: try json.optional("position").map(Position.init),
+                replacement: json["event"] == nil ? nil : try json.event("event", codec, format))
+        case "rejected": self = .reject(try place(), message: json["message"]?.stringValue ?? "")
+        case "confirmed":
+            let told = try (json["events"]?.arrayValue ?? []).map {
+                try Script.ServerEvent($0, codec, format, recorded)
+            }
+            self = .confirm(told, through: try json.optional("through").map(Position.init))
+        case "checkpoint": self = .checkpoint
+        case "reopened": self = .reopen
+        case "killed": self = .kill
+        case let kind: throw ScriptFieldError(what: "kind \(kind ?? "nothing") is unknown")
+        }
+    }
+}
+
+extension Script.ServerEvent {
+    /// A place that is not recorded by then names nothing, and is left out.
+    fileprivate func json(
+        _ codec: any EventCodec<Event>, placesSoFar: IntentNumber
+    ) throws -> JSON {
+        var object: JSON.Object = [
+            "position": .of(position), "event": try JSON(event, codec),
+        ]
+        let id: IntentID? =
+            switch origin {
+            case .own(let place):
+                place >= 1 && place <= placesSoFar ? IntentID(replica: .own, number: place) : nil
+            case .foreign(let id): id
+            case .none: nil
+            }
+        object["origin"] = id.map {
+            .of($0)
+        }
+        return .object(object)
+    }
+
+    fileprivate init(
+        _ json: JSON, _ codec: any EventCodec<Event>, _ format: EventFormat,
+        _ recorded: RecordedPlaces
+    ) throws {
+        var origin = Script.Origin.none
+        if let named = json["origin"] {
+            guard let replica = ReplicaID(named["replica"]?.stringValue ?? "") else {
+                throw ScriptFieldError(what: "origin has no replica")
+            }
+            let number = IntentNumber(try named.number("intent"))
+            origin = recorded.origin(IntentID(replica: replica, number: number))
+        }
+        self.init(
+            Position(try json.number("position")), try json.event("event", codec, format), origin)
+    }
+}
+
+private struct ScriptFieldError: Error, CustomStringConvertible {
+    let what: String
+    var description: String { what }
+}
+
+extension JSON {
+    /// An event, readable where its codec writes JSON. What would be read as another event, like -0.0
+    /// as 0, or as a list of bytes, is a list of bytes.
+    fileprivate init<Event>(_ event: Event, _ codec: any EventCodec<Event>) throws {
+        let bytes = try codec.encode(event)
+        if let json = try? JSON(parsing: bytes), json.rawBytes == nil, json.isRead(as: bytes, codec)
+        {
+            self = json
+        } else {
+            self = ["bytes": .array(bytes.map { .integer(Int64($0)) })]
+        }
+    }
+
+    private func isRead<Event>(as bytes: [UInt8], _ codec: any EventCodec<Event>) -> Bool {
+        let written = encoded
+        if written == bytes { return true }
+        // Some write their members in another order; other formats mean every byte.
+        guard codec.format.codec == EventFormat.json.codec,
+            let read = try? codec.decode(written.span.bytes, format: codec.format)
+        else { return false }
+        return (try? codec.encode(read)) == bytes
+    }
+
+    private var rawBytes: [UInt8]? {
+        guard objectValue?.members.count == 1, let elements = self["bytes"]?.arrayValue else {
+            return nil
+        }
+        return elements.compactMap(UInt8.init)
+    }
+
+    fileprivate func event<Event>(
+        _ name: ExactString, _ codec: any EventCodec<Event>, _ format: EventFormat
+    ) throws -> Event {
+        guard let json = self[name] else { throw ScriptFieldError(what: "\(name) is missing") }
+        let bytes = json.rawBytes ?? json.encoded
+        return try codec.decode(bytes.span.bytes, format: format)
+    }
+
+    fileprivate func optional(_ name: ExactString) throws -> UInt64? {
+        self[name] == nil ? nil : try number(name)
+    }
+
+    fileprivate func number(_ name: ExactString) throws -> UInt64 {
+        guard let number = self[name].flatMap(UInt64.init) else {
+            throw ScriptFieldError(what: "\(name) is no number")
+        }
+        return number
+    }
+}
+
+extension FixedWidthInteger {
+    fileprivate init?(_ json: JSON) {
+        switch json {
+        case .integer(let value):
+            guard let value = Self(exactly: value) else { return nil }
+            self = value
+        case .digits(let digits):
+            guard let value = Self(digits) else { return nil }
+            self = value
+        case .null, .bool, .double, .string, .array, .object: return nil
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/// Several loads on one disk, taken in turn and that several times, so that a noisy moment hits all of
+/// them alike.
+struct InterleavedRun: Sendable {
+    struct Load: Sendable {
+        let name: String
+        /// What its latency is of.
+        var call = "call"
+        /// Things done a second: "intents/s" and the like.
+        var unit = "intents/s"
+        let pace: @Sendable () async throws -> Pace
+    }
+
+    private var loads: [Load] = []
+    private var comparisons: [Comparison] = []
+
+    /// One figure of a load against another's, by round.
+    private struct Comparison: Sendable {
+        let name: String
+        let unit: String
+        let ours: String
+        let theirs: String
+        let target: Target?
+        let value: @Sendable (_ ours: Pace, _ theirs: Pace) -> Double
+    }
+
+    mutating func add(_ load: Load) { loads.append(load) }
+
+    /// How many times as much `ours` does as `raw`.
+    mutating func compareSpeed(of ours: String, withRaw raw: String, _ target: Target? = nil) {
+        comparisons.append(
+            Comparison(
+                name: "\(ours) / raw", unit: "times", ours: ours, theirs: raw, target: target
+            ) { $0.perSecond / $1.perSecond })
+    }
+
+    /// How much longer a call of `ours` takes than one of `raw`, at the median.
+    mutating func compareLatency(of ours: String, withRaw raw: String, _ target: Target? = nil) {
+        comparisons.append(
+            Comparison(
+                name: "\(ours), p50 above raw's", unit: "us", ours: ours, theirs: raw,
+                target: target
+            ) { $0.microseconds(percentiles: [50])[0] - $1.microseconds(percentiles: [50])[0] })
+    }
+
+    /// Speed and latencies of each load, then the comparisons: medians of the rounds.
+    func measurements(rounds: Int, _ bench: Workbench) async throws -> [Measurement] {
+        var paces: [String: [Pace]] = [:]
+        for round in 1...rounds {
+            bench.note("round \(round) of \(rounds)")
+            for load in loads { paces[load.name, default: []].append(try await load.pace()) }
+        }
+        var figures: [Measurement] = []
+        for load in loads { figures += Self.figures(of: load, paces[load.name] ?? []) }
+        for comparison in comparisons {
+            let ours = paces[comparison.ours] ?? []
+            let theirs = paces[comparison.theirs] ?? []
+            let figure = zip(ours, theirs).map(comparison.value).measurement(
+                comparison.name, unit: comparison.unit, each: "rounds")
+            figures.append(comparison.target.map { figure.judged(by: $0) } ?? figure)
+        }
+        return figures
+    }
+
+    private static func figures(of load: Load, _ paces: [Pace]) -> [Measurement] {
+        let count = paces.reduce(0) { $0 + $1.count }
+        let calls = paces.reduce(0) { $0 + $1.latencies.count }
+        let latencies = paces.map { $0.microseconds(percentiles: [50, 99]) }
+        return [
+            paces.map(\.perSecond).measurement(
+                load.name, unit: load.unit, each: "rounds", samples: count),
+            latencies.map { $0[0] }.measurement(
+                "\(load.name), p50 of a \(load.call)", unit: "us", each: "rounds", samples: calls),
+            latencies.map { $0[1] }.measurement(
+                "\(load.name), p99 of a \(load.call)", unit: "us", each: "rounds", samples: calls),
+        ]
+    }
+}

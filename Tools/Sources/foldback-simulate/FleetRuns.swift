@@ -1,0 +1,87 @@
+import FoldbackTesting
+import Foundation
+import Synchronization
+
+/// Fleets from one seed after the other, as many at once as there are processors, until one does not
+/// settle.
+final class FleetRuns: Sendable {
+    private struct State {
+        var next: UInt64
+        var totals = Totals()
+        /// Of those that failed the one with the lowest seed.
+        var failed: (seed: UInt64, run: SimulationRun)?
+        var shown = Duration.zero
+    }
+
+    private let fleet: @Sendable (_ seed: UInt64) async -> SimulationRun
+    private let seeds: Range<UInt64>
+    private let durationMax: Duration?
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - durationMax: no fleet begins behind it.
+    ///   - fleet: the one of a seed.
+    init(
+        seeds: Range<UInt64>, durationMax: Duration?,
+        _ fleet: @escaping @Sendable (_ seed: UInt64) async -> SimulationRun
+    ) {
+        self.fleet = fleet
+        self.seeds = seeds
+        self.durationMax = durationMax
+        state = Mutex(State(next: seeds.lowerBound))
+    }
+
+    func run() async -> (Totals, failed: (seed: UInt64, run: SimulationRun)?) {
+        let start = ContinuousClock.now
+        await withTaskGroup { group in
+            for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
+                group.addTask { await self.work(since: start) }
+            }
+        }
+        Progress.end()
+        return state.withLock { ($0.totals, $0.failed) }
+    }
+
+    private func work(since start: ContinuousClock.Instant) async {
+        while let seed = state.withLock({ next(&$0, start) }) {
+            let run = await fleet(seed)
+            state.withLock { note(run, seed, &$0, start) }
+        }
+    }
+
+    private func next(_ state: inout State, _ start: ContinuousClock.Instant) -> UInt64? {
+        let isOver = durationMax.map { ContinuousClock.now - start >= $0 } ?? false
+        guard !isOver, state.failed == nil, state.next < seeds.upperBound else { return nil }
+        defer { state.next += 1 }
+        return state.next
+    }
+
+    private func note(
+        _ run: SimulationRun, _ seed: UInt64, _ state: inout State,
+        _ start: ContinuousClock.Instant
+    ) {
+        state.totals.add(run)
+        state.totals.took = ContinuousClock.now - start
+        if !run.isClean, seed <= state.failed?.seed ?? .max { state.failed = (seed, run) }
+        if state.totals.took - state.shown >= Progress.interval {
+            state.shown = state.totals.took
+            Progress.show("\(state.totals.line) of \(seeds.count)")
+        }
+    }
+}
+
+/// One line on standard error: rewritten on a terminal, now and then elsewhere.
+private enum Progress {
+    private static let isTerminal = isatty(STDERR_FILENO) == 1
+
+    static var interval: Duration { isTerminal ? .milliseconds(200) : .seconds(10) }
+
+    static func show(_ line: String) {
+        let text = isTerminal ? "\r\u{1b}[K\(line)" : "\(line)\n"
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+
+    static func end() {
+        if isTerminal { show("") }
+    }
+}

@@ -1,0 +1,262 @@
+import Foldback
+import FoldbackShell
+import Foundation
+import Testing
+
+/// Born from the question whether documents as rows, with an overlay by key, mean what documents in memory
+/// mean.
+///
+/// Property: whatever is asked of a log, sensible or not, the answer is the same byte for byte, whether its
+/// documents are kept in memory or as rows, on the disk or without one, and whoever had it open before.
+@Suite struct StoreEquivalenceTests {
+    private static let stepCount =
+        Int(ProcessInfo.processInfo.environment["ANSWERS_STEPS"] ?? "") ?? 2_000
+    private static let stepsPerLog = 60
+
+    @Test(arguments: LogKind.allCases)
+    func `memory and rows give the same answers`(kind: LogKind) async throws {
+        let environment = ProcessInfo.processInfo.environment["ANSWERS_SEED"]
+        let first = environment.flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max / 2)
+        print("answers: \(kind), seed \(first) (again: ANSWERS_SEED=\(first))")
+        var ok = 0
+        for run in 0..<UInt64(max(1, Self.stepCount / 2 / Self.stepsPerLog)) {
+            ok += try await Self.run(kind, seed: first + run)
+        }
+        // Most of what is asked makes sense.
+        #expect(ok > Self.stepCount / 4, "\(ok)")
+    }
+
+    /// - Returns: how many answers were no errors.
+    private static func run(_ kind: LogKind, seed: UInt64) async throws -> Int {
+        var random = SeededGenerator(seed: seed)
+        let memory = FileManager.default.isWritableFile(atPath: "/dev/shm")
+        let base = memory ? URL(filePath: "/dev/shm") : FileManager.default.temporaryDirectory
+        let directory = base.appending(path: "foldback-answers-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let reference = Session.inMemory(Documents.self, kind)
+        let rows = Session.inMemory(StoredDocuments.self, kind)
+        var disk = try await Session.open(StoredDocuments.self, kind, directory)
+        var asking = RandomLines(kind: kind)
+        var ok = 0
+        for step in 0..<stepsPerLog {
+            if oneIn(12, &random) {
+                await disk.close()
+                disk =
+                    oneIn(3, &random)
+                    ? try await .open(Documents.self, kind, directory)
+                    : try await .open(StoredDocuments.self, kind, directory)
+            }
+            for line in [asking.next(using: &random), #"{"do":"view"}"#, #"{"do":"status"}"#] {
+                let answer = await reference.answer(line)
+                if answer["ok"] == true { ok += 1 }
+                asking.heard(answer)
+                for other in [rows, disk] {
+                    let same = await other.answer(line)
+                    try #require(
+                        same.encoded == answer.encoded,
+                        "seed \(seed), step \(step), \(other.name), \(line): \(same), not \(answer)"
+                    )
+                }
+            }
+        }
+        await disk.close()
+        return ok / 3
+    }
+}
+
+/// A session without the type of what keeps its documents.
+private struct Session {
+    let name: String
+    let session: @Sendable ([UInt8]) async -> JSON
+    let close: @Sendable () async -> Void
+
+    init<P: ShownDocuments>(_ name: String, _ store: Store<P>) {
+        self.name = "\(P.self) \(name)"
+        let shell = ShellSession(over: store)
+        session = { await shell.answer(to: $0) }
+        close = { await store.close() }
+    }
+
+    static func inMemory<P: ShownDocuments>(_ documents: P.Type, _ kind: LogKind) -> Session {
+        Session(
+            "in memory",
+            Store.inMemory(
+                documents, confirmedBy: kind, replica: ReplicaID("me"), sources: .still))
+    }
+
+    static func open<P: ShownDocuments>(
+        _ documents: P.Type, _ kind: LogKind, _ directory: URL
+    ) async throws -> Session {
+        Session(
+            "on the disk",
+            try await Store.open(
+                at: directory, documents, confirmedBy: kind, durability: .relaxed,
+                checkpoints: CheckpointPolicy(entriesMax: 9, bytesMax: .max, spacing: 23),
+                replica: ReplicaID("me"), sources: .still))
+    }
+
+    /// Without what a file has of its own.
+    func answer(_ line: String) async -> JSON {
+        var object = await session(Array(line.utf8)).objectValue ?? [:]
+        object["bytes"] = nil
+        object["checkpoint"] = nil
+        return .object(object)
+    }
+}
+
+/// Lines that a session may be asked.
+private struct RandomLines {
+    let kind: LogKind
+    private var sequence = 0
+    private var through = 0
+    private var next = 1
+
+    init(kind: LogKind) { self.kind = kind }
+
+    mutating func heard(_ answer: JSON) {
+        guard let status = answer["nextIntent"]?.integerValue else { return }
+        next = Int(status)
+        sequence = Int(answer["sequence"]?.integerValue ?? 0)
+        through = Int(answer["through"]?.integerValue ?? 0)
+    }
+
+    func next(using random: inout SeededGenerator) -> String { "\(line(&random))" }
+
+    private func line(_ random: inout SeededGenerator) -> JSON {
+        let number = Int.random(in: 1...next + 1, using: &random)
+        var line: JSON.Object = ["intent": .integer(Int64(number))]
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<40:
+            line = ["do": "record", "event": event(&random).json]
+            if oneIn(3, &random) { line["force"] = true }
+            if oneIn(8, &random) { line["confirmOnly"] = true }
+            if oneIn(6, &random) { line["once"] = "k" }
+        case 40..<54:
+            line["do"] = "acknowledge"
+            if kind == .downlink, !oneIn(4, &random) { line["position"] = position(&random) }
+            if oneIn(3, &random) { line["event"] = event(&random).json }
+        case 54..<64:
+            line["do"] = "reject"
+            line["message"] = "no"
+        case 64..<68: line["do"] = "withdraw"
+        case 68..<71: line["do"] = "dismiss"
+        case 71..<75: line["do"] = "retry"
+        case 75..<88: line = confirm(&random)
+        case 88..<91:
+            let past = Int.random(in: 0...sequence + 1, using: &random)
+            line = ["do": "view", "at": .integer(Int64(past))]
+        case 91..<94: line["do"] = "intent"
+        case 94..<95: line = ["do": "entries", "from": 1, "limit": 1_000]
+        case 95..<96: line = ["do": "rejections"]
+        default: line = ["do": "get", "key": .string(key(&random))]
+        }
+        return .object(line)
+    }
+
+    private func position(_ random: inout SeededGenerator) -> JSON {
+        .integer(Int64(max(1, through + Int.random(in: -1...5, using: &random))))
+    }
+
+    private func confirm(_ random: inout SeededGenerator) -> JSON.Object {
+        let events = (0..<Int.random(in: 0...3, using: &random)).map { _ -> JSON in
+            var one: JSON.Object = [
+                "position": position(&random), "event": event(&random).json,
+            ]
+            if !oneIn(3, &random) {
+                let number = Int.random(in: 1...next, using: &random)
+                one["origin"] = ["replica": "me", "intent": .integer(Int64(number))]
+            }
+            return .object(one)
+        }
+        return ["do": "confirm", "events": .array(events)]
+    }
+
+    // MARK: Events
+
+    /// Few, so that events meet; of all the kinds that a row's key has to tell apart.
+    private static let keys: [ExactString] = [
+        "", "a", "b", "a\u{0}", "a\u{0}\u{1}", "\u{E9}", "e\u{301}",
+        ExactString(String(repeating: "x", count: 501)),
+        ExactString(String(repeating: "x", count: 502)),
+        ExactString(String(repeating: "\u{0}", count: 300)), DocumentKeys.collidingA,
+        DocumentKeys.collidingB,
+    ]
+
+    private func key(_ random: inout SeededGenerator) -> ExactString {
+        oneIn(3, &random) ? "a" : Self.keys.randomElement(using: &random) ?? "a"
+    }
+
+    private func event(_ random: inout SeededGenerator) -> DocumentEvent {
+        if oneIn(6, &random) {
+            return .all((0..<Int.random(in: 0...3, using: &random)).map { _ in event(&random) })
+        }
+        let require: DocumentEvent.Require? =
+            oneIn(3, &random) ? (oneIn(2, &random) ? .present : .absent) : nil
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<3: return .set(key(&random), value(&random), require: require)
+        case 3..<5: return .merge(key(&random), value(&random), require: require)
+        case 5..<9:
+            return .increment(
+                key(&random), field: ["n", "m"].randomElement(using: &random) ?? "n",
+                by: amount(&random), require: require)
+        default: return .delete(key(&random), require: require)
+        }
+    }
+
+    private func value(_ random: inout SeededGenerator) -> JSON {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: .null
+        case 1: [1, "\u{E9}", ["n": 1.5]]
+        case 2: .integer(.max)
+        case 3: ["n": .null, "m": ["k": [], "\u{0}": "\u{1F600}"]]
+        default: ["n": amount(&random), "m": .integer(Int64.random(in: 0...9, using: &random))]
+        }
+    }
+
+    private func amount(_ random: inout SeededGenerator) -> JSON {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: 0.5
+        case 1: .integer(.max)
+        case 2: .digits("-18446744073709551616")
+        case 3: 1e308
+        default: .integer(Int64.random(in: -9...9, using: &random))
+        }
+    }
+}
+
+/// Two keys, too long for those of rows, that share a row: their hashes are one.
+private enum DocumentKeys {
+    static let collidingA = key(54_260)
+    static let collidingB = key(103_779)
+
+    private static func key(_ number: Int) -> ExactString {
+        ExactString(String(repeating: "y", count: 512) + "\(number)")
+    }
+}
+
+extension LogSources {
+    /// A clock that stands.
+    static let still = LogSources(
+        now: { Timestamp(millisecondsSince1970: 1_795_209_600_000) },
+        freshReplica: { ReplicaID("fresh") ?? { preconditionFailure("a name of 5 bytes") }() })
+}
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for the same seed, anywhere.
+private struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// True in one of `n` cases.
+private func oneIn(_ n: Int, _ random: inout SeededGenerator) -> Bool {
+    Int.random(in: 0..<n, using: &random) == 0
+}
