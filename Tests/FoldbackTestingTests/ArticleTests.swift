@@ -122,14 +122,14 @@ struct Inbox: StoredProjection {
 
     /// As the report prints it, but for line ends.
     @Test func `Notes: determinism, here`() async throws {
-        let history = Script<Notes.Event>(
+        let script = Script<Notes.Event>(
             .downlink,
             [
                 .record(.wrote(title: "a")),
                 .record(.edited(title: "a", text: "")),
             ])
         await #expect(throws: LawsBroken.self) {
-            try await requireLaw(.p1, of: Notes.self, for: history)
+            try await requireLaw(.p1, of: Notes.self, for: script)
         }
     }
 

@@ -57,6 +57,7 @@ struct LayeredFile {
 /// a lower folder: such a member is a way up that no type name shows.
 private struct Declarations {
     private var types: [String: Set<Int>] = [:]
+    private var allTypes: [String: Set<Int>] = [:]
     private var reachable: [String: Set<Int>] = [:]
     private var ownMembers: [String: Set<Int>] = [:]
     private let order: [String]
@@ -65,12 +66,11 @@ private struct Declarations {
         self.order = order
         for file in files {
             guard let place = order.firstIndex(of: file.folder) else { continue }
-            for (_, line) in file.source.code {
-                guard
-                    let name = Self.declared(
-                        ["struct", "class", "enum", "protocol", "actor"], line)
-                else { continue }
-                types[name, default: []].insert(place)
+            for line in file.source.lines {
+                guard let name = Self.declared(line.drop { $0 == " " }) else { continue }
+                allTypes[name, default: []].insert(place)
+                // A nested type is reached through its outer type.
+                if line.first != " " { types[name, default: []].insert(place) }
             }
         }
         for file in files {
@@ -103,7 +103,7 @@ private struct Declarations {
         }
     }
 
-    private static func declared(_ keywords: Set<String>, _ line: Substring) -> String? {
+    private static func declared(_ line: Substring) -> String? {
         let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
         guard let keyword = words.firstIndex(where: { keywords.contains(String($0)) }),
             keyword + 1 < words.count,
@@ -111,6 +111,8 @@ private struct Declarations {
         else { return nil }
         return String(words[keyword + 1])
     }
+
+    private static let keywords: Set<String> = ["struct", "class", "enum", "protocol", "actor"]
 
     private static let modifiers: Set<String> = [
         "public", "package", "internal", "private", "fileprivate", "final", "indirect", "frozen",
@@ -125,7 +127,9 @@ private struct Declarations {
                 .first
             for match in (code ?? "").matches(of: /(\.)?\b(\w+)\b/) {
                 let name = String(match.2)
-                let homes = types[name] ?? (match.1 == nil ? nil : memberHomes(name))
+                let homes =
+                    types[name].map { $0.union(allTypes[name] ?? []) }
+                    ?? (match.1 == nil ? nil : memberHomes(name))
                 guard let homes, let home = homes.min(), home > place,
                     !Self.isGeneric(name, in: file)
                 else { continue }

@@ -53,7 +53,7 @@ import Testing
             ("UUID()", "take a name from LogSources"),
             ("Task.sleep", "wait for what you wait for"), ("try!", "throw a typed error"),
             ("fatalError(", "precondition, with the values in the message"),
-            ("print(", "return it"), (".random(", "take it as an argument"),
+            (" print(", "return it"), (".random(", "take it as an argument"),
             ("ContinuousClock", "take the time as an argument"),
         ]
         let allowed = [
@@ -66,7 +66,7 @@ import Testing
         }
         for source in sources {
             for (number, code) in source.code {
-                for (call, instead) in banned where code.contains(call) {
+                for (call, instead) in banned where " \(code)".contains(call) {
                     Issue.record("\(source.path):\(number): no \(call) here; \(instead)")
                 }
             }

@@ -127,16 +127,16 @@ extension Finding {
         var lines = ["@Test func `\(name): \(law.title), \(manner)`() async throws {"]
         if let source = history.source(name) {
             let parts = source.split(separator: "\n", omittingEmptySubsequences: false)
-            lines.append("    let history = \(parts[0])")
+            lines.append("    let script = \(parts[0])")
             lines += parts.dropFirst().map { "    \($0)" }
         } else {
-            lines.append("    let history = try History<\(name).Event>(ndjson: #\"\"\"")
+            lines.append("    let script = try Script<\(name).Event>(ndjson: #\"\"\"")
             lines += ndjson.split(separator: "\n").map { "        \($0)" }
             lines.append("        \"\"\"#, \(name).codec)")
         }
         let more = law == .p13 ? ", itemIDs: <#ids#>" : ""
         lines.append(
-            "    try await requireLaw(.\(law.rawValue.lowercased()), of: \(name).self, for: history\(more))"
+            "    try await requireLaw(.\(law.rawValue.lowercased()), of: \(name).self, for: script\(more))"
         )
         lines.append("}")
         return lines.joined(separator: "\n")

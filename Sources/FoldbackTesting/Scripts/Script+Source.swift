@@ -9,7 +9,7 @@ extension Script {
             lines.append("    \(text),")
         }
         return
-            "History<\(projection).Event>(.\(kind.rawValue), [\n\(lines.joined(separator: "\n"))\n])"
+            "Script<\(projection).Event>(.\(kind.rawValue), [\n\(lines.joined(separator: "\n"))\n])"
     }
 }
 
