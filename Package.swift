@@ -73,7 +73,7 @@ let package = Package(
         .testTarget(
             name: "FoldbackTests",
             dependencies: ["Foldback", "FoldbackHistory", "MessageExample", "TestSupport"],
-            swiftSettings: strict),
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "FoldbackHistoryTests", dependencies: ["FoldbackHistory", "TestSupport"],
             swiftSettings: strict),

@@ -1,0 +1,87 @@
+import Foldback
+import FoldbackHistory
+import Foundation
+import TestSupport
+import Testing
+
+/// Born from the promise that logs of every format that ever landed open and read right. The code of
+/// each format wrote the files in `Fixtures`, and the texts beside them say what it saw.
+@Suite struct FormatFixtureTests {
+    static let fixtures = ["format-1-downlink", "format-1-acknowledgement"]
+
+    private static func fixture(_ name: String, _ suffix: String) -> URL {
+        URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "Fixtures/\(name).\(suffix)")
+    }
+
+    /// A log directory with a copy of a fixture's data file.
+    private static func copy(_ name: String, to directory: TemporaryDirectory) throws {
+        try FileManager.default.createDirectory(
+            at: directory.log, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            at: fixture(name, "lmdb"), to: directory.log.appending(path: "data.mdb"))
+    }
+
+    @Test(arguments: fixtures)
+    func `a store opens a log of this format with the same content`(_ name: String) async throws {
+        let directory = TemporaryDirectory()
+        try Self.copy(name, to: directory)
+        let kind = try #require(LogKind(rawValue: String(name.split(separator: "-")[2])))
+        let store = try await Store.open(
+            at: directory.log, Documents.self,
+            also: [AdditionalProjection(StoredDocuments.self)], confirmedBy: kind,
+            durability: .durable,
+            onCatchUp: { Issue.record("rows were folded again up to \($0.sequence)") })
+        #expect(store.replayStart.checkpoint == 11)
+        #expect(store.replayStart.refused.isEmpty)
+        let rows = try store.projected(StoredDocuments.self).read { try $0.documents() }
+        #expect(rows == store.view.json)
+        let expected = try String(contentsOf: Self.fixture(name, "expected"), encoding: .utf8)
+        #expect(try Self.content(of: store) == expected)
+        #expect(try await store.verify().findings.isEmpty)
+        await store.close()
+    }
+
+    /// A reader, unlike a store, leaves the file byte for byte as it is (L9).
+    @Test(arguments: fixtures)
+    func `a reader reads a log of this format and changes no byte`(_ name: String) throws {
+        let directory = TemporaryDirectory()
+        try Self.copy(name, to: directory)
+        let reader = try LogReader(at: directory.log)
+        let expected = try String(contentsOf: Self.fixture(name, "expected"), encoding: .utf8)
+        let entries = try reader.entries(from: 1, countMax: 100).map { Self.line(of: $0.json) }
+        #expect(expected.hasSuffix(entries.joined()))
+        reader.close()
+        #expect(
+            try Data(contentsOf: directory.log.appending(path: "data.mdb"))
+                == Data(contentsOf: Self.fixture(name, "lmdb")))
+    }
+
+    /// Everything that the old code said, in its words.
+    private static func content(of store: Store<Documents>) throws -> String {
+        func list(_ numbers: some Sequence<IntentNumber>) -> JSON {
+            .array(numbers.map { .of($0) })
+        }
+        let snapshot = store.snapshot
+        var lines = [
+            "view \(snapshot.view.json)", "confirmed \(snapshot.confirmed.json)",
+            "pending \(list(snapshot.pending))", "accepted \(list(snapshot.accepted))",
+            "conflicted \(list(snapshot.conflicted))", "rejections \(list(store.rejections))",
+            "faults \(snapshot.faults.count)", "attempts \(list(store.attempts.keys.sorted()))",
+        ]
+        for number in 1...8 {
+            let intent = try store.intent(IntentNumber(UInt64(number)))
+            let words = intent.state.rawValue + (intent.isDismissed ? " dismissed" : "")
+            lines.append("intent \(number) \(JSON.string(ExactString(words)))")
+        }
+        let entries = try store.entries(from: 1, countMax: 100).map { line(of: $0.json) }
+        return lines.joined(separator: "\n") + "\n" + entries.joined()
+    }
+
+    /// An entry without its time.
+    private static func line(of entry: JSON) -> String {
+        guard case .object(var object) = entry else { return "\(entry)" }
+        object["at"] = nil
+        return "entry \(JSON.object(object))\n"
+    }
+}
