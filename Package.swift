@@ -85,7 +85,10 @@ let package = Package(
             name: "FoldbackTestingTests", dependencies: ["FoldbackTesting", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "ScenarioTests", dependencies: ["Foldback", "FoldbackHistory", "TestSupport"],
+            name: "ScenarioTests",
+            dependencies: [
+                "Foldback", "FoldbackHistory", "FoldbackSync", "FoldbackTesting", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

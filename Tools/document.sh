@@ -1,12 +1,49 @@
-# How documentation is built; sourced by Tools/test. Warnings are errors.
+# Builds the documentation; sourced by Tools/test. Warnings are errors.
+#
+# The symbols come from the modules that the tools' tests were built with, so nothing is compiled here.
+# Each rule number (F7, L6, A1) becomes a link at its first use on a page; the sources keep the bare number.
+
+# link_rules TARGET: makes links in standard input. TARGET is the address of the article Invariants.
+# A page is an article, or the comment of one declaration in a symbol graph.
+link_rules() {
+    perl -pe '
+        BEGIN { $target = shift @ARGV }
+        sub link_first {
+            my ($text) = @_;
+            $text =~ s{(`[^`]*`|\[[^\]]*\]\([^)]*\)|<doc:[^>]*>)|(?<![\w#/])([FLA])(\d{1,2})(?![\w.]*\w)}{
+                my ($kept, $rule, $most) = ($1, "$2$3", { F => 15, L => 11, A => 5 }->{$2 // ""} // 0);
+                defined $kept || !$3 || $3 > $most || $seen{$rule}++ ? ($kept // $rule) : "[$rule]($target#$rule)"
+            }ge;
+            return $text;
+        }
+        if (/^\{"/) {
+            s{("docComment")|("text":")((?:[^"\\]|\\.)*)"}{
+                $1 ? do { %seen = (); $1 } : $2 . link_first($3) . "\""
+            }ge;
+        } else {
+            $fence = !$fence if /^\s*```/;
+            $_ = link_first($_) unless $fence || /^#/ || /^    /;
+        }' "$1"
+}
 
 # document MODULE DEPENDENCY...: into .build/docs, with links into those documented before.
 document() {
-    local module="$1" catalog="Sources/$1/$1.docc" dependencies=()
+    local module="$1" catalog=".build/docs/catalogs/$1.docc" dependencies=() rules="doc:Invariants"
     shift
+    [ "$module" = Foldback ] || rules="doc://Foldback/documentation/Foldback/Invariants"
     for other in "$@"; do dependencies+=(--dependency ".build/docs/$other.doccarchive"); done
-    mkdir -p ".build/docs/graphs/$module"
-    cp "$symbols/$module.symbols.json" ".build/docs/graphs/$module/"
+    mkdir -p "$catalog" ".build/docs/graphs/$module"
+    for page in "Sources/$module/$module.docc"/*.md; do
+        case "$page" in
+        */Invariants.md) cp "$page" "$catalog/" ;;
+        *) link_rules "$rules" <"$page" >"$catalog/$(basename "$page")" ;;
+        esac
+    done
+    swift symbolgraph-extract -module-name "$module" -I "$modules" -I Sources/CLMDB -target "$target" \
+        -output-dir ".build/docs/graphs/$module" -minimum-access-level public -skip-synthesized-members
+    for graph in ".build/docs/graphs/$module"/*.json; do
+        link_rules "$rules" <"$graph" >"$graph.linked" && mv "$graph.linked" "$graph"
+    done
     docc convert "$catalog" --additional-symbol-graph-dir ".build/docs/graphs/$module" \
         --fallback-display-name "$module" --fallback-bundle-identifier "$module" \
         --enable-experimental-external-link-support "${dependencies[@]}" \
@@ -15,10 +52,12 @@ document() {
 
 document_all() {
     rm -rf .build/docs && mkdir -p .build/docs
-    swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members 2>&1 | quiet
-    symbols="$(dirname "$(swift build --show-bin-path)")/symbolgraph"
+    modules="$(swift build --package-path Tools --show-bin-path)/Modules"
+    target="$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)",/\1/p')"
     document Foldback
+    document FoldbackHistory Foldback
     document FoldbackSync Foldback
-    document FoldbackTesting Foldback FoldbackSync
+    document FoldbackTesting Foldback FoldbackHistory FoldbackSync
+    document FoldbackReplay Foldback FoldbackHistory
     echo "no warnings; .build/docs"
 }

@@ -1,10 +1,15 @@
 #if ReplayTool
     import Foundation
 
-    /// Open files, with the system's own words for what failed: Foundation has fewer, or traps.
+    /// Reads and writes open files, with the system's own error texts. Foundation has fewer of
+    /// them, or traps.
     enum Descriptor {
-        /// Standard streams that were closed. The next file that is opened gets such a number: one of the runtime's
-        /// own, which has no type, is there already; others are taken, lest answers be written into a log.
+        /// The standard streams that were closed when the process started.
+        ///
+        /// The next file that is opened gets the number of a closed stream, and printed text would
+        /// then go into that file, which may be a log. This initializer therefore opens `/dev/null`
+        /// in place of each closed stream. If a file of the runtime already has the number, `fstat`
+        /// shows no type.
         private static let closed: Set<Int32> = {
             var closed: Set<Int32> = []
             for stream in STDIN_FILENO...STDERR_FILENO {
@@ -16,8 +21,10 @@
             return closed
         }()
 
-        /// Before a file is opened. A limit on a file's size is to be an error, not the end; by a handler, for what is
-        /// ignored would be so in commands that are run.
+        /// Prepares the process. Call it before any file is opened.
+        ///
+        /// It makes a limit on file size an error of `write` instead of the end of the process. It
+        /// installs a handler, because commands that the tool runs would inherit an ignored signal.
         static func prepareProcess() {
             _ = closed
             let before = signal(SIGXFSZ) { _ in }
@@ -28,7 +35,9 @@
             unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
         }
 
-        /// - Parameter name: as who uses the tool knows it.
+        /// Writes all bytes. Waits while the descriptor cannot take more.
+        ///
+        /// - Parameter name: the name of the file in errors.
         static func write(_ bytes: [UInt8], to descriptor: Int32, named name: String) throws {
             try requireOpen(descriptor, StreamFailure.unwritable, name)
             var rest = bytes[...]
@@ -38,7 +47,7 @@
                 }
                 if count < 0, errno == EINTR { continue }
                 if count < 0, errno == EAGAIN {
-                    // Who started this has it so that nobody waits.
+                    // The parent process made the descriptor non-blocking.
                     var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = poll(&wait, 1, -1)
                     continue
@@ -48,7 +57,7 @@
             }
         }
 
-        /// Whatever it is of: a pipe and a device too.
+        /// Reads to the end of any file, pipe or device.
         static func readToEnd(_ descriptor: Int32, named name: String) throws -> [UInt8] {
             try requireOpen(descriptor, StreamFailure.unreadable, name)
             var bytes: [UInt8] = []
@@ -74,7 +83,7 @@
     }
 
     extension StreamFailure {
-        /// With what the last call of the system said.
+        /// An error with the text of the last failed system call.
         static func unwritable(_ name: String) -> StreamFailure {
             StreamFailure("\(name) cannot be written: \(systemError)")
         }
@@ -84,6 +93,6 @@
         }
     }
 
-    /// What the last call of the system said that failed.
+    /// The system's text for the last failed system call.
     var systemError: String { String(cString: strerror(errno)) }
 #endif

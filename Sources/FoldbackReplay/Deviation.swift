@@ -3,10 +3,11 @@
     import FoldbackHistory
 
     extension TypedView {
-        /// Where a history of as many entries first means something else than another: a fault, a conflict, what
-        /// becomes of intents; at the end also the shape of states, whatever texts and numbers are in them.
+        /// Returns the first place where two histories with the same number of entries behave
+        /// differently: in a fault, a conflict or the state of an intent. At the end it also
+        /// compares the shape of the states, without their texts and numbers.
         ///
-        /// - Returns: nil where it means the same.
+        /// - Returns: nil if they behave the same.
         func deviation(
             of new: RecordedHistory<[UInt8]>, from old: RecordedHistory<[UInt8]>
         ) -> String? {
@@ -15,16 +16,16 @@
             for snapshot in old.snapshots(of: P.self) {
                 guard let other = others.next() else { return "it has fewer entries" }
                 if let change = Self.change(snapshot, other) {
-                    return "behind entry \(snapshot.sequence) \(change)"
+                    return "after entry \(snapshot.sequence) \(change)"
                 }
             }
             let (a, b) = (old.snapshot(of: P.self), new.snapshot(of: P.self))
             func isShaped(_ a: P, _ b: P) -> Bool {
                 JSON(describing: a).shape == JSON(describing: b).shape
             }
-            if !isShaped(a.view, b.view) { return "in the end the view has another shape" }
+            if !isShaped(a.view, b.view) { return "at the end the view has another shape" }
             if !isShaped(a.confirmed, b.confirmed) {
-                return "in the end confirmed state has another shape"
+                return "at the end confirmed state has another shape"
             }
             return nil
         }
@@ -46,7 +47,7 @@
     }
 
     extension JSON {
-        /// How it is built, without what is in it and in which order: names may be others.
+        /// The structure of the value, without its contents, the names of members or their order.
         fileprivate var shape: String {
             switch self {
             case .null: "-"

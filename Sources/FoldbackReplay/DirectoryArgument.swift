@@ -2,7 +2,7 @@
     import ArgumentParser
     import Foundation
 
-    /// Where the log is, for commands that take no file instead of it.
+    /// The log's directory, for commands that do not take a file instead of a log.
     public struct DirectoryArgument: ParsableArguments {
         @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"))
         public var path: String

@@ -4,33 +4,33 @@
     import FoldbackHistory
     import Foundation
 
-    /// Which entries are printed; all that is given has to hold.
+    /// The entries to print: those that match all given options.
     struct EntryFilter: ParsableArguments {
         @Option(
             help:
-                "intent, acknowledged, rejected, withdrawn, dismissed or confirmed; again for more."
+                "Only this kind: intent, acknowledged, rejected, withdrawn, dismissed or confirmed; repeatable."
         )
         var kind: [String] = []
 
         @Option(
             help:
-                "Entries of this intent of the log's own alone: its own, and those that say something of it."
+                "Only entries of this intent of the log: the entry that recorded it, and those that answer or name it."
         )
         var intent: UInt64?
 
-        @Option(help: "Entries with an event that touches this key, of logs of documents.")
+        @Option(help: "Only entries with an event that touches this key, in logs of documents.")
         var key: String?
 
         @Option(
             help:
-                "Own entries of intents that are pending, accepted, confirmed, rejected or withdrawn."
+                "Only intents in this state: pending, accepted, confirmed, rejected or withdrawn."
         )
         var state: String?
 
-        @Option(help: "Not older than this moment, as 2026-11-21 or 2026-11-21T15:04:05Z.")
+        @Option(help: "Only entries from this moment on: 2026-11-21 or 2026-11-21T15:04:05Z.")
         var since: String?
 
-        @Option(help: "Older than this moment.")
+        @Option(help: "Only entries before this moment.")
         var until: String?
 
         func validate() throws {
@@ -38,10 +38,13 @@
                 ["intent", "acknowledged", "confirmed"]
                 + IntentChange.Kind.allCases.map(\.rawValue)
             for kind in kind where !kinds.contains(kind) {
-                throw ValidationError("there is no kind of entry \(kind)")
+                let known = kinds.joined(separator: ", ")
+                throw ValidationError("\(kind) is not a kind of entry; use one of \(known)")
             }
             if let state, IntentState(rawValue: state) == nil {
-                throw ValidationError("there is no state \(state)")
+                throw ValidationError(
+                    "\(state) is not a state of an intent; use pending, accepted, confirmed, rejected or withdrawn"
+                )
             }
             let (start, end) = try times()
             if let start, let end, let since, let until, start >= end {
@@ -49,7 +52,7 @@
             }
         }
 
-        /// In milliseconds since 1970; nil where there is no bound.
+        /// The bounds in milliseconds since 1970; nil for no bound.
         private func times() throws -> (since: Int64?, until: Int64?) {
             (try since.map(Self.milliseconds), try until.map(Self.milliseconds))
         }
@@ -58,12 +61,13 @@
             let day = try? Date(text + "T00:00:00Z", strategy: .iso8601)
             guard let date = day ?? (try? Date(text, strategy: .iso8601)) else {
                 throw ValidationError(
-                    "\(text) is no moment; write 2026-11-21 or 2026-11-21T15:04:05Z")
+                    "\(text) is not a moment; write 2026-11-21 or 2026-11-21T15:04:05Z")
             }
             return Int64((date.timeIntervalSince1970 * 1_000).rounded())
         }
 
-        /// What decides on an entry. State is that at the end of the log.
+        /// Returns a function that decides whether to print an entry. `--state` means the state at
+        /// the end of the log.
         func predicate(in reader: LogReader) throws -> (LogEntry<[UInt8]>) throws -> Bool {
             let (since, until) = try times()
             let kinds = Set(kind)
@@ -86,8 +90,11 @@
     }
 
     extension EntryFilter {
-        /// Which entries are of an intent of this log. A batch names intents of others with the same number; whose
-        /// name its own one has, only its entry says: a log may have changed its name since.
+        /// Returns a function that decides whether an entry is about an intent of this log.
+        ///
+        /// A batch may name an intent of another replica with the same number. Only the entry that
+        /// recorded the intent has the right replica, because the log may have another replica id
+        /// now.
         private static func isOf(
             _ number: IntentNumber, in reader: LogReader
         ) throws -> (LogEntry<[UInt8]>) -> Bool {
@@ -101,7 +108,7 @@
             }
         }
 
-        /// Nil where it is not recorded yet.
+        /// Returns nil if the intent is not recorded yet.
         private static func ownIntent(
             _ number: IntentNumber, in reader: LogReader
         ) throws -> IntentID? {

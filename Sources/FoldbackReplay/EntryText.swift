@@ -3,17 +3,17 @@
     import FoldbackHistory
 
     extension LogEntry {
-        /// The entry for people, on one line.
+        /// The entry as one line of text.
         var line: String {
             let number = String(sequence.value)
             let left = String(repeating: " ", count: max(0, 7 - number.count)) + number
             return "\(Ink.dim("\(left)  \(time.text)"))  \(words)"
         }
 
-        /// Without its number and time.
+        /// The line without the sequence and the time.
         var words: String { "\(what.padded(to: 18))\(detail.visible)" }
 
-        /// What the entry is, in two words.
+        /// The kind of the entry and its number, in two words.
         var what: String {
             switch content {
             case .intent(let number, _, _, _, _): "intent \(number)"
@@ -47,7 +47,7 @@
             }
         }
 
-        /// As `--kind` names it.
+        /// The kind as `--kind` names it.
         var kindName: String {
             switch content {
             case .intent: "intent"
@@ -65,8 +65,8 @@
             case (nil, let new?): return [Ink.new("+ \(place)  \(new)".visible)]
             case (let old?, nil): return [Ink.old("- \(place)  \(old)".visible)]
             case let (old, new) where old == new:
-                let value = new.map { "\($0)" } ?? "nothing there"
-                return [Ink.dim("= \(place)  the same again: \(value)".visible)]
+                let value = new.map { "\($0)" } ?? "no value"
+                return [Ink.dim("= \(place)  equal again: \(value)".visible)]
             default:
                 return [
                     Ink.old("- \(place)  \(old.map { "\($0)" } ?? "")".visible),
@@ -75,7 +75,8 @@
             }
         }
 
-        /// Null cannot be told from absence by a value alone, so absent members are left out.
+        /// The difference as an object. An absent value has no member, so it is not confused with
+        /// null.
         var json: JSON {
             var object: JSON.Object = ["place": .string("\(place)")]
             object["old"] = old

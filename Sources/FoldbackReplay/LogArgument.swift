@@ -4,11 +4,11 @@
     import FoldbackHistory
     import Foundation
 
-    /// Where the log is.
+    /// The log's directory, or a file of `export` instead of a log.
     public struct LogArgument: ParsableArguments {
         @Argument(
             help: ArgumentHelp(
-                "The log's directory; to be looked at, also a file of `export`, or - for standard input.",
+                "The log's directory; also a file of `export`, or - for standard input.",
                 valueName: "log"))
         public var path: String
 
@@ -16,34 +16,39 @@
 
         public var directory: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
-        /// For files that are made of it.
+        /// A name for files that are made from the log.
         var name: String {
             path == "-" ? "recorded" : directory.deletingPathExtension().lastPathComponent
         }
 
-        /// Whether it is a file, which does not grow as a log does: it is read once.
+        /// Whether the path is not a log's directory. A file does not grow like a log, and is read
+        /// once.
         var isFile: Bool {
             var found = stat()
             return path == "-" || stat(path, &found) == 0 && !found.isDirectory
         }
 
-        /// Of a file, its entries in memory, at the sequences that they have there.
+        /// Returns a reader of the log or file. Entries of a file are in memory and keep their
+        /// sequences.
         func reader() throws -> LogReader {
             isFile ? try LogReader(try Self.history(at: path)) : try LogReader(at: directory)
         }
 
-        /// Says so where the projection reads none of the first events: then what is seen of it is nothing.
+        /// Returns the reader, and prints a note if the projection cannot read any of the first
+        /// events. Its states would then be empty.
         func reader(seenBy view: any ReplayedView) throws -> LogReader {
             let reader = try reader()
             if let event = try view.foreignEvent(in: reader) {
                 Output.note(
-                    "\(view.source.type) reads none of the log's first events, as \(event); if they are another app's, use its own tool"
+                    "\(view.source.type) reads none of the log's first events, such as \(event); if another app wrote them, use that app's tool"
                 )
             }
             return reader
         }
 
-        /// - Parameter path: of a file of `export`; - for standard input.
+        /// Reads the history from a file.
+        ///
+        /// - Parameter path: the path of a file of `export`; - for standard input.
         static func history(at path: String) throws -> RecordedHistory<[UInt8]> {
             let name = shown(path)
             guard let text = String(validating: try bytes(at: path), as: UTF8.self) else {
@@ -54,7 +59,7 @@
             }
         }
 
-        /// A path as errors have it.
+        /// The name of a path in errors.
         static func shown(_ path: String) -> String { path == "-" ? "standard input" : path }
 
         private static func bytes(at path: String) throws -> [UInt8] {
@@ -67,7 +72,8 @@
             var found = stat()
             guard fstat(descriptor, &found) == 0 else { throw StreamFailure.unreadable(path) }
             guard !found.isDirectory else {
-                throw StreamFailure("\(path) is a directory, and not a file of `export`")
+                throw StreamFailure(
+                    "\(path) is a directory, and not a file of `export`; give a file")
             }
             return try Descriptor.readToEnd(descriptor, named: path)
         }

@@ -2,7 +2,7 @@
     import Foldback
     import Foundation
 
-    /// Standard output that says when it cannot be written to.
+    /// Writes to standard output, and throws if that fails.
     public enum Output {
         public static func write(_ bytes: [UInt8]) throws {
             try Descriptor.write(bytes, to: STDOUT_FILENO, named: "standard output")
@@ -13,16 +13,19 @@
         static func line(_ text: String) throws { try write(text + "\n") }
         static func line(_ json: JSON) throws { try write(json.encoded + [UInt8(ascii: "\n")]) }
 
-        /// A line for people: on standard error, so that standard output has the answer alone.
+        /// Writes a line for people to standard error. Standard output has only the answer.
         static func note(_ text: String) { notePart(text.visible + "\n") }
 
-        /// Where nobody can be told that nobody can be told anything.
+        /// Writes to standard error. Ignores a failure, because it cannot be reported
+        /// elsewhere.
         static func notePart(_ text: String) {
             try? Descriptor.write(Array(text.utf8), to: STDERR_FILENO, named: "standard error")
         }
 
-        /// All of it or, where something fails, nothing: a file that is there is replaced in one step, also behind a
-        /// link. Only its owner may read it, as with logs (L10). Pipes and devices are written to.
+        /// Writes a whole file, or nothing if anything fails.
+        ///
+        /// An existing file is replaced in one step, also if the path is a link to it. Only the
+        /// owner may read the file, as with logs (L10). Pipes and devices are written to directly.
         static func writing(
             to path: String, _ body: (([UInt8]) throws -> Void) throws -> Void
         ) throws {
@@ -35,11 +38,12 @@
             guard rename(part.path, target) == 0 else { throw StreamFailure.unwritable(path) }
         }
 
-        /// Nil where the path is no file to be replaced.
+        /// Returns the path of the file to replace, without links; nil if there is a pipe, a device
+        /// or a link to a missing file.
         private static func replaceable(_ path: String) throws -> String? {
             var found = stat()
             guard stat(path, &found) == 0 else {
-                // A link to nothing yet is written through.
+                // A link to a missing file: the file is created through the link.
                 return lstat(path, &found) == 0 ? nil : path
             }
             guard found.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -48,9 +52,11 @@
             return String(cString: target)
         }
 
+        /// Writes to the file or device at a path.
+        ///
         /// - Parameters:
-        ///   - flags: of `open`.
-        ///   - name: as errors have it.
+        ///   - flags: more flags of `open`.
+        ///   - name: the name of the file in errors.
         static func writing(
             through path: String, _ flags: Int32, named name: String,
             _ body: (([UInt8]) throws -> Void) throws -> Void
@@ -66,19 +72,19 @@
             guard close(descriptor) == 0 else { throw StreamFailure.unwritable(name) }
         }
 
-        /// Whether colours are seen: on a terminal, unless `NO_COLOR` says not to (no-color.org).
+        /// Whether to print colors: on a terminal, unless `NO_COLOR` is set (no-color.org).
         static let isColoured =
             isatty(STDOUT_FILENO) == 1
             && ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
     }
 
-    /// The session has nobody left to talk to.
+    /// A file or standard stream could not be read or written, or a command failed.
     public struct StreamFailure: Error, CustomStringConvertible {
         public let description: String
         public init(_ description: String) { self.description = description }
     }
 
-    /// Colours by meaning, of ECMA-48.
+    /// Colors by meaning (codes of ECMA-48).
     enum Ink: String {
         case old = "31"
         case new = "32"
@@ -91,8 +97,8 @@
     }
 
     extension String {
-        /// The text with characters written out that move a cursor, end a line or turn the direction of text: so what
-        /// a server said stays on its line, and reads as it is.
+        /// The text with escapes for characters that move the cursor, end a line or change the
+        /// direction of text. Text from a server then stays on its line and in its order.
         public var visible: String {
             guard unicodeScalars.contains(where: \.isControl) else { return self }
             return unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : String($0) }
@@ -115,10 +121,10 @@
     }
 
     extension Timestamp {
-        /// The moment in UTC, to the millisecond.
+        /// The time in UTC with milliseconds.
         var text: String {
             let (seconds, rest) = millisecondsSince1970.quotientAndRemainder(dividingBy: 1_000)
-            // Before 1970 the rest is below zero, and the second one earlier.
+            // Before 1970 the rest is negative, and the second is the one before.
             let second = Date(timeIntervalSince1970: Double(rest < 0 ? seconds - 1 : seconds))
             let text = second.formatted(
                 Date.ISO8601FormatStyle(

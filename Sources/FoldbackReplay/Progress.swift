@@ -3,14 +3,15 @@
     import Foundation
     import Synchronization
 
-    /// Says on a terminal, after a second, what goes on and how far it is.
+    /// Shows on a terminal, after one second, what the tool is doing and how far it is.
     final class Progress: Sendable {
         private let what: String
         private let total: UInt64?
         private let count = Atomic<UInt64>(0)
         private let ticking = Mutex<Task<Void, any Error>?>(nil)
 
-        /// - Parameter total: how often ``advance(by:)`` is called at most; nil: it never is.
+        /// - Parameter total: the maximum of all steps of ``advance(by:)``; nil if it is never
+        ///   called.
         init(_ what: String, of total: UInt64? = nil) {
             self.what = what
             self.total = total

@@ -1,11 +1,13 @@
 #if ReplayTool
     import Foldback
 
-    /// Other texts for texts: the same for the same one, different ones for different ones, and nothing to
-    /// calculate a text back from. `hello, world` is `xxxxxxxxxxx1` where it is the first.
+    /// Replaces texts by pseudonyms. The same text always gets the same pseudonym, different texts
+    /// get different pseudonyms, and the text cannot be calculated from its pseudonym. If the
+    /// first text is `hello, world`, its pseudonym is `xxxxxxxxxxx1`.
     ///
-    /// As long as the text where its number leaves room. An id that Foldback made (F12), as `ann.3.0`, is the same
-    /// id of its replica's pseudonym, so that events still find what they are about; nothing is nothing.
+    /// A pseudonym is as long as its text if there is room for its number. An id that Foldback made
+    /// (F12), such as `ann.3.0`, keeps its numbers and gets the pseudonym of its replica, so events
+    /// still find their objects. An empty text stays empty.
     struct Pseudonyms {
         private var known: [ExactString: String] = [:]
         private let replicas: Set<ExactString>
@@ -32,12 +34,12 @@
             guard areReplicasOver else { return replica }
             let name = pseudonym(of: replica.name.string)
             guard let pseudonym = ReplicaID(name) else {
-                preconditionFailure("\(name) is no name of a replica")
+                preconditionFailure("\(name) is not a replica name")
             }
             return pseudonym
         }
 
-        /// Nil where the text is no id.
+        /// Returns the pseudonym of an id that Foldback made; nil for any other text.
         private mutating func id(_ text: String) -> String? {
             let parts = text.split(separator: ".", omittingEmptySubsequences: false)
             func isNumber(_ part: Substring) -> Bool { UInt64(part) != nil }

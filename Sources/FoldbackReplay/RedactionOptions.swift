@@ -3,31 +3,31 @@
     import Foldback
     import FoldbackHistory
 
-    /// How an export is redacted.
+    /// The rules for the redaction of an export.
     struct RedactionOptions: ParsableArguments {
         @Option(
             help:
-                "A place in events, also in those of `all`, that is written over, as /value/title; again for more."
+                "Redacts a place in events, also in events of `all`, such as /value/title; repeatable."
         )
         var redact: [String] = []
 
-        @Option(help: "A document's key whose values are written over in all events.")
+        @Option(help: "Redacts the values of the document with this key in all events; repeatable.")
         var redactKey: [String] = []
 
         @Option(
             help:
-                "A place in events that is kept; everything else is written over. /nothing keeps nothing."
+                "Keeps a place in events and redacts everything else; repeatable. /nothing keeps nothing."
         )
         var keep: [String] = []
 
         static let discussion = """
-            What is written over: a text by its pseudonym, the same for the same text; a number by 1, 0 or -1 by \
-            its sign; truth by false. Any redaction writes over messages of rejections, values of info and once keys \
-            as well. With --redact and --redact-key all that names things stays: replicas, codes of rejections, names \
-            of info and of members, document keys. With --keep these are pseudonyms too, but for names of members \
-            that a --keep mentions, and for all of them in events of an app, which could not be read otherwise (a \
-            dictionary's keys are such names). Times, numbers of intents and positions, and ids made of a replica's \
-            name stay. Events have to be JSON.
+            Redaction replaces a text by its pseudonym (the same text gets the same pseudonym), a number by 1, 0 or \
+            -1 according to its sign, and a Boolean by false. Every redaction also replaces rejection messages, \
+            values of info and once keys. With --redact and --redact-key, names stay: replicas, rejection codes, \
+            names of info and of members, and document keys. With --keep, pseudonyms replace them too. Two kinds \
+            of member names stay: those in a --keep, and all of them in events of an app, which could not be read \
+            without them (a dictionary's keys are such names). Times, numbers of intents and positions stay. An id \
+            made from a replica's name stays if that name stays. Events must be JSON.
             """
 
         var isNeeded: Bool { !(redact.isEmpty && redactKey.isEmpty && keep.isEmpty) }
@@ -40,17 +40,19 @@
                 + keep.map { .keep(try JSONPointer(argument: $0)) }
         }
 
-        /// Says on standard error what each rule did, and whether the history still means the same.
+        /// Returns the redacted history. Reports on standard error how often each rule matched, and
+        /// whether the history behaves differently now.
         ///
-        /// - Throws: where a rule did nothing, so that what it was meant for would leave in clear.
+        /// - Throws: if a rule matches nothing, because the data that it was meant for would not be
+        ///   redacted.
         func redacted(
             _ history: RecordedHistory<[UInt8]>, _ projection: ReplayProjection,
             _ all: [ReplayProjection]
         ) throws -> RecordedHistory<[UInt8]> {
             guard redactKey.isEmpty || projection.view.isOverDocuments else {
                 throw ValidationError(
-                    "--redact-key is for logs of documents, and \(projection.name) is not over them; use "
-                        + "--redact or --keep")
+                    "--redact-key is only for logs of documents, and \(projection.name) does not read documents; "
+                        + "use --redact or --keep")
             }
             let redactor = Redactor(
                 rules: try rules(), isOverDocuments: projection.view.isOverDocuments)
@@ -58,7 +60,7 @@
             for (rule, count) in redacted.counts where count == 0 {
                 if case .keep = rule { continue }
                 throw ValidationError(
-                    "\(rule) is nowhere in the log's events; nothing was written")
+                    "\(rule) matches nothing in the log's events; nothing was written")
             }
             for (rule, count) in redacted.counts { Output.note("\(rule): \(count)") }
             for projection in all {
@@ -67,7 +69,7 @@
                 }
                 guard let change else { continue }
                 Output.note(
-                    "the redacted log does not behave as the log does: \(projection.name): \(change)"
+                    "the redacted log behaves differently from the log: \(projection.name): \(change)"
                 )
             }
             return redacted.history

@@ -2,21 +2,23 @@
     import Foldback
     import FoldbackHistory
 
-    /// What must not leave the machine, and what may: rules that a whole history is written over by.
+    /// Redacts a whole history by rules about what may leave the machine.
     ///
-    /// Written over, a text is its pseudonym, a number 1, 0 or -1 by its sign, truth false; null and names of
-    /// members stay. Of nested places the inner decides.
+    /// Redaction replaces a text by its pseudonym, a number by 1, 0 or -1 according to its sign,
+    /// and a Boolean by false. Null stays. If two rules match nested places, the inner rule
+    /// decides.
     ///
     /// | | `--redact`, `--redact-key` | `--keep` |
     /// |---|---|---|
-    /// | events | what is named is written over | what is not named is written over |
-    /// | rejection messages, values of info, once keys | written over | written over |
-    /// | replicas, rejection codes, names of info | stay | written over |
-    /// | document keys, `field` | stay | written over, as any text of an event |
-    /// | names of members in documents | stay | written over but for those in a `--keep` |
+    /// | events | the named places are redacted | all other places are redacted |
+    /// | rejection messages, values of info, once keys | redacted | redacted |
+    /// | replicas, rejection codes, names of info | stay | redacted |
+    /// | document keys, `field` | stay | redacted, as any text of an event |
+    /// | names of members in documents | stay | redacted, except those in a `--keep` |
     ///
-    /// Of an event of documents `op`, `require` and the shape stay, unless they are named. An app's event keeps its
-    /// members' names in any case: without them it could not be read.
+    /// In an event of documents, `op`, `require` and the shape stay unless a rule names them. An
+    /// app's event always keeps the names of its members, because it could not be read without
+    /// them.
     struct Redactor {
         enum Rule: Hashable, CustomStringConvertible {
             /// A place in events.
@@ -36,10 +38,10 @@
         }
 
         let rules: [Rule]
-        /// Whether events of documents are what the log is about.
+        /// Whether the log's events are ``DocumentEvent``s.
         let isOverDocuments: Bool
 
-        /// - Throws: where an event is no JSON, so that nobody knows what is in it.
+        /// - Throws: if an event is not JSON, because its contents are then unknown.
         func redacted(_ history: RecordedHistory<[UInt8]>) throws -> Redacted {
             let entries = history.entries
             var pass = RedactionPass(
@@ -55,7 +57,7 @@
 
     struct Redacted {
         let history: RecordedHistory<[UInt8]>
-        /// At how many places of all events each rule was followed.
+        /// The number of places in all events that each rule matched.
         let counts: [(rule: Redactor.Rule, count: Int)]
     }
 
@@ -65,13 +67,14 @@
         }
     }
 
-    /// One way through a history, oldest entry first: pseudonyms are numbered by it.
+    /// One pass over a history, oldest entry first. This order determines the numbers of
+    /// pseudonyms.
     private struct RedactionPass {
         let rules: Set<Redactor.Rule>
         let isOverDocuments: Bool
-        /// Whether what is not named is written over.
+        /// Whether places that no rule names are redacted.
         let isKeeping: Bool
-        /// That `--keep` mentions, and that stay therefore wherever members have names.
+        /// The names in `--keep` rules. Members with these names keep them everywhere.
         let keptNames: Set<ExactString>
         var pseudonyms: Pseudonyms
         var counts: [Redactor.Rule: Int] = [:]
@@ -99,7 +102,7 @@
                 content: try content(of: entry))
         }
 
-        /// What is a name for programs.
+        /// Returns the name, or its pseudonym if `--keep` redacts names.
         private mutating func naming(_ name: String) -> String {
             isKeeping ? pseudonyms.pseudonym(of: name) : name
         }
@@ -141,7 +144,8 @@
 
         // MARK: Events
 
-        /// Whose bytes are read by what the log says of them, not by what they look like.
+        /// Returns the redacted event. The format in the log decides how to read the bytes, not
+        /// their look.
         private mutating func event(
             _ event: LoggedEvent<[UInt8]>, _ sequence: LogSequence
         ) throws -> LoggedEvent<[UInt8]> {
@@ -149,19 +153,19 @@
                 let json = try? JSON(parsing: event.bytes)
             else {
                 throw StreamFailure(
-                    "the event of entry \(sequence), of \(event.format), is no JSON: nobody knows what to "
-                        + "write over in it; export without redacting, or take the entry out")
+                    "the event of entry \(sequence) (\(event.format)) is not JSON and cannot be redacted; "
+                        + "export without redaction, or remove the entry")
             }
             let isDocuments = isOverDocuments && (try? DocumentEvent(json: json)) != nil
             let new =
                 isDocuments
                 ? documents(json)
                 : written(json, at: JSONPointer([]), isOver: isKeeping, areNamesOver: false)
-            // Bytes that nothing was written over in stay, however their writer ordered members.
+            // An event without a redacted place keeps its bytes, and so the order of its members.
             return new == json ? event : LoggedEvent(bytes: new.encoded, format: event.format)
         }
 
-        /// One event of documents; those of `all` are events like any other.
+        /// Redacts one event of documents. Events inside `all` are redacted in the same way.
         private mutating func documents(_ event: JSON) -> JSON {
             guard case .object(var object) = event else { return event }
             var isOver = isKeeping
@@ -224,6 +228,8 @@
             }
         }
 
+        /// Counts a match of the rule.
+        ///
         /// - Returns: whether there is such a rule.
         private mutating func follow(_ rule: Redactor.Rule) -> Bool {
             guard rules.contains(rule) else { return false }

@@ -2,12 +2,13 @@
     import Foldback
     import FoldbackHistory
 
-    /// A projection as a ``ReplayTool`` looks at it.
+    /// A projection whose states a ``ReplayTool`` shows.
     public struct ReplayProjection: Sendable {
         public let name: String
         let view: any ReplayedView
 
-        /// - Parameter checks: what has to hold of every state, by name: for `first-break --check`.
+        /// - Parameter checks: conditions on every state, by name, for `first-break --check`. Each
+        ///   returns true for a good state.
         public init<P: Projection>(
             _ projection: P.Type, checks: [String: @Sendable (Snapshot<P>) -> Bool] = [:]
         ) {
@@ -15,7 +16,9 @@
             view = TypedView<P>(source: SourceName(P.self), checks: checks)
         }
 
-        /// Rows are folded in memory: a state is its tables, each row under its key.
+        /// The rows are folded in memory. A state is the tables, with each row under its key.
+        ///
+        /// - Parameter checks: conditions on every state, by name, for `first-break --check`.
         public init<P: StoredProjection>(
             _ projection: P.Type,
             checks: [String: @Sendable (Snapshot<RowsInMemory<P>>) -> Bool] = [:]
@@ -41,9 +44,10 @@
         }
     }
 
-    /// What commands see of a projection, without its types.
+    /// A projection as commands use it, without its types.
     protocol ReplayedView: Sendable {
-        /// The log's first event, if neither it nor one of those after it can be read; few are looked at.
+        /// Returns the log's first event if no event of the first entries can be read; nil if one
+        /// can.
         func foreignEvent(in log: LogReader) throws -> String?
         func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState
         func causes(_ log: LogReader, of place: JSONPointer) throws -> [SeenCause]
@@ -54,22 +58,22 @@
         ) throws -> SeenBreak?
         var checkNames: [String] { get }
         var source: SourceName { get }
-        /// Whether events are those of ``Documents``.
+        /// Whether the events are ``DocumentEvent``s.
         var isOverDocuments: Bool { get }
         func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState
         func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch
-        /// Nil where the whole does not fail.
+        /// Returns nil if the whole log does not fail.
         func minimized(
             _ log: LogReader, tries: Int, _ expectation: StateExpectation?, _ progress: Progress,
             _ fails: @escaping (String) throws -> Bool
         ) async throws -> SmallHistory?
-        /// Where the second means something else than the first; nil: nowhere.
+        /// Returns where the new history behaves differently from the old history; nil if nowhere.
         func deviation(
             of new: RecordedHistory<[UInt8]>, from old: RecordedHistory<[UInt8]>
         ) -> String?
     }
 
-    /// A type as source code names it.
+    /// The name of a type in source code.
     struct SourceName {
         let module: String
         let type: String
@@ -108,7 +112,7 @@
             faults = snapshot.faults
         }
 
-        /// In the form of the shell's `view`.
+        /// The state with the members of the shell's answer to `view`.
         var json: JSON {
             [
                 "sequence": .of(sequence), "through": .of(through), "view": view,
@@ -184,7 +188,7 @@
         }
     }
 
-    /// What has to hold of states.
+    /// A condition that every state must meet.
     enum BreakCondition {
         case check(String)
         case state(StateExpectation)
@@ -210,7 +214,7 @@
             var replay = try log.replay(P.self)
             var first: String?
             for _ in 0..<100 {
-                // What cannot be read is for the command to say, if it comes to it.
+                // The command itself reports an entry that cannot be read, if it needs the entry.
                 guard let entry = try? replay.next() else { break }
                 for event in entry.events {
                     guard event.event == nil else { return nil }

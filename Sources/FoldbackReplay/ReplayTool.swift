@@ -3,7 +3,7 @@
     import Foldback
     import Foundation
 
-    /// A command line over an app's logs: every command of `foldback`, over the app's own types.
+    /// A command line for an app's logs: every command of `foldback`, with the app's own types.
     ///
     /// ```swift
     /// @main struct FeedReplay: ReplayTool {
@@ -11,16 +11,17 @@
     /// }
     /// ```
     ///
-    /// It needs the package with its trait: `.package(url: …, from: …, traits: ["ReplayTool"])`. Nothing that it does
-    /// changes a log, but for `import`, which fills one that is empty.
+    /// The package needs its trait: `.package(url: …, from: …, traits: ["ReplayTool"])`. Only the
+    /// command `import` changes a log: it fills an empty log.
     public protocol ReplayTool {
-        /// What can be seen; the first one unless `--projection` names another.
+        /// The projections that commands can show. The first is used unless `--projection` names
+        /// another.
         static var projections: [ReplayProjection] { get }
-        /// Versions that `rerun` compares.
+        /// The versions that `rerun` compares. None by default.
         static var reruns: [ReplayComparison] { get }
-        /// Further commands.
+        /// More commands, in addition to those of `foldback`. None by default.
         static var commands: [any ParsableCommand.Type] { get }
-        /// The tool's name in what it prints; that of its file otherwise.
+        /// The tool's name in help and errors. The name of the executable file by default.
         static var name: String { get }
     }
 
@@ -31,7 +32,10 @@
             URL(filePath: CommandLine.arguments.first ?? "replay").lastPathComponent
         }
 
-        /// ArgumentParser's own `main` exits with 64 for wrong use, and prints several lines.
+        /// Runs the tool.
+        ///
+        /// This replaces ArgumentParser's `main`, which exits with 64 for wrong usage and prints
+        /// several lines.
         public static func main() async {
             Descriptor.prepareProcess()
             do {
@@ -58,15 +62,16 @@
             }
         }
 
-        /// Of `-1` the parser says that something is missing.
+        /// Explains an error about a negative number. For `-1` the parser only says that an
+        /// argument is missing.
         private static func hint(to message: String) -> String {
             let number = CommandLine.arguments.dropFirst().first { word in
                 word.first == "-" && Int(word) != nil && !message.contains(word)
             }
-            return number.map { ", for \($0) is taken for an option" } ?? ""
+            return number.map { ", because \($0) is read as an option" } ?? ""
         }
 
-        /// The command that was meant, as its help is asked for.
+        /// The command whose help the error points to.
         private static var helped: String {
             let word = CommandLine.arguments.dropFirst().first
             let isThere = ReplayCommand<Self>.configuration.subcommands
@@ -83,13 +88,13 @@
         static func projection(named name: String?) throws -> ReplayProjection {
             guard let name else {
                 guard let first = projections.first else {
-                    throw ValidationError("this tool has no projections")
+                    throw ValidationError("this tool has no projections; add one to `projections`")
                 }
                 return first
             }
             guard let found = projections.first(where: { $0.name == name }) else {
                 let known = projections.map(\.name).joined(separator: ", ")
-                throw ValidationError("there is no projection \(name); there are \(known)")
+                throw ValidationError("projection \(name) does not exist; use one of: \(known)")
             }
             return found
         }
@@ -108,10 +113,10 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: Tool.name,
-                abstract: "Looks at Foldback logs: what happened, and why.",
+                abstract: "Shows what happened in a Foldback log, and why.",
                 discussion: """
-                    Exit codes: 0 done, 1 the answer is no, 2 wrong use, 3 the log or a file cannot be used, \
-                    125 nobody could tell (first-break, minimise).
+                    Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 the log or a file cannot be used, \
+                    125 inconclusive (first-break, minimise).
 
                     Example: \(Tool.name) why feed.log --key post
                     """,
@@ -125,11 +130,11 @@
         }
     }
 
-    /// Which projection is looked at.
+    /// The projection that a command shows.
     struct ProjectionOption: ParsableArguments {
         @Option(
             name: .customLong("projection"),
-            help: "The projection that is looked at; the tool's first by default.")
+            help: "The projection to use; the tool's first by default.")
         var name: String?
     }
 #endif

@@ -4,11 +4,12 @@
     import FoldbackHistory
     import Foundation
 
-    /// Commands that users give, run by `sh`.
+    /// Runs commands of the user with `sh`.
     enum Subprocess {
-        /// What a command says with its exit code, as for git bisect: 0 good, 125 cannot tell, 1 to 124 bad.
+        /// Runs a command and returns the verdict of its exit code, as for git bisect: 0 good, 125
+        /// inconclusive, 1 to 124 bad.
         ///
-        /// - Throws: where it cannot be run, which `sh` says with 126 and 127, or where a signal ended it.
+        /// - Throws: if `sh` cannot run the command (126 and 127), or if a signal ended it.
         static func verdict(
             _ command: String, input: [UInt8] = [], environment: [String: String] = [:]
         ) throws -> StateCheck {
@@ -17,13 +18,13 @@
             case 125: return .inconclusive
             case 1...124: return .bad
             case 126, 127:
-                throw ValidationError("the command, or one in it, cannot be run: \(command)")
+                throw ValidationError("the command, or a command in it, cannot be run: \(command)")
             case let status:
                 throw StreamFailure("the command ended with status \(status): \(command)")
             }
         }
 
-        /// - Returns: the exit status; 128 and the signal's number where one ended it.
+        /// - Returns: the exit status; 128 plus the signal's number if a signal ended the command.
         private static func run(
             _ command: String, input: [UInt8], environment: [String: String]
         ) throws -> Int32 {
@@ -33,7 +34,7 @@
             process.executableURL = URL(filePath: "/bin/sh")
             process.arguments = ["-c", command]
             process.standardInput = try Self.input(input)
-            // What it prints is for people, and standard output has the answer.
+            // The command's output is for people. Standard output has only the answer.
             process.standardOutput = FileHandle.standardError
             try process.run()
             process.waitUntilExit()
@@ -41,8 +42,10 @@
                 ? process.terminationStatus : 128 + process.terminationStatus
         }
 
-        /// A file without a name and not a pipe: a command that does not read all of it breaks nothing, and there is
-        /// no signal to be ignored, which it and the commands after it would inherit.
+        /// Returns a file without a name that has these bytes.
+        ///
+        /// A pipe would break if the command does not read all of it. The tool would then have to
+        /// ignore a signal, and its commands would inherit that.
         private static func input(_ bytes: [UInt8]) throws -> FileHandle {
             guard !bytes.isEmpty else { return .nullDevice }
             let file = try VanishingFile()

@@ -3,31 +3,32 @@
     import FoldbackHistory
     import Foundation
 
-    /// A test that a history gives what the log gave.
+    /// A test that a history folds to the same states as the log.
     struct TestCase {
-        /// Imported by what is written, not by this.
+        /// The generated file imports this module; this file does not.
         private static let framework = "Testing"
 
         let name: String
-        /// As a file has it.
+        /// The text of the history file.
         let history: String
         let view: any ReplayedView
-        /// What should have held of every state, and does not.
+        /// An expectation that some state does not meet.
         var expectation: StateExpectation?
 
         private var type: String { view.source.type }
         private var module: String { view.source.module }
 
-        /// A source file, the history, and what it gives.
+        /// Writes a source file, the history, and the expected end state.
         func write(into directory: URL) throws {
             do {
                 try FileManager.default.createDirectory(
                     at: directory, withIntermediateDirectories: true)
             } catch {
                 throw StreamFailure(
-                    "\(directory.path) cannot be made: \(error.localizedDescription)")
+                    "\(directory.path) cannot be created: \(error.localizedDescription)")
             }
-            // Of what is written: redacted events give other states.
+            // The end state comes from the history as written, because redacted events give other
+            // states.
             let end = try view.end(of: try RecordedHistory(ndjson: history))
             let files: [(String, [UInt8])] = [
                 ("\(Self.identifier(name))LogTests.swift", Array(text.utf8)),
@@ -41,14 +42,14 @@
             }
         }
 
-        /// Only of what every compiler takes in a name.
+        /// Returns a name of ASCII letters and digits, which every compiler accepts.
         static func identifier(_ name: String) -> String {
             let words = name.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
             let joined = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
             return joined.first?.isLetter == true ? joined : "Recorded" + joined
         }
 
-        /// The text as source code has it, whatever is in it.
+        /// Returns the text as a string literal in source code.
         private func literal(_ text: String) -> String { String(reflecting: text) }
 
         private var text: String {
@@ -57,14 +58,14 @@
             import Foundation
             import \(Self.framework)
             \(module == "Foldback" ? "" : "\n@testable import \(module)\n")
-            /// What a log showed in the end, folded again from its entries.
+            /// The end state of a log, folded again from its entries.
             @Suite struct \(Self.identifier(name))LogTests {
                 private static func file(_ name: String) throws -> String {
                     let folder = URL(filePath: #filePath).deletingLastPathComponent()
                     return try String(contentsOf: folder.appending(path: name), encoding: .utf8)
                 }
 
-                @Test func `the log gives what it gave`() throws {
+                @Test func `the log folds to its recorded end state`() throws {
                     let history = try RecordedHistory(ndjson: Self.file(\(literal("\(name).ndjson"))))
                     let end = history.read(by: \(type).codec).snapshot(of: \(type).self)
                     let expected = try JSON(parsing: Self.file(\(literal("\(name).expected.json"))))
@@ -77,18 +78,18 @@
             """ + (expectation.map(broken) ?? "") + "}\n"
         }
 
-        /// A test that fails for as long as a state is not as expected.
+        /// Returns a test that fails while a state does not meet the expectation.
         private func broken(_ expectation: StateExpectation) -> String {
             """
 
-                @Test func `every state is as expected`() throws {
+                @Test func `every state meets the expectation`() throws {
                     let history = try RecordedHistory(ndjson: Self.file(\(literal("\(name).ndjson"))))
                         .read(by: \(type).codec)
                     let expectation = try StateExpectation(\(literal(expectation.description)))
                     let before = try history.snapshot(of: \(type).self, at: 0)
                     #expect(expectation.holds(of: before.view), "before the first entry")
                     for snapshot in history.snapshots(of: \(type).self) {
-                        #expect(expectation.holds(of: snapshot.view), "behind entry \\(snapshot.sequence)")
+                        #expect(expectation.holds(of: snapshot.view), "after entry \\(snapshot.sequence)")
                     }
                 }
 

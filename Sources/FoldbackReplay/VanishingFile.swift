@@ -3,22 +3,25 @@
     import Foundation
     import Synchronization
 
-    /// A file that only its owner may read, and that is gone where the process is interrupted, terminated, or loses
-    /// its terminal or who reads its output. Who makes it removes it: `defer { file.remove() }`.
+    /// A temporary file that only its owner may read.
+    ///
+    /// The file is removed if a signal ends the process: an interrupt, a termination, or the loss
+    /// of the terminal or of the reader of its output. In all other cases its creator must remove
+    /// it: `defer { file.remove() }`.
     struct VanishingFile {
         let path: String
-        /// As errors have it.
+        /// The name of the file in errors.
         private let name: String
         private let slot: Int
 
-        /// Where temporary files are.
+        /// Creates a file in the directory for temporary files.
         init() throws {
             try self.init(in: FileManager.default.temporaryDirectory, named: nil)
         }
 
-        /// Beside `target`, to become that file.
+        /// Creates a file beside `target` that will be renamed to `target`.
         ///
-        /// - Parameter name: what who uses the tool calls it.
+        /// - Parameter name: the name that the user gave to the file.
         init(for name: String, at target: String) throws {
             try self.init(in: URL(filePath: target).deletingLastPathComponent(), named: name)
         }
@@ -34,42 +37,45 @@
                 throw failure
             }
             Foundation.close(descriptor)
-            // A signal came before the file did.
+            // The handler may have run before the file existed.
             if Vanishing.isEnding { unlink(path) }
         }
 
-        /// Whatever was in it. It is not made again where a signal has just removed it.
+        /// Replaces the contents. Does not create the file again if a signal has just removed it.
         func write(_ body: (([UInt8]) throws -> Void) throws -> Void) throws {
             try Output.writing(through: path, O_TRUNC, named: name, body)
         }
 
         func write(_ bytes: [UInt8]) throws { try write { try $0(bytes) } }
 
-        /// Also where it has become another file.
+        /// Removes the file, if it was not renamed, and frees its slot.
         func remove() {
             unlink(path)
             Vanishing.remove(slot)
         }
     }
 
-    /// Paths that a signal's handler can read: it may be called between any two instructions, so there is nothing
-    /// but memory that stays where it is. Few files vanish at a time, and all are made by the one command that runs; a
-    /// path has its place before the file is made.
+    /// The paths that a signal handler removes.
+    ///
+    /// A handler may run between any two instructions, so it may only read memory that never moves.
+    /// There are few such files at a time, and one command creates all of them. A path has its slot
+    /// before its file is created.
     private enum Vanishing {
         private static let slotCount = 8
         private static let hasSignal = Atomic(false)
 
         static var isEnding: Bool { hasSignal.load(ordering: .sequentiallyConsistent) }
 
-        /// `nonisolated(unsafe)`: a pointer that never changes, to places that one thread fills, and that a handler only
-        /// reads, a word at a time.
+        /// `nonisolated(unsafe)` is correct because the pointer never changes. One thread fills the
+        /// slots, and a handler only reads them, one word at a time.
         nonisolated(unsafe) private static let paths = {
             let paths = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(
                 capacity: slotCount)
             paths.initialize(repeating: nil, count: slotCount)
             return paths
         }()
-        /// Once there are paths: a handler must not be the first who asks for them.
+        /// Installs the handlers. `paths` must be initialized before, because a handler must not be
+        /// the first to access it.
         private static let handled: Void = {
             for number in [SIGHUP, SIGINT, SIGTERM, SIGPIPE] { handle(number) }
         }()
@@ -89,7 +95,8 @@
             free(path)
         }
 
-        /// Ends as if there were no handler. What was ignored stays so, as for a command in the background.
+        /// Installs a handler that removes the files and then ends the process as if there were no
+        /// handler. An ignored signal stays ignored, as for a command in the background.
         private static func handle(_ number: Int32) {
             let before = signal(number) { number in
                 Vanishing.hasSignal.store(true, ordering: .sequentiallyConsistent)

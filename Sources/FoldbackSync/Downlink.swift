@@ -1,19 +1,19 @@
 import Foldback
 
-/// Brings an authority's confirmed events into a store, page by page.
+/// Fetches an authority's confirmed events into a store, page by page.
 ///
-/// When to ask is the app's to know: at its start, when a push message comes, now and then. An app whose
-/// server pushes the events themselves calls ``/Foldback/Store/confirm(_:through:)`` and needs this only to
-/// catch up.
+/// The app decides when to fetch: at its start, after a push message, or at intervals. If the
+/// server pushes the events themselves, the app calls ``/Foldback/Store/confirm(_:through:)`` with
+/// them. Then it needs a downlink only to catch up.
 public struct Downlink<P: EventFold>: Sendable {
-    /// What became of fetching.
+    /// The result of ``fetch()``.
     @nonexhaustive
     public enum FetchResult: Hashable, Sendable {
-        /// Everything that the authority had is in the log, up to here.
+        /// The log has all events of the authority up to this position.
         case caughtUp(through: Position)
-        /// Asking again would not help: nobody is signed in, or the answer cannot be used.
+        /// A retry would not help: no user is signed in, or the answer cannot be used.
         case failed(AuthorityFailure)
-        /// The task was cancelled or the store closed; what came is in the log.
+        /// The task was canceled, or the store was closed. The log has the events that came before.
         case stopped
     }
 
@@ -23,10 +23,10 @@ public struct Downlink<P: EventFold>: Sendable {
     private let sources: SyncSources
 
     /// - Parameters:
-    ///   - store: what the events come into.
-    ///   - authority: who is asked.
-    ///   - policy: how long to wait between attempts; the rest of it is the outbox's.
-    ///   - sources: where time and chance come from.
+    ///   - store: the store that receives the events.
+    ///   - authority: the authority to ask.
+    ///   - policy: the waits between attempts. Its other limits are for an outbox.
+    ///   - sources: the sources of time and randomness.
     public init(
         _ store: Store<P>, from authority: any Authority<P.Event>, policy: OutboxPolicy,
         sources: SyncSources = .system
@@ -37,11 +37,13 @@ public struct Downlink<P: EventFold>: Sendable {
         self.sources = sources
     }
 
-    /// Asks for what is behind `through`, until there is no more. While the authority is not reached it is
-    /// tried again, with backoff; cancel the task to stop.
+    /// Fetches the events after `through`, until the authority has no more.
     ///
-    /// In a log that acknowledgements confirm there is nothing to fetch, and nobody is asked (F2).
-    /// - Throws: as ``/Foldback/Store/confirm(_:through:)``; what came before is in the log.
+    /// If the authority cannot be reached, this retries with backoff and without limit. Cancel the
+    /// task to stop it. In a log that is confirmed by acknowledgements, there is nothing to fetch:
+    /// this returns `.caughtUp` and sends no request (F2).
+    /// - Throws: as ``/Foldback/Store/confirm(_:through:)`` does. The log has the events that came
+    ///   before.
     public func fetch() async throws(FoldbackError) -> FetchResult {
         guard store.status.kind == .downlink else {
             return .caughtUp(through: store.status.through)
@@ -53,7 +55,7 @@ public struct Downlink<P: EventFold>: Sendable {
                 changes = try await page(after: store.status.through)
             } catch {
                 failures += 1
-                guard let delay = delay(behind: error, failures) else { return .failed(error) }
+                guard let delay = delay(after: error, failures) else { return .failed(error) }
                 await sources.sleep(delay)
                 continue
             }
@@ -73,19 +75,21 @@ public struct Downlink<P: EventFold>: Sendable {
         return .stopped
     }
 
-    /// A page that says there is more has to bring something, else it would be asked for without end.
+    /// Returns the page after `position`. A page that promises more but does not move `through` is
+    /// an error, because fetching would never end.
     private func page(
         after position: Position
     ) async throws(AuthorityFailure) -> Changes<P.Event> {
         let changes = try await authority.changes(after: position)
         guard !changes.hasMore || changes.through > position else {
-            throw .invalidAnswer(reason: "there is more behind \(position), and none of it came")
+            throw .invalidAnswer(
+                reason: "there is more after \(position), but this page has none of it")
         }
         return changes
     }
 
-    /// Nil where asking again would not help.
-    private func delay(behind failure: AuthorityFailure, _ failures: Int) -> Duration? {
+    /// Returns the wait before a retry; nil if a retry would not help.
+    private func delay(after failure: AuthorityFailure, _ failures: Int) -> Duration? {
         let backoff = policy.backoff(after: failures, jitter: sources.jitter())
         switch failure {
         case .unreachable: return backoff

@@ -1,8 +1,9 @@
 import Foldback
 
-/// Sends a store's pending intents to an authority and records the answers, for as long as
-/// ``run()`` runs. It keeps nothing of its own: what is to be sent is the overlay, and what was tried
-/// lies beside the log.
+/// Sends a store's pending intents to an authority and records the verdicts, while ``run()`` runs.
+///
+/// The outbox has no storage of its own. It sends the pending intents of the log's overlay, and the
+/// store keeps the attempts beside the log.
 ///
 /// ```swift
 /// let outbox = Outbox(store, to: authority, policy: .ordered)
@@ -12,25 +13,26 @@ import Foldback
 /// }
 /// ```
 ///
-/// - What was answered is not sent again; what may have left is sent again under the same id with the
-///   event as it was recorded, over restarts too (A1).
-/// - An intent leaves only behind the commit that notes its attempt, and its first attempt only behind
-///   a flush (A5, L2); from then on it cannot be withdrawn (F7).
-/// - Only the authority's definite refusal is recorded as one; there is no giving up (A4).
-/// - An intent that this code cannot read is not sent and is listed in the status. What is behind it is
-///   sent: the view that the user acts on leaves it out as well (F9).
+/// - An intent with an answer is not sent again. If an intent has no answer and may have left, it is
+///   sent again, with the same id and the recorded event, also after a restart (A1).
+/// - An intent is sent only after the commit that records its attempt. A first attempt is sent only
+///   after a flush (A5, L2). From that commit on, the intent cannot be withdrawn (F7).
+/// - The outbox records a rejection only for the authority's definite refusal. It never gives up
+///   (A4).
+/// - An intent that this code cannot read is not sent, and is listed in the status. Later intents
+///   are sent, because the view that the user sees omits the unreadable intent too (F9).
 ///
-/// All work is done in child tasks of the one that runs it, on its executor.
+/// All work runs in child tasks of the task that calls ``run()``, on its executor.
 public final class Outbox<P: EventFold>: Sendable {
     private let store: Store<P>
     private let authority: any Authority<P.Event>
     private let queue: OutboxQueue
 
     /// - Parameters:
-    ///   - store: whose pending intents are sent.
-    ///   - authority: who decides on them.
-    ///   - policy: how many at once, and so in which order; how long to wait.
-    ///   - sources: where time and chance come from.
+    ///   - store: the store with the intents to send.
+    ///   - authority: the authority that decides on them.
+    ///   - policy: the sizes and number of requests, which determine the order, and the waits.
+    ///   - sources: the sources of time and randomness.
     public init(
         _ store: Store<P>, to authority: any Authority<P.Event>, policy: OutboxPolicy,
         sources: SyncSources = .system
@@ -40,31 +42,40 @@ public final class Outbox<P: EventFold>: Sendable {
         queue = OutboxQueue(policy: policy, sources: sources)
     }
 
-    /// How it stands. O(n) in intents that are on their way or cannot be read.
+    /// The current state, for display.
+    /// - Complexity: O(n) in intents that are being sent or cannot be read.
     public var status: OutboxStatus { queue.status }
 
-    // MARK: What the app knows
+    // MARK: Events from the app
 
-    /// The device has a connection, or another one: what waits for being tried again is tried now,
-    /// unless the authority asked for the wait. An outbox begins online.
+    /// Reports that the device has a connection, or a new connection.
+    ///
+    /// Waiting intents are sent now, unless the authority asked for the wait. An outbox begins
+    /// online.
     public func wentOnline() { queue.say(.wentOnline) }
 
-    /// Nothing is begun until ``wentOnline()``. What is on its way is left to come back or fail.
+    /// Reports that the device has no connection. The outbox begins no request until
+    /// ``wentOnline()``. Requests that were sent may still succeed or fail.
     public func wentOffline() { queue.say(.wentOffline) }
 
-    /// Somebody has signed in: what was held back goes on. An outbox begins signed in, and finds out.
+    /// Reports that a user has signed in, and resumes sending.
+    ///
+    /// An outbox begins signed in. If that is wrong, the first request fails as `.unauthenticated`.
     public func signedIn() { queue.say(.signedIn) }
 
-    /// Nobody is signed in: nothing is begun until ``signedIn()``.
+    /// Reports that no user is signed in. The outbox begins no request until ``signedIn()``.
     public func signedOut(reason: String) { queue.say(.signedOut(reason: reason)) }
 
     // MARK: Running
 
-    /// Sends until its task is cancelled or the store is closed. Once at a time; it may be run again.
+    /// Sends intents until the task is canceled or the store is closed, and then returns.
     ///
-    /// - Throws: `.latched`, `.storage`, `.outcomeUnknown`, `.damaged`, `.newerFormat`, `.usedAfterFork`:
-    ///   the log cannot be read or written, and nothing is sent any more. What was sent and not recorded
-    ///   is sent again after reopening.
+    /// Only one call may run at a time; a second concurrent call traps. It may be called again
+    /// later.
+    ///
+    /// - Throws: `.latched`, `.storage`, `.outcomeUnknown`, `.damaged`, `.newerFormat`,
+    ///   `.usedAfterFork`: the log cannot be read or written, and sending has stopped. Intents
+    ///   whose verdicts were not recorded are sent again after the log is reopened.
     public func run() async throws(FoldbackError) {
         queue.start()
         defer { queue.stop() }
@@ -90,22 +101,23 @@ public final class Outbox<P: EventFold>: Sendable {
     ) async {
         switch action {
         case .cover(let request, let attempts, let flushes):
-            await noting { () throws(FoldbackError) in
+            await usingStore { () throws(FoldbackError) in
                 let pending = try await store.recordAttempts(attempts, flushes: flushes)
                 queue.say(.covered(request, pending: pending))
             }
         case .send(let request, let intents):
             group.addTask { await self.send(intents, as: request) }
         case .note(let attempts):
-            await noting { () throws(FoldbackError) in
+            await usingStore { () throws(FoldbackError) in
                 _ = try await store.recordAttempts(attempts, flushes: false)
             }
-        case .wait: preconditionFailure("the queue keeps the wait")
+        case .wait:
+            preconditionFailure("the queue handles waits and must not return them as actions")
         }
     }
 
-    /// Does something to the store; what it throws ends the run.
-    private func noting(_ body: () async throws(FoldbackError) -> Void) async {
+    /// Calls `body`, which uses the store. An error of `body` ends the run.
+    private func usingStore(_ body: () async throws(FoldbackError) -> Void) async {
         do throws(FoldbackError) { try await body() } catch {
             switch error {
             case .closed, .cancelled: queue.end(nil)
@@ -114,9 +126,10 @@ public final class Outbox<P: EventFold>: Sendable {
         }
     }
 
-    /// Says what happens in the log, from what is pending at the start on.
+    /// Reports the log's changes to the queue, beginning with the intents that are pending at the
+    /// start.
     private func follow() async {
-        await noting { () throws(FoldbackError) in
+        await usingStore { () throws(FoldbackError) in
             let pending = store.pendingIntents
             queue.say(.recorded(pending.intents))
             var sequence = pending.sequence
@@ -133,7 +146,8 @@ public final class Outbox<P: EventFold>: Sendable {
     // MARK: One request
 
     private func send(_ intents: [IntentNumber], as request: RequestNumber) async {
-        // One that was answered meanwhile is known here before the queue hears of it.
+        // Skip intents that were answered after the request began. The store knows this before the
+        // queue.
         let submissions = intents.compactMap { store.pendingEvent($0) }
             .map { Submission(id: $0.id, event: $0.event) }
         let verdicts: [IntentID: Verdict<P.Event>]
@@ -143,7 +157,7 @@ public final class Outbox<P: EventFold>: Sendable {
             queue.say(.attemptFailed(request, error))
             return
         }
-        await noting { () throws(FoldbackError) in
+        await usingStore { () throws(FoldbackError) in
             let replies = try await store.record(verdicts, on: submissions.map(\.id))
             queue.say(.attemptAnswered(request, replies))
         }

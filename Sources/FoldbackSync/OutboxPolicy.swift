@@ -1,18 +1,21 @@
 import Foldback
 
-/// How an outbox sends, and how long it waits.
+/// The limits of an outbox: request sizes, parallel requests, and waits.
 public struct OutboxPolicy: Hashable, Sendable {
-    /// Intents in one request; 1 or more.
+    /// The largest number of intents in a request; 1 or more.
     public let intentsPerRequestMax: Int
-    /// Requests on their way at once; 1 or more. With 1 the order of numbers is kept: no intent is sent
-    /// before all lower ones are answered or in the same request.
+    /// The largest number of requests at once; 1 or more.
+    ///
+    /// With 1, the outbox keeps the order of numbers: it sends an intent only if all lower intents
+    /// are answered or in the same request.
     public let requestsMax: Int
-    /// The most that the first wait after a failure lasts; the next ones up to twice, four times, … it.
+    /// The upper bound of the first wait after a failure. The bound doubles with each further
+    /// failure.
     public let backoffMin: Duration
-    /// The most that a wait lasts that the outbox chooses itself.
+    /// The upper bound of every wait that the outbox chooses itself.
     public let backoffMax: Duration
-    /// The most that any wait lasts: one that the authority asks for, and one that would be longer
-    /// because the clock was set back.
+    /// The upper bound of every wait. It limits waits that the authority asks for, and waits that
+    /// would be longer because the clock was set back.
     public let delayMax: Duration
 
     public init(
@@ -21,10 +24,10 @@ public struct OutboxPolicy: Hashable, Sendable {
     ) {
         precondition(
             intentsPerRequestMax >= 1 && requestsMax >= 1,
-            "\(intentsPerRequestMax) intents in a request, \(requestsMax) requests")
+            "both must be at least 1: \(intentsPerRequestMax) intents, \(requestsMax) requests")
         precondition(
             .zero < backoffMin && backoffMin <= backoffMax && backoffMax <= delayMax,
-            "waits of \(backoffMin), \(backoffMax) and \(delayMax) should rise")
+            "waits must be positive and ascending: \(backoffMin), \(backoffMax), \(delayMax)")
         self.intentsPerRequestMax = intentsPerRequestMax
         self.requestsMax = requestsMax
         self.backoffMin = backoffMin
@@ -32,19 +35,21 @@ public struct OutboxPolicy: Hashable, Sendable {
         self.delayMax = delayMax
     }
 
-    /// One request at a time, of up to 64 intents; waits of up to 1, 2, 4, … 60 seconds, an hour where
-    /// the authority asks for it.
+    /// One request at a time, with up to 64 intents. Waits are up to 1, 2, 4, … 60 seconds, and up
+    /// to one hour if the authority asks for it.
     ///
-    /// The order of numbers is kept, over failures and waits too: what the user did first, the authority
-    /// decides on first, so an intent that builds on another never comes before it. The price is that an
-    /// intent which the authority puts off holds up those behind it.
+    /// The outbox keeps the order of numbers, also after failures and waits. The authority decides
+    /// first on what the user did first. So an intent never arrives before an intent that it builds
+    /// on. The price: if the authority postpones an intent, all later intents wait too.
     public static let ordered = OutboxPolicy(
         intentsPerRequestMax: 64, requestsMax: 1, backoffMin: .seconds(1),
         backoffMax: .seconds(60), delayMax: .seconds(3_600))
 
-    /// The same with several requests on their way, for intents that do not build on each other: first
-    /// attempts begin in order of number, and nothing else is said of order. An intent that is put off
-    /// holds up nobody.
+    /// Returns the policy ``ordered`` with several requests at once, for intents that do not build
+    /// on each other.
+    ///
+    /// First attempts begin in order of number. It guarantees nothing else about order. A
+    /// postponed intent does not delay other intents.
     public static func concurrent(requestsMax: Int) -> OutboxPolicy {
         OutboxPolicy(
             intentsPerRequestMax: ordered.intentsPerRequestMax, requestsMax: requestsMax,
@@ -52,15 +57,21 @@ public struct OutboxPolicy: Hashable, Sendable {
             delayMax: ordered.delayMax)
     }
 
+    /// Whether all attempts begin in order of number (A5).
     package var keepsOrder: Bool { requestsMax == 1 }
 
-    /// How long to wait after so many failures in a row, 1 or more: exponential backoff with full
-    /// jitter, so that devices which lost a server together do not come back together (M. Brooker,
+    /// Returns the wait after consecutive failures: exponential backoff with full jitter.
+    ///
+    /// Jitter spreads the return of devices that lost a server at the same moment (M. Brooker,
     /// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
     ///
-    /// - Parameter jitter: chance, from 0 to 1.
+    /// - Parameters:
+    ///   - failures: the number of failures in a row, 1 or more.
+    ///   - jitter: a random number from 0 to 1.
     package func backoff(after failures: Int, jitter: Double) -> Duration {
-        precondition(failures >= 1 && (0...1).contains(jitter), "\(failures), \(jitter)")
+        precondition(
+            failures >= 1 && (0...1).contains(jitter),
+            "invalid backoff: \(failures) failures, jitter \(jitter)")
         var most = backoffMin
         var doublings = failures - 1
         while doublings > 0, most < backoffMax {
@@ -72,7 +83,8 @@ public struct OutboxPolicy: Hashable, Sendable {
 }
 
 extension Timestamp {
-    /// So much later, rounded up to milliseconds; the last moment there is where that is none.
+    /// Returns this time plus `duration`, rounded up to milliseconds. Overflow returns the largest
+    /// `Timestamp`.
     package func advanced(by duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000)
@@ -85,7 +97,7 @@ extension Timestamp {
         return Timestamp(millisecondsSince1970: end)
     }
 
-    /// From `start` to here; zero where it lies ahead.
+    /// Returns the duration from `start` to this time; zero if `start` is later.
     package func duration(since start: Timestamp) -> Duration {
         let (milliseconds, isBeyond) = millisecondsSince1970.subtractingReportingOverflow(
             start.millisecondsSince1970)

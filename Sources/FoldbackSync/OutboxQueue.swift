@@ -1,13 +1,14 @@
 import Foldback
 import Synchronization
 
-/// The state of a running outbox, and what is still to be done about it. Whoever learns something says
-/// it here; one loop does what comes out.
+/// The state of a running outbox, and the actions that are not performed yet.
+///
+/// Any task reports inputs here. One loop, ``Outbox/run()``, performs the actions.
 final class OutboxQueue: Sendable {
-    /// What the loop finds.
+    /// The next step of the loop.
     enum Turn: Sendable {
         case act([OutboxState.Action])
-        /// Nothing to do before `until`, or before somebody has said something since `seen`.
+        /// Nothing to do before `until`, or before there are more inputs than `seen`.
         case idle(until: Timestamp?, seen: Int)
         case ended(FoldbackError?)
     }
@@ -19,9 +20,10 @@ final class OutboxQueue: Sendable {
         var actions: [OutboxState.Action] = []
         var wait: Timestamp?
         var isRunning = false
-        /// Why it is over; nil inside where it has just ended.
+        /// The end of the run; nil while it goes on. The inner value is the failure; nil if there
+        /// was none.
         var end: FoldbackError??
-        /// Counts what was said.
+        /// The number of changes so far, to detect changes between two calls.
         var said = 0
         var sleeper: Woken?
     }
@@ -41,10 +43,10 @@ final class OutboxQueue: Sendable {
         }
     }
 
-    // MARK: Saying
+    // MARK: Inputs
 
     func say(_ input: OutboxState.Input) {
-        // Under the lock: what was learnt later must not be told an earlier time.
+        // Read the time under the lock, so that a later input never gets an earlier time.
         change { content in
             let actions = content.state.take(
                 input, at: sources.now(), jitter: sources.jitter())
@@ -59,7 +61,8 @@ final class OutboxQueue: Sendable {
         }
     }
 
-    /// The first reason holds; nil where the store is closed or the task cancelled.
+    /// Ends the run. The first call determines the failure; nil means that the store was closed or
+    /// the task was canceled.
     func end(_ failure: FoldbackError?) {
         change { content in
             if content.end == nil { content.end = .some(failure) }
@@ -78,15 +81,17 @@ final class OutboxQueue: Sendable {
 
     // MARK: The loop
 
-    /// A run begins with nothing on its way and nothing known to be pending.
+    /// Begins a run. No request is open and no pending intent is known then.
     func start() {
         content.withLock { content in
-            precondition(!content.isRunning, "an outbox is run once at a time")
+            precondition(
+                !content.isRunning, "this outbox is already running; call run() only once at a time"
+            )
             content.isRunning = true
         }
     }
 
-    /// Forgets everything but whether the device is online and somebody signed in.
+    /// Ends a run. Keeps only whether the device is online and a user is signed in.
     func stop() {
         content.withLock { content in
             let old = content.state
@@ -107,8 +112,8 @@ final class OutboxQueue: Sendable {
         }
     }
 
-    /// Returns when something was said since `seen`, or `until` is there, which is said then; or when
-    /// the task is cancelled.
+    /// Waits until there is a change after `seen`, until the task is canceled, or until the time
+    /// `until`. In the last case, it reports ``OutboxState/Input/timePassed``.
     func idle(until: Timestamp?, seen: Int) async {
         guard let until else { return await sleep(seen: seen) }
         let duration = until.duration(since: sources.now())

@@ -1,30 +1,33 @@
 import Foldback
 
-/// What to send when, as a pure value: what happened goes in, what is to be done comes out.
+/// The outbox's decisions, as a pure value: inputs say what happened, and actions say what to do.
 ///
 /// ```
-///               ┌────────────────── failed, put off, no verdict ◀─────────────┐
+///               ┌───────────────── failed, postponed, no verdict ◀────────────┐
 ///               ▼                                                             │
 ///  recorded ─▶ waiting ── due, online, signed in ─▶ covering ── covered ─▶ sent ── settled ─▶ gone
 /// ```
 ///
-/// An intent is in one place only, so it is never sent twice at once. It leaves for good when the log
-/// has its answer, whoever brought it. Nothing here gives up (A4).
+/// An intent is in one place only, so no two requests contain it at the same time. It leaves when
+/// the log has its answer, from this outbox or another source. This type never gives up (A4).
 ///
 /// Invariants:
-/// - at most `policy.requestsMax` requests, of at most `policy.intentsPerRequestMax` intents;
-/// - a request is sent only behind the commit that notes its attempts, which covers the intents (A5, L2);
-/// - first attempts begin in order of number; under a policy that keeps order, all do (A5).
+/// - There are at most `policy.requestsMax` requests, each with at most
+///   `policy.intentsPerRequestMax` intents.
+/// - A request is sent only after the commit that records its attempts. That commit covers the
+///   intents (A5, L2).
+/// - First attempts begin in order of number. Under a policy that keeps order, all attempts do
+///   (A5).
 package struct OutboxState: Sendable {
     package enum Input: Sendable, Equatable {
-        /// Intents are pending that were not known here, ascending.
+        /// The log has new pending intents, ascending.
         case recorded([PendingIntent])
-        /// The log has an answer to these.
+        /// The log has answers to these intents.
         case answered([IntentNumber])
-        /// The attempts of a request are noted; these of its intents are pending still.
+        /// The attempts of a request are recorded. These of its intents are still pending.
         case covered(RequestNumber, pending: [IntentNumber])
-        /// The authority has answered, and what it settled is in the log. What has no reply here had no
-        /// verdict.
+        /// The authority has answered, and the log has the verdicts. An intent of the request
+        /// without a reply had no verdict.
         case attemptAnswered(RequestNumber, [IntentNumber: Reply])
         case attemptFailed(RequestNumber, AuthorityFailure)
         case wentOnline
@@ -34,41 +37,44 @@ package struct OutboxState: Sendable {
         case timePassed
     }
 
-    /// What came of an intent in an answered request.
+    /// The result of one intent of an answered request.
     package enum Reply: Sendable, Equatable {
         case settled
         case later(after: Duration?, reason: String)
-        /// A verdict that cannot be recorded.
+        /// The log cannot record the verdict.
         case unusable(reason: String)
     }
 
     package enum Action: Sendable, Equatable {
-        /// Note these attempts, and what they are for, before anything is sent. `flushes`: so that it
-        /// survives a power cut, because some are first attempts (L2).
+        /// Record these attempts before the request is sent.
+        ///
+        /// `flushes`: also flush the log, so that the intents and attempts survive a power cut. It
+        /// is true if some are first attempts (L2).
         case cover(RequestNumber, [IntentNumber: Attempt], flushes: Bool)
-        /// Send these, ascending.
+        /// Send these intents, ascending.
         case send(RequestNumber, [IntentNumber])
-        /// Note what came of attempts.
+        /// Record the failures of these attempts.
         case note([IntentNumber: Attempt])
-        /// Say ``Input/timePassed`` then. Holds until the next reaction, which says it again if need be.
+        /// Report ``Input/timePassed`` at this time. The next reaction replaces this action.
         case wait(until: Timestamp)
     }
 
     package let policy: OutboxPolicy
     package private(set) var isOnline: Bool
-    /// Why nobody is signed in; nil while somebody is.
+    /// The reason why no user is signed in; nil while a user is.
     package private(set) var signedOut: String?
-    /// Why the last request failed; nil once one was answered.
+    /// The failure of the last request; nil after a request was answered.
     package private(set) var failure: AuthorityFailure?
     package private(set) var requests: [RequestNumber: Request] = [:]
-    /// Pending intents that this code cannot read. They are not sent: newer code will. What is behind
-    /// them is, for the view too is as if they were absent (F9, L5).
+    /// Pending intents that this code cannot read. Newer code will send them. Later intents are
+    /// sent now, because the view omits the unreadable intents too (F9, L5).
     package private(set) var unreadable: Set<IntentNumber> = []
     private var waiting = NumberMap<IntentNumber, Waiting>()
     private var lastRequest: RequestNumber = 0
-    /// Requests that failed since the last one that was answered, counting those of one pause once.
+    /// The number of failed requests since the last answered request. Failures during one pause
+    /// count once.
     private var failures = 0
-    /// Nothing is begun before its end.
+    /// No request begins before the end of this pause.
     private var pause: Delay?
 
     package init(policy: OutboxPolicy, isOnline: Bool, signedOut: String?) {
@@ -77,16 +83,17 @@ package struct OutboxState: Sendable {
         self.signedOut = signedOut
     }
 
-    /// Pending intents that are not on their way and can be sent.
+    /// The number of pending intents that can be sent and are not in a request.
     package var waitingCount: Int { waiting.count }
 
-    /// Takes in what happened.
+    /// Applies an input and returns the actions to perform, in order.
     ///
     /// - Parameters:
-    ///   - now: may jump; a wait is never longer than `policy.delayMax`.
-    ///   - jitter: chance, from 0 to 1.
-    /// - Complexity: O(n) in the intents that are named or begun; under a policy that does not keep order
-    ///   also in those that are put off, and in all that wait when the device comes online.
+    ///   - now: the time of day, which may jump. A wait is never longer than `policy.delayMax`.
+    ///   - jitter: a random number from 0 to 1.
+    /// - Complexity: O(n) in the intents that the input names and that begin. Under a policy that
+    ///   does not keep order, also in postponed intents. When the device comes online, in all
+    ///   waiting intents.
     package mutating func take(
         _ input: Input, at now: Timestamp, jitter: Double
     ) -> [Action] {
@@ -114,7 +121,7 @@ package struct OutboxState: Sendable {
         return []
     }
 
-    // MARK: What happened in the log
+    // MARK: Events of the log
 
     private mutating func recorded(_ intents: [PendingIntent]) {
         for intent in intents {
@@ -122,7 +129,8 @@ package struct OutboxState: Sendable {
                 unreadable.insert(intent.number)
                 continue
             }
-            // Who asked for the wait before a restart is not known; coming online ends it.
+            // After a restart, it is unknown whether the authority asked for the wait. Coming
+            // online ends such a wait.
             let delay = intent.attempt?.next.map { Delay(until: $0, isAskedFor: false) }
             waiting[intent.number] = Waiting(attempt: intent.attempt, delay: delay)
         }
@@ -142,7 +150,7 @@ package struct OutboxState: Sendable {
         _ number: RequestNumber, _ pending: [IntentNumber]
     ) -> [Action] {
         guard var request = requests[number], request.phase == .covering else {
-            preconditionFailure("request \(number) is not being covered")
+            preconditionFailure("request \(number) was covered, but does not wait for that")
         }
         request.attempts.keep(pending)
         guard !request.attempts.isEmpty, isOnline, signedOut == nil else {
@@ -159,7 +167,7 @@ package struct OutboxState: Sendable {
 
     private mutating func end(_ number: RequestNumber) -> Attempts {
         guard let request = requests.removeValue(forKey: number), request.phase == .sent else {
-            preconditionFailure("request \(number) was not sent")
+            preconditionFailure("request \(number) has a result, but was not sent")
         }
         return request.attempts
     }
@@ -179,7 +187,7 @@ package struct OutboxState: Sendable {
             case .settled: continue
             case .later(let asked, let why): (reason, after) = (why, asked)
             case .unusable(let why): (reason, after) = (why, nil)
-            case nil: (reason, after) = ("the answer had no verdict for it", nil)
+            case nil: (reason, after) = ("the answer had no verdict on this intent", nil)
             }
             let delay = Delay(
                 until: now.advanced(by: clamped(after ?? backoff)), isAskedFor: after != nil)
@@ -206,7 +214,8 @@ package struct OutboxState: Sendable {
         return noted.isEmpty ? [] : [.note(noted)]
     }
 
-    /// Puts an intent back, and says what is to be noted of its attempt.
+    /// Puts an intent back among the waiting intents. Returns its attempt with the failure, to be
+    /// recorded.
     private mutating func wait(
         _ number: IntentNumber, _ attempt: Attempt, _ delay: Delay?, _ reason: String,
         _ now: Timestamp
@@ -219,8 +228,10 @@ package struct OutboxState: Sendable {
         return noted
     }
 
-    /// A failed request says something about the link, not about its intents: nothing is begun for a
-    /// while. Several that failed together count once, and the longer wait holds.
+    /// Stops all new requests for a time, because a failed request says something about the link,
+    /// not about its intents.
+    ///
+    /// Requests that fail during one pause count as one failure, and the longer wait applies.
     private mutating func pause(for asked: Duration?, _ now: Timestamp, _ jitter: Double) {
         if pause.map({ $0.until <= now }) ?? true {
             failures += 1
@@ -237,7 +248,7 @@ package struct OutboxState: Sendable {
         min(max(asked, .zero), policy.delayMax)
     }
 
-    /// What is waited for without being asked to is tried at once.
+    /// Ends the waits that the authority did not ask for.
     private mutating func wentOnline() {
         isOnline = true
         failures = 0
@@ -247,9 +258,10 @@ package struct OutboxState: Sendable {
         }
     }
 
-    // MARK: What to do next
+    // MARK: Next requests
 
-    /// Begins as many requests as there may be, or says how long there is nothing to begin.
+    /// Begins as many requests as allowed. If none can begin and intents wait, returns a wait until
+    /// one can.
     private mutating func begin(at now: Timestamp) -> [Action] {
         guard isOnline, signedOut == nil, requests.count < policy.requestsMax else { return [] }
         if let pause {
@@ -272,7 +284,8 @@ package struct OutboxState: Sendable {
         return actions
     }
 
-    /// What the next request takes; and when something will be due, where nothing is.
+    /// Returns the intents of the next request. If none is due, `earliest` is the time when one
+    /// will be.
     private mutating func due(
         at now: Timestamp
     ) -> (due: [(IntentNumber, Attempt?)], earliest: Timestamp?) {
@@ -293,7 +306,8 @@ package struct OutboxState: Sendable {
         return (due, earliest)
     }
 
-    /// The clock may have been set back: no wait is longer than it may be.
+    /// Returns the end of a wait, at most `policy.delayMax` from now. The clock may have been set
+    /// back.
     private func bounded(_ delay: Delay, _ now: Timestamp) -> Timestamp {
         min(delay.until, now.advanced(by: policy.delayMax))
     }
@@ -317,12 +331,12 @@ package struct OutboxState: Sendable {
 }
 
 extension OutboxState {
-    /// Intents that are sent together.
+    /// A group of intents that are sent together.
     package struct Request: Sendable {
         package enum Phase: Sendable { case covering, sent }
 
         package fileprivate(set) var phase = Phase.covering
-        /// Of the intents that have no answer yet.
+        /// The attempts of the intents that have no answer yet.
         package fileprivate(set) var attempts = Attempts()
     }
 
@@ -333,12 +347,12 @@ extension OutboxState {
 
     private struct Delay: Sendable {
         var until: Timestamp
-        /// By the authority; coming online does not end it.
+        /// Whether the authority asked for it. Coming online does not end such a delay.
         let isAskedFor: Bool
     }
 }
 
-/// A request of one run of an outbox: from 1 up.
+/// The number of a request within one run of an outbox: from 1 up.
 package struct RequestNumber: LogNumber {
     package let value: UInt64
     package init(_ value: UInt64) { self.value = value }

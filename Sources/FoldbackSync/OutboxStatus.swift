@@ -1,28 +1,31 @@
 import Foldback
 
-/// How an outbox stands, for people to see. When each intent was tried and why it failed is in
-/// ``/Foldback/Store/attempts``.
+/// The state of an outbox, for display.
+///
+/// For the attempts of each intent, with the last failure, see ``/Foldback/Store/attempts``.
 public struct OutboxStatus: Hashable, Sendable {
-    /// Why nothing is sent at present.
+    /// The reason why nothing is sent now.
     public enum Pause: Hashable, Sendable {
         /// ``Outbox/run()`` is not running.
         case stopped
         case offline
-        /// Nobody is signed in; in the authority's words or those of the app.
+        /// No user is signed in. The reason comes from the authority or from the app.
         case signedOut(reason: String)
-        /// The last request failed, and the next one waits.
+        /// The last request failed, and the next request waits.
         case failing(AuthorityFailure)
     }
 
-    /// Nil while requests are sent as intents come, or wait for their own time.
+    /// The reason for a pause; nil if requests are sent as intents come, or if only single intents
+    /// wait.
     public let pause: Pause?
-    /// Intents that are on their way, ascending.
+    /// Intents that were sent and have no answer yet, ascending.
     public let inFlight: [IntentNumber]
-    /// Pending intents that are not on their way and can be sent.
+    /// The number of pending intents that can be sent and are not in a request.
     public let waitingCount: Int
-    /// Pending intents that this code cannot read, ascending: not sent, until the app is updated.
+    /// Pending intents that this code cannot read, ascending. They are not sent until the app is
+    /// updated.
     public let unreadable: [IntentNumber]
-    /// When something is tried again; nil where nothing waits for its time.
+    /// The time of the next attempt; nil if no attempt is scheduled.
     public let nextAttempt: Timestamp?
 
     init(_ state: OutboxState, isRunning: Bool, nextAttempt: Timestamp?) {

@@ -1,11 +1,13 @@
 import Foldback
 
 extension Store {
-    /// Records what an authority said of intents, acceptances in one commit where there is room.
+    /// Records an authority's verdicts. Acceptances go into one commit if they fit.
     ///
-    /// - Parameter sent: the intents that it was asked about; what it says of others is passed over.
-    /// - Returns: a reply for each intent that has a verdict. One that cannot be recorded is no answer.
-    /// - Throws: as recording; verdicts may be recorded already, and repeating them is harmless (F7).
+    /// - Parameter sent: the intents of the request. Verdicts about other intents are ignored.
+    /// - Returns: a reply for each intent that has a verdict. A verdict that cannot be recorded
+    ///   counts as `.unusable`, not as an answer.
+    /// - Throws: as `acknowledge` and `reject` do. Some verdicts may be recorded already. Repeating
+    ///   them is harmless (F7).
     func record(
         _ verdicts: [IntentID: Verdict<P.Event>], on sent: [IntentID]
     ) async throws(FoldbackError) -> [IntentNumber: OutboxState.Reply] {
@@ -15,7 +17,7 @@ extension Store {
             switch verdicts[id] {
             case nil: break
             case .accepted(let position, let replacement):
-                // A log that acknowledgements confirm has no positions (F4).
+                // A log that is confirmed by acknowledgements has no positions (F4).
                 let position = status.kind == .downlink ? position : nil
                 accepted.append(
                     Acknowledgement(id.number, position: position, replacement: replacement))
@@ -40,7 +42,7 @@ extension Store {
             try await acknowledge(contentsOf: accepted)
         } catch {
             guard error.isOfTheAuthority else { throw error }
-            // One by one then: what can be recorded is.
+            // One acceptance cannot be recorded. Record them one by one, to keep the others.
             for words in accepted {
                 do throws(FoldbackError) {
                     try await acknowledge(
@@ -58,7 +60,8 @@ extension Store {
 }
 
 extension FoldbackError {
-    /// Whether the authority said what no log takes, and the log is none the worse.
+    /// Whether the authority's verdict cannot be recorded. Such an error leaves the log unchanged
+    /// and usable.
     var isOfTheAuthority: Bool {
         switch self {
         case .invalidBatch, .tooLarge, .notEncodable: true

@@ -6,14 +6,17 @@ import Foldback
     import Foundation
 #endif
 
-/// Where sending gets time and chance from: the one place that asks the system for them. Tests and
-/// simulations bring their own.
+/// The sources of time and randomness for sending and fetching.
+///
+/// ``system`` is the only place in this module that asks the system for them. Tests and simulations
+/// pass their own sources.
 public struct SyncSources: Sendable {
-    /// The time of day: waits are noted in the log's directory and outlive the process.
+    /// Returns the time of day. Waits are stored beside the log and outlive the process, so a
+    /// monotonic clock would not do.
     public var now: @Sendable () -> Timestamp
-    /// Waits so long; returns early, without an error, when the task is cancelled.
+    /// Waits for a duration. If the task is canceled, it returns early, without an error.
     public var sleep: @Sendable (Duration) async -> Void
-    /// A number from 0 to 1, evenly spread: chance.
+    /// Returns a random number from 0 to 1, uniformly distributed.
     public var jitter: @Sendable () -> Double
 
     public init(
@@ -26,10 +29,10 @@ public struct SyncSources: Sendable {
         self.jitter = jitter
     }
 
-    /// The system's clocks and its random numbers.
+    /// The system's clock, sleep and random numbers.
     public static let system = SyncSources(
         now: LogSources.system.now,
-        // What it throws says that the task was cancelled, which the caller sees for itself.
+        // `Task.sleep` throws only if the task is canceled. Callers check that themselves.
         sleep: { duration in _ = try? await Task.sleep(for: duration) },
         jitter: { .random(in: 0...1) })
 }

@@ -3,7 +3,7 @@ import FoldbackHistory
 import TestSupport
 import Testing
 
-/// What minimising takes out, and what goes with it, one case each.
+/// Which entries and terms minimizing removes, and which other entries it must remove with them.
 @Suite struct MinimizedHistoryTests {
     private func store(_ kind: LogKind = .downlink) -> Store<Board> {
         Store.inMemory(
@@ -27,7 +27,7 @@ import Testing
         return ConfirmedEvent(position: position, event: move, origin: origin)
     }
 
-    @Test func `an answer goes where the intent alone suffices`() async throws {
+    @Test func `an answer is removed if the intent alone still fails`() async throws {
         let store = store()
         _ = try await store.record(.set("b", 2))
         let receipt = try await store.record(.set("a", 1))
@@ -37,7 +37,8 @@ import Testing
         #expect(history.snapshot(of: Board.self).pending == [2])
     }
 
-    @Test func `with an intent go its answers and a batch that only named it`() async throws {
+    @Test func `an intent is removed with its answers and a batch that only names it`() async throws
+    {
         let store = store()
         let receipt = try await store.record(.set("a", 1))
         try await store.reject(receipt.number, message: "no")
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `an intent and the events that name it can go together`() async throws {
+    @Test func `an intent and the events that name it can be removed together`() async throws {
         let store = store()
         _ = try await store.record(.set("a", 1))
         try await store.confirm(
@@ -75,7 +76,7 @@ import Testing
         #expect(minimized.history.sequences == [2])
     }
 
-    @Test func `an event stays as somebody else's where its intent does not matter`() async throws {
+    @Test func `an event stays if only its intent does not matter`() async throws {
         let store = store()
         _ = try await store.record(.claim("a"))
         let move = Move.claim("a")
@@ -84,11 +85,11 @@ import Testing
         let history = try await left(of: store) { $0.confirmed.cells["a"] == id }
         #expect(history.sequences == [2])
         let snapshot = history.snapshot(of: Board.self)
-        #expect(snapshot.through == 4, "no further than the event")
+        #expect(snapshot.through == 4, "through is not above the event")
         #expect(snapshot.overlay.isEmpty)
     }
 
-    @Test func `numbers are kept, so ids made of contexts are`() async throws {
+    @Test func `intents keep their numbers and the ids made from them`() async throws {
         let store = store()
         for _ in 1...5 { _ = try await store.record(.set("b", 1)) }
         _ = try await store.record(.claim("a"))
@@ -98,7 +99,7 @@ import Testing
         #expect(history.snapshot(of: Board.self).pending == [6])
     }
 
-    @Test func `a retry whose rejection is gone is a plain intent`() async throws {
+    @Test func `a retry without its rejection is a plain intent`() async throws {
         let store = store()
         let first = try await store.record(.set("a", 1), confirmOnly: true, once: "x")
         try await store.reject(first.number, message: "no")
@@ -111,7 +112,7 @@ import Testing
         #expect(all.following(Array(all.records.suffix(1))).sequences == [3])
     }
 
-    @Test func `events, replacements and positions go where they do not matter`() async throws {
+    @Test func `events, replacements and positions that do not matter are removed`() async throws {
         let store = store()
         let receipt = try await store.record(.set("a", 1))
         try await store.acknowledge(receipt.number, position: 8, replacement: .set("a", 7))
@@ -129,7 +130,7 @@ import Testing
         #expect(events.count == 1 && events.first?.position == through)
     }
 
-    @Test func `an acknowledgement log loses what does not matter`() async throws {
+    @Test func `an acknowledgement log loses the entries that do not matter`() async throws {
         let store = store(.acknowledgement)
         for value in 1...6 {
             let receipt = try await store.record(.set("a", value))
@@ -141,7 +142,7 @@ import Testing
 
     // MARK: How it ends
 
-    @Test(arguments: [0, 1, 7]) func `a budget stops it`(candidatesMax: Int) async throws {
+    @Test(arguments: [0, 1, 7]) func `a budget stops the search`(candidatesMax: Int) async throws {
         let store = store()
         for _ in 1...40 { _ = try await store.record(.set("a", 1)) }
         var asked = 0
@@ -155,7 +156,7 @@ import Testing
         #expect(candidatesMax < 7 || minimized.history.count < 40)
     }
 
-    @Test func `a history that does not fail is returned as it was`() async throws {
+    @Test func `a history that does not fail is returned unchanged`() async throws {
         let store = store()
         _ = try await store.record(.set("a", 1))
         let minimized = try await store.history().minimized(candidatesMax: 9) { _ in false }
@@ -163,14 +164,15 @@ import Testing
         #expect(minimized.history.sequences == [1] && minimized.candidatesTried == 1)
     }
 
-    @Test func `everything goes where nothing matters`() async throws {
+    @Test func `every entry is removed if no entry matters`() async throws {
         let store = store()
         for _ in 1...9 { _ = try await store.record(.set("a", 1)) }
         let history = try await left(of: store) { _ in true }
         #expect(history.count == 0)
     }
 
-    @Test @MainActor func `candidates are judged where the caller is, what it throws ends it`()
+    @Test @MainActor
+    func `candidates are judged on the caller's actor, and an error ends the search`()
         async throws
     {
         struct Enough: Error {}

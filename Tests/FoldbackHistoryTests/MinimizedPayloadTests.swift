@@ -3,7 +3,8 @@ import FoldbackHistory
 import TestSupport
 import Testing
 
-/// Payloads that are JSON lose what does not matter; others stay.
+/// Minimizing removes the parts of JSON payloads that do not matter, and leaves other payloads
+/// unchanged.
 @Suite struct MinimizedPayloadTests {
     private func documents(
         _ events: DocumentEvent..., where holds: @escaping (Documents) -> Bool
@@ -16,7 +17,7 @@ import Testing
                 guard case .intent(_, let event, _, _, _) = $0.content else { return false }
                 return event.event != nil
             }
-            #expect(isRead, "what the codec cannot read is no candidate")
+            #expect(isRead, "the codec can read every candidate")
             return holds(candidate.snapshot(of: Documents.self).view)
         }
         #expect(minimized.end == .minimalForThesePasses)
@@ -30,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `members go, strings get shorter, numbers smaller`() async throws {
+    @Test func `members are removed, strings get shorter, and numbers get smaller`() async throws {
         let left = try await documents(
             .set("other", 1),
             .set(
@@ -42,7 +43,7 @@ import Testing
         #expect(left == [#"{"key":"","op":"set","value":{"likes":51}}"#])
     }
 
-    @Test func `elements go and those that stay are lowered in their places`() async throws {
+    @Test func `elements are removed, and the other elements are lowered in place`() async throws {
         let left = try await documents(
             .set("k", ["list": [-900, "keep it", 3.75, 1e300, [true, "é\u{301}x"]]])
         ) {
@@ -55,7 +56,7 @@ import Testing
         #expect(left == [#"{"key":"k","op":"set","value":{"list":[-4,"p",3.0]}}"#])
     }
 
-    @Test func `parts of an event that consists of others go`() async throws {
+    @Test func `parts of a compound event are removed`() async throws {
         let left = try await documents(
             .set("a", 1),
             .all([.set("b", 2), .delete("a"), .merge("c", ["x": 1]), .set("d", 4)])
@@ -63,7 +64,7 @@ import Testing
         #expect(left == [#"{"events":[{"key":"c","op":"merge","value":{}}],"op":"all"}"#])
     }
 
-    @Test func `numbers of many digits come down`() async throws {
+    @Test func `numbers with many digits get smaller`() async throws {
         let left = try await documents(.set("k", .digits("123456789012345678901234567890"))) {
             switch $0["k"] {
             case .digits: true
@@ -74,7 +75,7 @@ import Testing
         #expect(left == [#"{"key":"k","op":"set","value":1000000007}"#])
     }
 
-    @Test func `payloads of types that nobody knows get smaller, too`() async throws {
+    @Test func `JSON payloads of an unknown event type get smaller`() async throws {
         let bytes = Array(#"{"a":[1,2,3],"b":"cause","c":null}"#.utf8)
         let history = try RecordedHistory(
             kind: .downlink, replica: ReplicaID("me")!,

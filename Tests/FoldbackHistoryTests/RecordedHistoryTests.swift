@@ -3,7 +3,7 @@ import FoldbackHistory
 import TestSupport
 import Testing
 
-/// What makes a history, and where it can be taken from.
+/// Which entries make a history, and which sources a history can be read from.
 @Suite struct RecordedHistoryTests {
     private static let move = Move.set("a", 1)
 
@@ -51,7 +51,7 @@ import Testing
         #expect(throws: FoldbackError.self) { try history.snapshot(of: Board.self, at: 13) }
     }
 
-    @Test func `entries that do not follow from each other make none`() throws {
+    @Test func `entries that do not follow from each other do not make a history`() throws {
         let rejected = LogEntry<Move>.Content.changed(1, .rejected(Rejection(message: "no")))
         let acknowledged = LogEntry<Move>.Content.acknowledged(1, position: nil, replacement: nil)
         let cases: [(LogKind, LogSequence, [(LogSequence, LogEntry<Move>.Content)])] = [
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a batch may name an intent that is not there`() throws {
+    @Test func `a batch may name an intent that is not in the history`() throws {
         let event = try LoggedEvent(Self.move, writtenBy: MoveCodec())
         let named = ConfirmedEvent(
             position: 1, event: event, origin: IntentID(replica: ReplicaID("me")!, number: 1))
@@ -107,14 +107,14 @@ import Testing
         #expect(history.snapshot(of: Board.self).pending == [2])
     }
 
-    @Test func `a log gives the same history to its store and to a reader`() async throws {
+    @Test func `a store and a reader return the same history of a log`() async throws {
         let directory = TemporaryDirectory()
         let store = try await Engine.lmdb.store(Board.self, .downlink, in: directory)
         for value in 1...700 { _ = try await store.record(.set("a", value)) }
         try await store.acknowledge(3, position: nil, replacement: nil)
         let history = try store.history()
         _ = try await store.record(.set("b", 1))
-        #expect(history.count == 701, "it stays as it was")
+        #expect(history.count == 701, "the history does not change")
         let view = history.snapshot(of: Board.self).view
         await store.close()
         let reader = try LogReader(at: directory.log)

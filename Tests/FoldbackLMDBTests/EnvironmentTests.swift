@@ -5,7 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The wall round LMDB: what a caller must not be able to do, and what each failure says.
+/// These tests ask which errors callers of LMDB can cause, and whether this module turns each of
+/// them into a typed error.
 @Suite struct EnvironmentTests {
     private final class Reading: Sendable {
         let isDone = Atomic(false)
@@ -33,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `what is committed is read, what is not is gone`() throws {
+    @Test func `a committed value is read, and an aborted write leaves no trace`() throws {
         let environment = try open()
         let table = try environment.write { transaction throws(LMDBError) in
             let table: Table<UInt64> = try transaction.table("t")
@@ -53,7 +54,7 @@ import Testing
         #expect(value == [1, 2, 3])
     }
 
-    @Test func `L1: keys come in order of their numbers, and appending backwards is refused`()
+    @Test func `L1: keys are in numeric order, and an append that is not last is refused`()
         throws
     {
         let environment = try open()
@@ -80,7 +81,7 @@ import Testing
         #expect(refused == .keyExists)
     }
 
-    @Test func `L7: the map grows under readers, and nobody loses a byte`() throws {
+    @Test func `L7: the map grows under active readers, and no reader sees wrong bytes`() throws {
         let environment = try open(mapSizeBytes: 64 << 10)
         let table = try environment.write { transaction throws(LMDBError) -> Table<UInt64> in
             try transaction.table("t")
@@ -113,7 +114,7 @@ import Testing
         #expect(reading.count.load(ordering: .relaxed) > 0)
     }
 
-    @Test func `L7: writing from inside a read is an error, not a deadlock`() throws {
+    @Test func `L7: a write inside a read is an error, not a deadlock`() throws {
         let environment = try open()
         let inside = try environment.read { _ throws(LMDBError) in
             cause { try environment.write { _ throws(LMDBError) in } }
@@ -121,7 +122,7 @@ import Testing
         #expect(inside == .writeInsideRead)
     }
 
-    @Test func `L7, L8: a reader that does not end is noticed, and growing says so`() async throws {
+    @Test func `L7, L8: a reader that does not end blocks growth with an error`() async throws {
         let environment = try open(mapSizeBytes: 64 << 10, growthWaitMaxSeconds: 1)
         let table = try environment.write { transaction throws(LMDBError) -> Table<UInt64> in
             try transaction.table("t")
@@ -164,9 +165,9 @@ import Testing
         environment.close()
     }
 
-    /// Born from a thread that, in a read of its own, could end another one's: it left the gate for its own,
-    /// whose pages could then be unmapped.
-    @Test func `a read session is ended once, by its own thread`() async {
+    /// A thread could once end the read session of another thread. It then left the gate for its
+    /// own read, so the map could move while that read was active.
+    @Test func `a read session traps when it is ended twice or by another thread`() async {
         await #expect(processExitsWith: .success) {
             try Self.withEnvironment { try $0.session($1).end() }
         }
@@ -193,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `L8: a second open in this process is refused, also by another name`() throws {
+    @Test func `L8: a second open in this process is refused, also through a link`() throws {
         let environment = try open()
         let link = directory.url.appending(path: "link").path
         try FileManager.default.createSymbolicLink(
@@ -205,7 +206,7 @@ import Testing
         try Environment.open(link).close()
     }
 
-    @Test func `a closed environment refuses everything`() throws {
+    @Test func `a closed environment refuses reads and writes`() throws {
         let environment = try open()
         environment.close()
         environment.close()
@@ -213,7 +214,7 @@ import Testing
         #expect(cause { try environment.write { _ throws(LMDBError) in } } == .closed)
     }
 
-    @Test func `L10: files and the directory are their owner's only`() throws {
+    @Test func `L10: only the owner can access the files and the directory`() throws {
         let environment = try open()
         environment.close()
         let manager = FileManager.default
@@ -224,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func `a path that is a file, that is nothing, that has no parent`() throws {
+    @Test func `an unusable path is an error that says why`() throws {
         let file = directory.url.appending(path: "file").path
         #expect(FileManager.default.createFile(atPath: file, contents: Data()))
         #expect(cause { _ = try Environment.open(file) } == .notADirectory)
@@ -235,7 +236,7 @@ import Testing
                 == .system(errno: ENOENT))
     }
 
-    @Test func `only versions of LMDB without known faults are taken`() {
+    @Test func `only versions of LMDB without known faults are supported`() {
         let supported = { (patch: Int32) in
             Environment.isSupported(major: 0, minor: 9, patch: patch)
         }
@@ -244,7 +245,7 @@ import Testing
         #expect(!Environment.isSupported(major: 0, minor: 10, patch: 24))
     }
 
-    @Test func `every code of lmdb.h has a case of its own`() {
+    @Test func `each error code of lmdb.h has its own case`() {
         let codes: [Int32] = Array(-30_799 ... -30_780)
         let causes = codes.map { LMDBError.Cause(code: $0) }
         #expect(Set(causes.map { "\($0)" }).count == codes.count)
@@ -253,7 +254,7 @@ import Testing
         #expect(LMDBError.Cause(code: -1) == .unknown(-1))
     }
 
-    @Test func `L6: only what may have reached the disk is ambiguous`() {
+    @Test func `L6: only a system error of a commit leaves the outcome unknown`() {
         #expect(LMDBError(.commit, .system(errno: 5)).leavesOutcomeUnknown)
         #expect(LMDBError(.commit, .diskFull(freeBytes: 0)).leavesOutcomeUnknown)
         #expect(!LMDBError(.commit, .mapFull).leavesOutcomeUnknown)
@@ -261,7 +262,7 @@ import Testing
     }
 }
 
-/// Whether each value has just the bytes that its key says.
+/// Returns whether each value consists only of its key's lowest byte.
 private func isWhole(_ table: Table<UInt64>, in environment: Environment) -> Bool {
     do throws(LMDBError) {
         return try environment.read { transaction throws(LMDBError) in

@@ -4,8 +4,10 @@ import TestSupport
 import Testing
 
 #if os(Linux)
-    /// Swift hides fork(2), for little works in the child of a process with threads: only what is
-    /// called here, and it ends by _exit.
+    /// These tests ask whether a forked child can use or close its parent's environment.
+    ///
+    /// Swift hides fork(2), because little works in the child of a process with threads. The child
+    /// calls only functions that work there, and ends with _exit.
     @Suite struct ForkTests {
         private typealias Fork = @convention(c) () -> Int32
 
@@ -28,8 +30,8 @@ import Testing
             }
             var status: Int32 = 0
             #expect(waitpid(child, &status, 0) == child)
-            #expect(status >> 8 == 2, "both were refused in the child")
-            // The parent's is as it was: the child closed nothing.
+            #expect(status >> 8 == 2, "the child was refused both calls")
+            // The parent's environment still works: the child closed nothing.
             try environment.write { transaction throws(LMDBError) in
                 let table: Table<UInt64> = try transaction.table("t")
                 try transaction.put([1], at: 1, in: table)

@@ -3,14 +3,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Born from reading LMDB's file without LMDB.
+/// These tests ask whether Foldback's own page reader agrees with LMDB's writer.
 ///
-/// Property: after any transactions, what is read is what was put, in order of key, and each page of
-/// the file is used once or free once.
+/// Property: after any transactions, a read returns the pairs that were put, in order of key. Each
+/// page of the file is used once or free once.
 @Suite struct PageTests {
     private let directory = TemporaryDirectory()
 
-    @Test func `what is read is what was put, and every page is accounted for`() throws {
+    @Test func `reads return the pairs that were put, and each page is used or free once`() throws {
         let seed = UInt64.random(in: 0...UInt64.max / 2)
         print("pages: seed \(seed)")
         var random = SeededGenerator(seed: seed)
@@ -38,14 +38,15 @@ import Testing
         }
     }
 
-    /// Rows put and deleted, in runs and here and there; values of up to three pages.
+    /// Returns random puts and deletes, in runs or scattered. Values have up to three pages.
     private func changes(
         _ random: inout SeededGenerator, in model: [UInt64: [UInt8]]
     ) -> [(UInt64, [UInt8]?)] {
         let start = UInt64.random(in: 0..<3_000, using: &random)
         let isRun = random.oneIn(2)
         let deletes = random.oneIn(3)
-        // Each key once: what is put twice in one transaction can keep more pages than it needs.
+        // Use each key once. A value that one transaction puts twice can keep more pages than it
+        // needs.
         var keys: Set<UInt64> = []
         for index in 0..<UInt64.random(in: 1...60, using: &random) {
             keys.insert(isRun ? start + index : UInt64.random(in: 0..<3_000, using: &random))

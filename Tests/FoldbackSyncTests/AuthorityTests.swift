@@ -5,7 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The authorities that come along, and the downlink.
+/// These tests ask whether Foldback's own authorities keep A1 to A3, and how the downlink reacts to
+/// pages and failures.
 @Suite struct AuthorityTests {
     private static func id(_ number: UInt64, of replica: String = "me") -> IntentID {
         IntentID(replica: ReplicaID(replica)!, number: IntentNumber(number))
@@ -26,7 +27,7 @@ import Testing
             Board.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
     }
 
-    @Test func `A1: a repeated intent gets the verdict that it got first`() async throws {
+    @Test func `A1: a repeated intent gets its first verdict again`() async throws {
         let authority = InProcessAuthority(Board.self)
         let intents = [Self.submission(2, .set("a", 1)), Self.submission(1, .add("b", 1))]
         let first = try await authority.submit(intents)
@@ -38,7 +39,8 @@ import Testing
         #expect(authority.decidedCount == 3)
     }
 
-    @Test func `A1: the same id with another event is refused, and the first stands`() async throws
+    @Test func `A1: a known id with another event is refused, and the first verdict stays`()
+        async throws
     {
         let authority = InProcessAuthority(Board.self)
         _ = try await authority.submit([Self.submission(1, .set("a", 1))])
@@ -52,7 +54,7 @@ import Testing
         #expect(authority.verdict(on: Self.id(1)) == .accepted(position: 1, replacement: nil))
     }
 
-    @Test func `decorators do nothing unless they are asked to`() async throws {
+    @Test func `authorities without delays and faults only forward`() async throws {
         let time = VirtualTime()
         let stub = StubAuthority<Move>([])
         let far = DelayedAuthority(FaultyAuthority(stub), sleep: time.sleep)
@@ -64,7 +66,8 @@ import Testing
         #expect(time.now == start && stub.submitted.count == 1 && stub.asked == [4])
     }
 
-    @Test func `A2: the downlink brings everything page by page, own effects by name`() async throws
+    @Test func `A2: the downlink fetches all pages, and own effects name their intent`()
+        async throws
     {
         let time = VirtualTime()
         let authority = InProcessAuthority(Board.self, eventsPerPageMax: 3)
@@ -87,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `the downlink waits where that helps, and says where it does not`() async throws {
+    @Test func `the downlink retries if that can help, and fails if it cannot`() async throws {
         let time = VirtualTime()
         let authority = InProcessAuthority(Board.self)
         let plan: [FaultyAuthority<Move>.Fault?] = [
@@ -102,17 +105,16 @@ import Testing
             let start = time.now
             let outcome3 = try await downlink.fetch()
             #expect(outcome3 == .caughtUp(through: 1))
-            // Never longer than the longest wait.
+            // The authority asked for 500 s, and the longest wait is 60 s.
             #expect((60.0...80).contains(time.now.duration(since: start) / .seconds(1)))
             guard case .failed(.unauthenticated) = try await downlink.fetch() else {
-                Issue.record("signed in?")
+                Issue.record("the fetch did not fail as unauthenticated")
                 return
             }
         }
     }
 
-    @Test func `a page that promises more and brings nothing is not asked for again`() async throws
-    {
+    @Test func `an invalid page fails the fetch and is not requested again`() async throws {
         let store = store()
         let stub = StubAuthority<Move>(
             [],
@@ -125,14 +127,14 @@ import Testing
         let downlink = Downlink(store, from: stub, policy: Self.policy)
         for _ in 0..<2 {
             guard case .failed(.invalidAnswer) = try await downlink.fetch() else {
-                Issue.record("taken?")
+                Issue.record("the invalid page was applied")
                 return
             }
         }
         #expect(store.status.sequence == 0)
     }
 
-    @Test func `F2: a log that acknowledgements confirm asks nobody for changes`() async throws {
+    @Test func `F2: an acknowledgement log sends no request for changes`() async throws {
         let stub = StubAuthority<Move>([])
         let downlink = Downlink(store(.acknowledgement), from: stub, policy: Self.policy)
         let outcome4 = try await downlink.fetch()

@@ -2,7 +2,7 @@ import FoldbackSync
 import Synchronization
 import TestSupport
 
-/// What goes wrong with the first calls, in their order; then nothing does.
+/// The faults of the first calls, in order. Later calls have no fault.
 final class FaultPlan: Sendable {
     private let left: Mutex<ArraySlice<FaultyAuthority<Move>.Fault?>>
 

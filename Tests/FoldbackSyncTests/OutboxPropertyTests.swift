@@ -4,19 +4,23 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Properties, after every input of a random life:
-/// 1. never more requests, or intents in one, than the policy allows;
-/// 2. no intent is in two requests, and none is sent that the log has answered;
-/// 3. first attempts begin in order of number; where order is kept, nothing overtakes (A5);
-/// 4. nothing is begun or sent while offline or signed out;
-/// 5. nothing is sent but behind its own covering, and first attempts ask for a flush (A5, L2);
-/// 6. while something is pending, nothing is on its way, and all is well, there is a wait or a request;
-/// 7. no wait is longer than the longest, wherever the clock jumps.
+/// These tests ask whether the outbox keeps its rules under random inputs, in any order and at any
+/// time.
+///
+/// Properties, after each input:
+/// 1. The number of requests, and of intents in a request, is within the policy.
+/// 2. No intent is in two requests, and no intent with an answer in the log is sent.
+/// 3. First attempts begin in order of number. If the policy keeps order, no intent overtakes
+///    another (A5).
+/// 4. No request is begun or sent while offline or signed out.
+/// 5. A request is sent only after it was covered, and a first attempt asks for a flush (A5, L2).
+/// 6. If intents are pending while online and signed in, there is a request or a wait.
+/// 7. No wait is longer than the policy's longest wait, also when the clock jumps.
 @Suite struct OutboxPropertyTests {
-    @Test func `the properties hold over random lives`() {
+    @Test func `the outbox keeps its properties under random inputs`() {
         let environment = ProcessInfo.processInfo.environment["OUTBOX_SEED"]
         let first = environment.flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max / 2)
-        print("outbox: seed \(first) (again: OUTBOX_SEED=\(first))")
+        print("outbox: seed \(first) (repeat with OUTBOX_SEED=\(first))")
         for seed in first..<first + 500 {
             var life = OutboxLife(seed: seed)
             for step in 0..<150 {
@@ -29,8 +33,7 @@ import Testing
         }
     }
 
-    /// The time for which everything goes well settles everything.
-    @Test func `once all goes well, nothing stays pending`() {
+    @Test func `all intents are settled once no more faults occur`() {
         for seed in 1...300 as ClosedRange<UInt64> {
             var life = OutboxLife(seed: seed)
             for _ in 0..<100 { life.step() }
@@ -40,7 +43,7 @@ import Testing
     }
 }
 
-/// An outbox's state among a log, a link and a clock that do what they like, and what must hold.
+/// An outbox's state with a random log, link and clock. It checks the properties.
 struct OutboxLife {
     private var random: SeededGenerator
     private let policy: OutboxPolicy
@@ -89,7 +92,7 @@ struct OutboxLife {
         switch Int.random(in: 0..<16, using: &random) {
         case 0...2: return record()
         case 3:
-            // Sometimes for the second time, as the log's own news of what a request has settled.
+            // This may repeat an answer, because the log also reports what a request has settled.
             let number = IntentNumber(UInt64.random(in: 1...last + 1, using: &random))
             pending.remove(number)
             return .answered([number])
@@ -123,7 +126,7 @@ struct OutboxLife {
     private mutating func cover() -> OutboxState.Input? {
         guard let (request, intents) = covering.min(by: { $0.key < $1.key }) else { return nil }
         covering[request] = nil
-        // The app may withdraw at the last moment.
+        // The app may withdraw an intent just before it is covered.
         if random.oneIn(5), let first = intents.first { pending.remove(first) }
         return .covered(request, pending: intents.filter { pending.contains($0) })
     }
@@ -168,14 +171,18 @@ struct OutboxLife {
             case .send(let request, let intents):
                 if case .covered(request, let still) = input, Set(intents).isSubset(of: still) {
                 } else {
-                    broken.append("5: \(intents) are sent uncovered")
+                    broken.append("5: \(intents) are sent without being covered")
                 }
-                if !isOnline || !isSignedIn { broken.append("4: \(intents) are sent") }
-                if !pending.isSuperset(of: intents) { broken.append("2: \(intents) are answered") }
+                if !isOnline || !isSignedIn {
+                    broken.append("4: \(intents) are sent while offline or signed out")
+                }
+                if !pending.isSuperset(of: intents) {
+                    broken.append("2: \(intents) are sent after their answer")
+                }
                 sent[request] = intents
             case .note(let attempts):
                 if attempts.values.contains(where: { $0.failure == nil }) {
-                    broken.append("an attempt ended without a reason")
+                    broken.append("an attempt ended without a failure reason")
                 }
             case .wait(let until): wait = until
             }
@@ -183,33 +190,45 @@ struct OutboxLife {
     }
 
     private mutating func begun(_ intents: [IntentNumber], flushes: Bool) {
-        if !isOnline || !isSignedIn { broken.append("4: \(intents) are begun") }
-        if intents.count > policy.intentsPerRequestMax { broken.append("1: \(intents)") }
+        if !isOnline || !isSignedIn {
+            broken.append("4: \(intents) are begun while offline or signed out")
+        }
+        if intents.count > policy.intentsPerRequestMax {
+            broken.append("1: too many intents in one request: \(intents)")
+        }
         let under = Set(covering.values.joined()).union(sent.values.joined())
-        if !under.isDisjoint(with: intents) { broken.append("2: \(intents) are on their way") }
-        if !unreadable.isDisjoint(with: intents) { broken.append("\(intents) cannot be read") }
+        if !under.isDisjoint(with: intents) {
+            broken.append("2: some of \(intents) are already in a request")
+        }
+        if !unreadable.isDisjoint(with: intents) {
+            broken.append("some of \(intents) cannot be read")
+        }
         let new = intents.filter { attempted.insert($0).inserted }
-        if new.isEmpty == flushes { broken.append("5: flush \(flushes) for new \(new)") }
+        if new.isEmpty == flushes {
+            broken.append("5: flush is \(flushes) for the first attempts of \(new)")
+        }
         let isOvertaken = pending.subtracting(attempted)
             .contains { number in new.contains { number < $0 } }
-        if isOvertaken { broken.append("3: \(new) overtake") }
+        if isOvertaken { broken.append("3: \(new) overtake lower intents") }
         if policy.requestsMax == 1,
             pending.subtracting(intents).contains(where: { $0 < intents.last ?? 0 })
         {
-            broken.append("3: \(intents) go before lower ones")
+            broken.append("3: \(intents) are sent before lower intents")
         }
     }
 
     private mutating func check() {
         let requests = covering.count + sent.count
-        if requests > policy.requestsMax { broken.append("1: \(requests) requests") }
-        if let wait, wait > now.advanced(by: policy.delayMax) { broken.append("7: \(wait)") }
+        if requests > policy.requestsMax { broken.append("1: too many requests: \(requests)") }
+        if let wait, wait > now.advanced(by: policy.delayMax) {
+            broken.append("7: the wait until \(wait) is too long")
+        }
         if isOnline, isSignedIn, !pending.isEmpty, requests == 0, wait == nil {
-            broken.append("6: \(pending) and nothing to wait for")
+            broken.append("6: \(pending) are pending without a request or a wait")
         }
     }
 
-    /// Everything goes well from here on.
+    /// Plays until nothing is pending, without further faults.
     mutating func heal() {
         (isOnline, isSignedIn) = (true, true)
         take(.wentOnline)

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Born from the question what a sender does when everything happens at the worst moment.
+/// These tests ask how an outbox reacts when inputs come at the worst moment.
 @Suite struct OutboxStateTests {
     static let policy = OutboxPolicy(
         intentsPerRequestMax: 2, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
@@ -14,7 +14,7 @@ import Testing
         Timestamp(millisecondsSince1970: Int64(seconds * 1_000))
     }
 
-    /// A state and what happens to it at one moment, with the whole of each backoff.
+    /// An outbox state and a clock. Jitter is 1, so that each wait is its whole backoff.
     struct Played {
         var state: OutboxState
         var now = at(0)
@@ -37,7 +37,7 @@ import Testing
                     }))
         }
 
-        /// Covers what is to be covered, and says what is sent.
+        /// Covers all requests of `actions`, and returns the intents that are sent.
         mutating func sent(_ actions: [OutboxState.Action]) -> [[IntentNumber]] {
             var sent: [[IntentNumber]] = []
             for action in actions {
@@ -64,7 +64,7 @@ import Testing
 
     // MARK: Order
 
-    @Test func `A5: intents are covered, then sent, in order and one request at a time`() {
+    @Test func `A5: intents are covered, then sent, in order, one request at a time`() {
         var played = Played()
         let actions = played.record(1...3)
         #expect(
@@ -76,13 +76,13 @@ import Testing
                 == [.cover(2, [3: Self.first(), 4: Self.first()], flushes: true)])
     }
 
-    @Test func `several requests go at once where the policy says so`() {
+    @Test func `several requests are sent at once if the policy allows it`() {
         var played = Played(.concurrent(requestsMax: 3))
         #expect(played.sent(played.record(1...130)).map(\.count) == [64, 64, 2])
         #expect(played.record(131...131) == [])
     }
 
-    @Test func `an intent that was withdrawn before it was covered is not sent`() {
+    @Test func `an intent that is withdrawn before it is covered is not sent`() {
         var played = Played()
         _ = played.record(1...2)
         #expect(played.take(.covered(1, pending: [2])) == [.send(1, [2])])
@@ -94,7 +94,7 @@ import Testing
         #expect(played.state.requests.isEmpty)
     }
 
-    @Test func `what cannot be read is listed, and what is behind it is sent`() {
+    @Test func `an unreadable intent is listed, and later intents are sent`() {
         var played = Played()
         let unreadable = PendingIntent(1, attempt: nil, isReadable: false)
         let readable = PendingIntent(2, attempt: nil, isReadable: true)
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func `failures in a row are waited for twice as long each time, up to the bound`() {
+    @Test func `waits double with each failure in a row, up to the bound`() {
         var played = Played()
         var sent = played.sent(played.record(1...1))
         var waits: [Double] = []
@@ -127,7 +127,7 @@ import Testing
         #expect(waits == [1, 2, 4, 8, 8, 8])
     }
 
-    @Test func `a failure is noted with its reason and the next attempt counts on`() {
+    @Test func `a failure is recorded with its reason, and the next attempt counts on`() {
         var played = Played()
         _ = played.sent(played.record(1...1))
         played.now = Self.at(3)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `what the authority asks for is kept to, up to the longest wait`() {
+    @Test func `a wait that the authority asks for is kept, up to the longest wait`() {
         var played = Played()
         _ = played.sent(played.record(1...1))
         _ = played.take(.attemptFailed(1, .unavailable(after: .seconds(30), reason: "busy")))
@@ -163,7 +163,7 @@ import Testing
         #expect(long.last == .wait(until: Self.at(130)))
     }
 
-    @Test func `in order, an intent that is put off holds up those behind it`() {
+    @Test func `under an ordered policy, a postponed intent delays later intents`() {
         var played = Played()
         _ = played.sent(played.record(1...3))
         let actions = played.take(
@@ -174,7 +174,7 @@ import Testing
         #expect(played.sent(played.take(.timePassed)) == [[2, 3]])
     }
 
-    @Test func `out of order, it holds up nobody`() {
+    @Test func `under a concurrent policy, a postponed intent delays no other intent`() {
         var played = Played(.concurrent(requestsMax: 2))
         _ = played.sent(played.record(1...2))
         let reply = OutboxState.Reply.later(after: .seconds(20), reason: "soon")
@@ -183,7 +183,7 @@ import Testing
         #expect(played.sent(played.record(3...3)) == [[3]])
     }
 
-    @Test func `an intent without a verdict is sent again, after a while`() {
+    @Test func `an intent without a verdict is sent again after a wait`() {
         var played = Played()
         _ = played.sent(played.record(1...2))
         let actions = played.settle(1, [1])
@@ -193,7 +193,7 @@ import Testing
 
     // MARK: Pauses
 
-    @Test func `unauthenticated pauses everything until somebody has signed in`() {
+    @Test func `an unauthenticated failure pauses all sending until a user signs in`() {
         var played = Played()
         _ = played.sent(played.record(1...2))
         let failed = played.take(.attemptFailed(1, .unauthenticated(reason: "expired")))
@@ -205,7 +205,7 @@ import Testing
         #expect(played.sent(played.take(.signedIn)) == [[1, 2]])
     }
 
-    @Test func `offline pauses, and coming online retries at once`() {
+    @Test func `an offline outbox pauses, and retries at once when it comes online`() {
         var played = Played()
         _ = played.sent(played.record(1...1))
         _ = played.take(.wentOffline)
@@ -214,7 +214,7 @@ import Testing
         #expect(played.sent(played.take(.wentOnline)) == [[1]])
     }
 
-    @Test func `what is covered when the device goes offline waits, and counts on`() {
+    @Test func `a request covered while offline waits, and its next attempt counts on`() {
         var played = Played()
         _ = played.record(1...1)
         _ = played.take(.wentOffline)
@@ -225,7 +225,7 @@ import Testing
 
     // MARK: Restart and clocks
 
-    @Test func `after a restart the noted wait holds, and the count goes on`() {
+    @Test func `a recorded wait and attempt count survive a restart`() {
         var played = Played()
         let attempt = Attempt(count: 3, startedAt: Self.at(-1), next: Self.at(5))
         #expect(played.record(1...1, attempt: attempt) == [.wait(until: Self.at(5))])
@@ -233,7 +233,7 @@ import Testing
         #expect(played.take(.wentOnline) == [.cover(1, [1: next], flushes: false)])
     }
 
-    @Test func `a clock that was set back makes no wait longer than the longest`() {
+    @Test func `a clock that is set back makes no wait longer than the longest wait`() {
         var played = Played()
         _ = played.sent(played.record(1...1))
         _ = played.take(.attemptFailed(1, .unreachable(reason: "no")))
@@ -248,14 +248,14 @@ import Testing
         #expect(restarted.sent(restarted.take(.timePassed)) == [[1]])
     }
 
-    @Test func `full jitter spreads a wait over all of its backoff`() {
+    @Test func `full jitter spreads a wait over its whole backoff`() {
         let policy = Self.policy
         #expect(policy.backoff(after: 1, jitter: 0) == .zero)
         #expect(policy.backoff(after: 3, jitter: 0.25) == .seconds(1))
         #expect(policy.backoff(after: .max, jitter: 1) == .seconds(8))
     }
 
-    @Test func `times do not overflow`() {
+    @Test func `time arithmetic does not overflow`() {
         let end = Timestamp(millisecondsSince1970: .max)
         #expect(end.advanced(by: .seconds(1)) == end)
         #expect(Self.at(0).advanced(by: .seconds(Int64.max)) == end)

@@ -6,7 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The shell round the outbox's state, in virtual time, on both engines.
+/// These tests ask whether an outbox sends and records correctly with a real store. They run in
+/// virtual time, on both storage engines.
 @Suite struct OutboxTests {
     private let directory = TemporaryDirectory()
 
@@ -28,7 +29,7 @@ import Testing
         }
     }
 
-    /// Runs an outbox beside `body`, and cancels it when that is done.
+    /// Runs an outbox during `body`, and cancels it after that.
     private static func run<P: BoardFold>(
         _ outbox: Outbox<P>, _ body: () async throws -> Void
     ) async throws {
@@ -44,10 +45,10 @@ import Testing
         requests.map { $0.map(\.id.number) }
     }
 
-    // MARK: When all goes well
+    // MARK: Without failures
 
     @Test(arguments: BoardKeeper.allCases, Engine.allCases)
-    func `what is recorded before and while it runs is sent and settled`(
+    func `intents recorded before and during a run are sent and settled`(
         keeper: BoardKeeper, engine: Engine
     ) async throws {
         for kind in LogKind.allCases { try await settlesAll(keeper.type, engine, kind) }
@@ -59,9 +60,10 @@ import Testing
         let time = VirtualTime()
         let store = try store(board, engine, kind)
         let authority = InProcessAuthority(Board.self) { submission, _ in
-            // Noted before it leaves (A5).
+            // The attempt is recorded before the intent leaves (A5).
             let isNoted = store.attempt(of: submission.id.number)?.count == 1
-            return isNoted ? .accept : .reject(Rejection(message: "sent uncovered"))
+            return isNoted
+                ? .accept : .reject(Rejection(message: "sent without a recorded attempt"))
         }
         try await time.run {
             _ = try await store.record(.set("a", 1))
@@ -83,13 +85,15 @@ import Testing
             #expect(confirmed.cells == ["a": 6])
             #expect(store.overlay.isEmpty && store.attempts.isEmpty)
         }
-        // Verifying takes a thread, for which virtual time does not wait.
+        // Verification runs on a thread, and virtual time does not wait for threads.
         #expect(try await store.verify().isSound)
         await store.close()
         try? FileManager.default.removeItem(at: directory.log)
     }
 
-    @Test func `a store with a thread, and the system's clock`() async throws {
+    @Test func `an outbox settles all intents of a store with a thread and the system's clock`()
+        async throws
+    {
         let store = try await Store.open(
             at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .durable)
         let authority = InProcessAuthority(Board.self)
@@ -99,7 +103,7 @@ import Testing
             for value in 1...300 { _ = try await store.record(.set("k\(value % 7)", value)) }
             let receipt = try await store.record(.set("last", 1))
             #expect(try await receipt.settlement().content == .confirmed)
-            // Closing ends it.
+            // Closing the store ends the run.
             await store.close()
             try await group.waitForAll()
         }
@@ -107,7 +111,7 @@ import Testing
         #expect(authority.state.cells == store.view.cells)
     }
 
-    @Test func `the authority's own words are recorded`() async throws {
+    @Test func `the log records the authority's replacement of an event`() async throws {
         let time = VirtualTime()
         let store = try store(.memory, .acknowledgement)
         let authority = InProcessAuthority(Board.self) { submission, state in
@@ -124,9 +128,10 @@ import Testing
         }
     }
 
-    // MARK: When it does not
+    // MARK: Failures
 
-    @Test func `unauthenticated pauses, and signing in goes on`() async throws {
+    @Test func `an unauthenticated failure pauses sending, and signing in resumes it`() async throws
+    {
         let time = VirtualTime()
         let store = try store(.memory, .acknowledgement)
         let authority = StubAuthority<Move>([.fail(.unauthenticated(reason: "expired"))])
@@ -149,7 +154,9 @@ import Testing
         }
     }
 
-    @Test func `offline nothing is sent, and coming online sends at once`() async throws {
+    @Test func `an offline outbox sends nothing, and sends at once when it comes online`()
+        async throws
+    {
         let time = VirtualTime()
         let store = try store(.memory, .acknowledgement)
         let authority = StubAuthority<Move>([])
@@ -161,7 +168,7 @@ import Testing
                 await time.sleep(.seconds(1_000))
                 #expect(authority.submitted.isEmpty && store.attempts.isEmpty)
                 #expect(outbox.status.pause == .offline)
-                // It cannot have left.
+                // The first intent cannot have left, so it can be withdrawn.
                 _ = try await store.record(.set("b", 1))
                 await time.sleep(.seconds(1))
                 #expect(outbox.status.waitingCount == 2)
@@ -175,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `what is put off comes again when it was asked to, and what is behind it waits`()
+    @Test func `a postponed intent is sent again at the requested time, and later intents wait`()
         async throws
     {
         let time = VirtualTime()
@@ -202,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `failures are waited out, and shown`() async throws {
+    @Test func `the outbox waits after failures, and its status shows them`() async throws {
         let time = VirtualTime()
         let store = try store(.memory, .acknowledgement)
         let failure = AuthorityFailure.unavailable(after: .seconds(50), reason: "busy")
@@ -224,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func `verdicts that no log takes are no answers`() async throws {
+    @Test func `a verdict that cannot be recorded is not an answer`() async throws {
         let time = VirtualTime()
         let store = try store(.memory, .downlink)
         let authority = StubAuthority<Move>([
@@ -249,7 +256,7 @@ import Testing
         }
     }
 
-    /// Reads no claims.
+    /// A board whose codec cannot decode claims.
     struct ShortSightedBoard: Projection {
         struct Codec: EventCodec {
             var format: EventFormat { MoveCodec().format }
@@ -268,7 +275,7 @@ import Testing
         }
     }
 
-    @Test func `what this code cannot read is listed and not sent, and what is behind it is`()
+    @Test func `an unreadable intent is listed and not sent, and later intents are sent`()
         async throws
     {
         let time = VirtualTime()
@@ -292,7 +299,7 @@ import Testing
         }
     }
 
-    @Test func `a cancelled run returns, and another goes on`() async throws {
+    @Test func `a canceled run returns, and a later run sends the rest`() async throws {
         let time = VirtualTime()
         let store = try store(.memory, .acknowledgement)
         let authority = StubAuthority<Move>([])
@@ -314,7 +321,7 @@ import Testing
         }
     }
 
-    // MARK: The log beneath
+    // MARK: The log
 
     private static func store(on storage: TestStorage) throws -> Store<Board> {
         let core = try StoreCore(
@@ -323,7 +330,7 @@ import Testing
         return Store(core: core, projections: ProjectionSet(Board.self, []))
     }
 
-    @Test func `L2: a relaxed log is flushed before a first attempt, and not before others`()
+    @Test func `L2: a relaxed log is flushed before first attempts only`()
         async throws
     {
         let time = VirtualTime()
@@ -348,7 +355,8 @@ import Testing
         #expect(flushes.withLock { $0 } == [1, 1, 2])
     }
 
-    @Test func `L6: a log that cannot be written ends the run, and nothing leaves`() async throws {
+    @Test func `L6: a failed write of the log ends the run before an intent is sent`() async throws
+    {
         let time = VirtualTime()
         let storage = TestStorage()
         let store = try Self.store(on: storage)

@@ -6,17 +6,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Born from what outboxes of others lose: an answer, or an increment that is applied twice.
+/// These tests come from known failures of other outboxes: a lost answer, and an increment that is
+/// applied twice.
 ///
-/// Property: wherever the process dies, and whatever the link does before and after, each intent is
-/// decided once, sent under one id with one event, never sent once its answer is in the log, and every
-/// view ends as the authority's.
+/// Property: at whatever moment the process dies, and whatever faults the link has, each intent is
+/// decided once. It is sent under one id with one event, and never after its answer is in the log.
+/// At the end, the view is equal to the authority's state.
 @Suite struct RestartTests {
     private static let policy = OutboxPolicy(
         intentsPerRequestMax: 3, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(60))
 
-    /// What the link does to the first calls.
+    /// The faults of the first calls.
     private static let faults: [FaultyAuthority<Move>.Fault?] = [
         .lostAfter, .partial(answered: 1), .lostBefore, .duplicated, .later(after: .seconds(3)),
         nil, .unavailable(after: nil), .partial(answered: 0),
@@ -26,8 +27,8 @@ import Testing
         .set("a", 1), .add("a", 10), .claim("b"), .add("missing", 1), .add("a", 100), .remove("b"),
     ]
 
-    /// Sends from `store` until nothing is pending, or until so many jobs have run.
-    /// - Returns: what was committed at that moment; nil where it came to its end.
+    /// Sends from `store` until nothing is pending, or until `jobsMax` jobs have run.
+    /// - Returns: the committed rows after `jobsMax` jobs; nil if the run ended before.
     private static func play<P: BoardFold>(
         _ store: Store<P>, _ authority: any Authority<Move>, jobsMax: Int
     ) async throws -> MemoryRows? {
@@ -52,7 +53,8 @@ import Testing
         return rows.withLock { $0 }
     }
 
-    /// Refuses to be asked about what the log has answered.
+    /// Returns an authority with the faults of `calls`. It fails the test if an intent is sent
+    /// after its answer is in the log, or without a recorded attempt.
     private static func watch<P: BoardFold>(
         _ store: Store<P>, _ authority: any Authority<Move>,
         _ calls: FaultPlan
@@ -61,14 +63,18 @@ import Testing
             if case .submit(let ids) = call {
                 let pending = Set(
                     store.overlay.filter { $0.state == .pending }.map(\.number))
-                #expect(pending.isSuperset(of: ids.map(\.number)), "sent what is answered")
-                #expect(ids.allSatisfy { store.attempt(of: $0.number) != nil }, "sent uncovered")
+                #expect(
+                    pending.isSuperset(of: ids.map(\.number)), "an intent with an answer is sent")
+                #expect(
+                    ids.allSatisfy { store.attempt(of: $0.number) != nil },
+                    "an intent is sent without a recorded attempt")
             }
             return calls.next()
         }
     }
 
-    /// Dies after `jobsMax` jobs and goes on from what was committed; false where it was done before.
+    /// Stops after `jobsMax` jobs, and continues from the committed rows. Returns false if all was
+    /// sent before that.
     private static func live<P: BoardFold>(_ board: P.Type, jobsMax: Int) async throws -> Bool {
         let authority = InProcessAuthority(Board.self)
         let calls = FaultPlan(faults)
@@ -97,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `wherever the process dies, each intent is decided once and none is lost`(
+    func `each intent is decided once, at whatever moment the process dies`(
         keeper: BoardKeeper
     ) async throws {
         var jobs = 1
@@ -105,6 +111,6 @@ import Testing
             jobs += 1
             try #require(jobs < 5_000)
         }
-        #expect(jobs > 50, "only \(jobs) moments to die at")
+        #expect(jobs > 50, "the process died at only \(jobs) moments")
     }
 }

@@ -5,8 +5,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Born from the question what a sender needs to know after a restart, and what that may cost a log
-/// that nobody sends from.
+/// Question: what does a sender need to know after a restart, and what may that cost a log that has
+/// no sender?
 @Suite struct AttemptTests {
     let directory = TemporaryDirectory()
 
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `attempts of what is answered are not written, and go with the answer`(
+    func `an answered intent loses its attempt and takes no new attempt`(
         engine: Engine
     ) async throws {
         let store = try await engine.store(Board.self, .downlink, in: directory)
@@ -73,7 +73,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `an attempt and the answer to it in one transaction leave nothing`() async throws {
+    @Test func `an attempt and its answer in one transaction leave no attempt`() async throws {
         let store = try await Engine.lmdb.store(Board.self, .downlink, in: directory)
         _ = try await store.record(.set("a", 1))
         let (requests, _) = await store.core.submit(contentsOf: [
@@ -87,7 +87,9 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `F7: what may have left cannot be withdrawn`(engine: Engine) async throws {
+    func `F7: an intent that may have left the device cannot be withdrawn`(engine: Engine)
+        async throws
+    {
         let store = try await engine.store(Board.self, .downlink, in: directory)
         for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
         _ = try await store.recordAttempts([1: Self.once], flushes: false)
@@ -103,7 +105,9 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `L2: a flush comes with an attempt where one is asked for`(flushes: Bool) async throws {
+    func `L2: recording an attempt flushes only if the caller asks for it`(flushes: Bool)
+        async throws
+    {
         let storage = TestStorage()
         let core = try StoreCore(
             on: storage, codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
@@ -117,7 +121,7 @@ import Testing
 
     // MARK: On disk
 
-    @Test func `attempts survive reopening, also read from outside`() async throws {
+    @Test func `attempts survive reopening, and a log reader sees them`() async throws {
         var store = try await open()
         for key in ["a", "b", "c"] { _ = try await store.record(.set(key, 1)) }
         _ = try await store.recordAttempts([1: Self.once, 3: Self.failed], flushes: true)
@@ -131,8 +135,10 @@ import Testing
         await store.close()
     }
 
-    /// What an older Foldback leaves that answers an intent and knows no attempts.
-    @Test func `an attempt of what is not pending is no damage and is not shown`() async throws {
+    /// An older Foldback that does not know attempts leaves such a table after an answer.
+    @Test func `an attempt of a settled or unknown intent is hidden and is not damage`()
+        async throws
+    {
         var store = try await open()
         _ = try await store.record(.set("a", 1))
         try await store.reject(1, message: "no")
@@ -145,7 +151,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `a log from before there were attempts is read, and gets its table`() async throws {
+    @Test func `a log without an attempts table can be read and written`() async throws {
         let store = try await open()
         _ = try await store.record(.set("a", 1))
         await store.close()
@@ -155,14 +161,15 @@ import Testing
         #expect(try reader.attempts().isEmpty)
         #expect(try reader.verify(Board.self).isSound)
         reader.close()
-        let again = try await Store.open(
+        let reopened = try await Store.open(
             at: old, Board.self, confirmedBy: .downlink, durability: .relaxed)
-        #expect(try await again.recordAttempts([1: Self.once], flushes: true) == [1])
-        #expect(again.view.cells == ["a": 1])
-        await again.close()
+        #expect(try await reopened.recordAttempts([1: Self.once], flushes: true) == [1])
+        #expect(reopened.view.cells == ["a": 1])
+        await reopened.close()
     }
 
-    /// Copies header, entries and verdicts, and no other table.
+    /// Copies the header and the entries, and creates an empty table of verdicts, but no other
+    /// table.
     private func copyTables(to path: String) throws {
         let source = try Environment.open(directory.log.path)
         defer { source.close() }
@@ -187,12 +194,12 @@ import Testing
         }
     }
 
-    @Test func `a damaged attempt is named, by opening and by verify`() async throws {
+    @Test func `opening and verify name a damaged attempt`() async throws {
         let store = try await open()
         for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
         _ = try await store.recordAttempts([1: Self.once, 2: Self.failed], flushes: true)
         await store.close()
-        // The right bytes under the wrong key are damage too.
+        // Correct bytes under the wrong key are damage too.
         try change(2, to: Self.failed.encoded(for: 1))
         let refused = await error { () throws(FoldbackError) in try await open() }
         guard case .damaged(let path, _, _) = refused else {
@@ -207,7 +214,7 @@ import Testing
 
     // MARK: Bytes
 
-    @Test func `an attempt reads as it was written, and no other bytes do`() throws {
+    @Test func `an attempt reads back as it was written, and changed bytes are an error`() throws {
         for attempt in [Self.once, Self.failed] {
             let bytes = attempt.encoded(for: 5)
             #expect(try Attempt(decoding: bytes, for: 5) == attempt)
@@ -219,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func `a long reason is cut between its scalars`() {
+    @Test func `a long failure reason is cut between two Unicode scalars`() {
         let reason = String(repeating: "\u{e9}", count: 600)
         let failure = Attempt.Failure(at: Self.time(0), reason: reason + "x")
         #expect(failure.reason == String(repeating: "\u{e9}", count: 512))
@@ -229,7 +236,7 @@ import Testing
 
     // MARK: For simulations
 
-    @Test func `a store in memory is reopened from what was committed, and from nothing else`()
+    @Test func `a store in memory reopens with exactly the committed rows`()
         async throws
     {
         let first = try await Engine.memory.store(Board.self, .downlink, in: directory)
@@ -251,7 +258,7 @@ import Testing
         await second.close()
     }
 
-    @Test func `a log on disk is written without a thread`() async throws {
+    @Test func `a store without a thread writes a log on disk`() async throws {
         func open() throws(FoldbackError) -> Store<Board> {
             try Store.openWithoutThread(
                 at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed,

@@ -4,8 +4,9 @@ import MessageExample
 import TestSupport
 import Testing
 
-/// Born from the question what a hand-written codec makes of bytes that no codec wrote: an error, never a trap
-/// and never another value than those bytes are of.
+/// Question: what does a hand-written codec do with bytes that no codec wrote?
+///
+/// It throws an error. It never traps, and it never returns a value whose encoding has other bytes.
 @Suite struct ByteCodecTests {
     private static let seed: UInt64 = {
         let given = ProcessInfo.processInfo.environment["CODEC_SEED"].flatMap(UInt64.init)
@@ -21,10 +22,11 @@ import Testing
         String(repeating: "\u{e9}", count: 64), String(repeating: "\u{2603}", count: 20_000),
     ]
 
-    // MARK: What is written reads back
+    // MARK: Round trips
 
-    /// Property: decode(encode(x)) == x, byte for byte of its texts, and equal values have equal bytes.
-    @Test func `messages and their events read back as they were`() throws {
+    /// Property: decode(encode(x)) == x, texts are equal byte for byte, and equal values have equal
+    /// bytes.
+    @Test func `messages and their events read back as they were written`() throws {
         var generator = SeededGenerator(seed: Self.seed)
         for _ in 0..<2_000 {
             let event = MessageEvent.random(&generator, Self.texts)
@@ -38,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `numbers of any size read back as they were`() throws {
+    @Test func `numbers of any size read back as they were written`() throws {
         func check<N: FixedWidthInteger & BitwiseCopyable>(_: N.Type) throws {
             for number in [N.min, N.max, 0, 1] {
                 var output = OutputBuffer()
@@ -68,13 +70,13 @@ import Testing
         }
     }
 
-    @Test func `all numbers of one to ten bytes have one form`() throws {
+    @Test func `a variable-length number has exactly one encoding`() throws {
         for shift in 0..<64 {
             for number in [UInt64(1) << shift, (UInt64(1) << shift) - 1] {
                 var output = OutputBuffer()
                 output.append(variable: number)
                 #expect(Self.variable(output.bytes) == .success(number))
-                // The same number with a byte more.
+                // The same number with one more byte.
                 var longer = output.bytes
                 longer[longer.count - 1] |= 0x80
                 longer.append(0)
@@ -88,7 +90,7 @@ import Testing
         #expect(Self.variable(most) == .failure(.tooShort))
     }
 
-    @Test func `texts keep their bytes, whatever these are`() throws {
+    @Test func `a text keeps its exact bytes`() throws {
         for text in Self.texts {
             var output = OutputBuffer()
             output.append(text)
@@ -98,13 +100,13 @@ import Testing
         }
     }
 
-    // MARK: What nobody wrote
+    // MARK: Invalid bytes
 
-    @Test func `bytes that are not UTF-8 are no text`() {
+    @Test func `invalid UTF-8 is an error`() {
         let wrong: [[UInt8]] = [
             [0x80], [0xC0, 0x80], [0xE2, 0x98], [0xED, 0xA0, 0x80], [0xF0, 0x90, 0x80],
             [0xF4, 0x90, 0x80, 0x80], [0xFF], [0x61, 0xF0, 0x9F, 0x98],
-            // As long as what it would be repaired to.
+            // A repaired text would have the same length.
             [0xF0, 0x9F, 0x98, 0x61], [0x61, 0x62, 0x63, 0x64, 0xF0, 0x9F, 0x98],
             [UInt8](repeating: 0x61, count: 40) + [0xF0, 0x9F, 0x98],
         ]
@@ -120,8 +122,9 @@ import Testing
         #expect(Self.text(huge) == .failure(.tooShort))
     }
 
-    /// Property: what decodes at all has exactly these bytes; all else is an error.
-    @Test func `cut, changed and invented bytes are errors or mean what they say`() throws {
+    /// Property: if bytes decode, the value encodes to exactly these bytes. Otherwise they are an
+    /// error.
+    @Test func `cut, changed, and random bytes are errors or encode back to themselves`() throws {
         var generator = SeededGenerator(seed: Self.seed)
         let texts = Self.texts.filter { $0.utf8.count < 200 }
         for _ in 0..<30 {
@@ -143,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `a prefix is an error, but where older code ended`() throws {
+    @Test func `a truncated message is an error, except where older code ended it`() throws {
         let message = Message.golden(replyTo: UUID(uuidString: Message.replyID))
         let bytes = try MessageBytes().bytes(of: message)
         for count in 0..<bytes.count where count != bytes.count - 16 {
@@ -156,15 +159,15 @@ import Testing
         }
     }
 
-    @Test func `a case that this code does not know is an error`() throws {
+    @Test func `an unknown case is an error`() throws {
         let bytes: [UInt8] = [9] + [UInt8](repeating: 1, count: 16)
         #expect(throws: InputError.unknownTag(9)) {
             try MessageEventBytes().value(of: bytes)
         }
     }
 
-    /// These bytes were written before there was `replyTo`; they are never to be changed here.
-    @Test func `bytes of older code are read, and equal messages are written as it wrote them`()
+    /// These bytes were written before `replyTo` existed. Never change them.
+    @Test func `older bytes are read, and an equal message encodes to the same bytes`()
         throws
     {
         var bytes = [UInt8](repeating: 0x11, count: 16) + [UInt8](repeating: 0x22, count: 16)
@@ -177,6 +180,7 @@ import Testing
         #expect(try MessageBytes().bytes(of: message) == bytes)
     }
 
+    /// Expects that `bytes` are an error, or encode back to themselves.
     private func expectExact(_ bytes: [UInt8]) throws {
         let events = MessageEventBytes()
         if let event = try? events.value(of: bytes) {
@@ -207,7 +211,7 @@ import Testing
 }
 
 extension ByteCodec {
-    /// `#expect` cannot hold a span.
+    /// Decodes an array, because `#expect` cannot capture a span.
     fileprivate func value(of bytes: [UInt8]) throws -> Value { try decode(bytes.span.bytes) }
 }
 

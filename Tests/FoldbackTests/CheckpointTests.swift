@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Born from the question what a checkpoint may change: nothing but the time that opening takes.
+/// Question: what may a checkpoint change? Only the time that opening takes.
 @Suite struct CheckpointTests {
     private let directory = TemporaryDirectory()
 
@@ -22,23 +22,6 @@ import Testing
         _ keeper: BoardKeeper, _ policy: CheckpointPolicy = .manual
     ) async throws(FoldbackError) -> any BoardStore {
         try await keeper.open(at: directory.log, checkpoints: policy, replica: "me")
-    }
-
-    /// Entries 1 to 9: every state that an intent can be in, a fault, and something conflicted.
-    private func fill(_ store: any BoardStore) async throws {
-        for key in ["a", "b", "c", "d", "e"] {
-            _ = try await store.record(.set(key, 1), once: key, info: ["screen": key])
-        }
-        try await store.acknowledge(2, position: 5, replacement: .set("b", 20))
-        try await store.reject(3, code: "no", message: "not yours")
-        _ = try await store.record(.add("nothing", 1), force: true)
-        try await store.confirm(
-            [
-                ConfirmedEvent(position: 1, event: .add("faulty", 1)),
-                ConfirmedEvent(
-                    position: 2, event: .set("a", 10),
-                    origin: IntentID(replica: ReplicaID("me")!, number: 1)),
-            ])
     }
 
     private func change(
@@ -77,11 +60,11 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `opening goes on from the newest checkpoint, and shows the same`(
+    func `opening starts from the newest checkpoint and shows the same state`(
         keeper: BoardKeeper
     ) async throws {
         var store = try await open(keeper)
-        try await fill(store)
+        try await store.fillNineEntries()
         try await store.checkpoint()
         #expect(store.status.checkpoint == 9)
         _ = try await store.record(.set("f", 2))
@@ -100,7 +83,7 @@ import Testing
         #expect(try await store.record(.set("d", 3), once: "d").isJoined)
         #expect(store.overlay.map(\.info) == infos)
         #expect(try await store.verify().isSound)
-        // What waits for its position, and what was rejected, goes on as if nothing had been.
+        // The accepted intent and the rejected intent continue as before the checkpoint.
         try await store.confirm([], through: 5)
         #expect(try store.intent(2).state == .confirmed)
         try await store.acknowledge(3)
@@ -108,7 +91,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `F11: a past view goes on from the nearest checkpoint before it`() async throws {
+    @Test func `F11: a past view starts from the nearest checkpoint before it`() async throws {
         let policy = CheckpointPolicy(entriesMax: .max, bytesMax: .max, spacing: 10)
         let store = try await open(Board.self, policy)
         for position in 1...40 as ClosedRange<UInt64> {
@@ -131,11 +114,11 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `a checkpoint that is damaged in any byte is not used, and the one before is`(
+    func `a checkpoint with any damaged byte is skipped for the checkpoint before it`(
         keeper: BoardKeeper
     ) async throws {
         var store = try await open(keeper)
-        try await fill(store)
+        try await store.fillNineEntries()
         try await store.checkpoint()
         _ = try await store.record(.set("f", 2))
         try await store.checkpoint()
@@ -159,11 +142,12 @@ import Testing
         await store.close()
     }
 
-    @Test func `a checkpoint that lost a piece is not used, one without manifest is no checkpoint`()
+    @Test
+    func `a checkpoint without a piece is refused, and without its manifest it does not count`()
         async throws
     {
         var store = try await open()
-        try await fill(store)
+        try await store.fillNineEntries()
         try await store.checkpoint()
         await store.close()
         let piece = CheckpointKey(sequence: 9, section: 2, piece: 0)
@@ -179,16 +163,16 @@ import Testing
         try change(CheckpointKey(manifestAt: 9), to: nil)
         store = try await open()
         #expect(store.replayStart == ReplayStart(checkpoint: 0, entriesFolded: 9, refused: []))
-        // What is left of it goes with the next one.
+        // The next checkpoint removes the rest of this checkpoint.
         _ = try await store.record(.set("f", 2))
         try await store.checkpoint()
         await store.close()
         #expect(Set(try rows().map(\.0.sequence)) == [10])
     }
 
-    @Test func `another log's checkpoint is not used, though it is whole`() async throws {
+    @Test func `an intact checkpoint from another log is not used`() async throws {
         var store = try await open()
-        try await fill(store)
+        try await store.fillNineEntries()
         try await store.checkpoint()
         await store.close()
         let theirs = try rows()
@@ -205,11 +189,11 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `a checkpoint of entries that are gone is damage of the log`(
+    func `missing entries that a checkpoint covers are damage of the log`(
         keeper: BoardKeeper
     ) async throws {
         let store = try await open(keeper)
-        try await fill(store)
+        try await store.fillNineEntries()
         try await store.checkpoint()
         await store.close()
         try deleteEntry(9)
@@ -221,11 +205,11 @@ import Testing
     }
 
     @Test
-    func `a log that lost its end is damage, also where the checkpoint is of another version`()
+    func `a log that lost its end is damage, even if its checkpoint has another version`()
         async throws
     {
         let store = try await open()
-        try await fill(store)
+        try await store.fillNineEntries()
         try await store.checkpoint()
         await store.close()
         try deleteEntry(9)
@@ -236,36 +220,13 @@ import Testing
         }
     }
 
-    @Test(arguments: BoardKeeper.allCases)
-    func `verify finds nothing in a sound store that goes on meanwhile`(
-        keeper: BoardKeeper
-    ) async throws {
-        let store = try await open(keeper, .eager)
-        try await fill(store)
-        let writing = Task {
-            // Not for ever: one as fast as verifying would never be caught up with.
-            for number in 7...300 {
-                let receipt = try await store.record(.set("w", number))
-                try await store.reject(receipt.number)
-                _ = try await store.enqueue(.change(receipt.number, .dismiss)).outcome()
-            }
-        }
-        for _ in 1...5 {
-            #expect(try await store.verify().findings == [])
-        }
-        try await writing.value
-        let verification = try await store.verify()
-        #expect(verification.findings == [] && verification.notCompared == [])
-        await store.close()
-    }
-
-    @Test func `a private projection has one name at each launch`() {
+    @Test func `a private projection has the same name at each launch`() {
         #expect(NegativeBoard.name == Board.name)
         #expect(SlowBoard.name == "FoldbackTests.SlowBoard")
         #expect(Board.name == "TestSupport.Board")
     }
 
-    @Test func `an unusable checkpoint, however large, does not keep the next from being due`()
+    @Test func `a large unusable checkpoint does not keep the next checkpoint from being due`()
         async throws
     {
         let policy = CheckpointPolicy(entriesMax: 5, bytesMax: .max, spacing: 50)
@@ -285,9 +246,9 @@ import Testing
         #expect(try await open(NegativeBoard.self, policy).replayStart.checkpoint.value >= 3)
     }
 
-    @Test func `another version of a projection folds the log again`() async throws {
+    @Test func `a projection with another version folds the log again`() async throws {
         let first = try await open()
-        try await fill(first)
+        try await first.fillNineEntries()
         try await first.checkpoint()
         await first.close()
         let second = try await open(NegativeBoard.self)
@@ -302,52 +263,9 @@ import Testing
         await third.close()
     }
 
-    @Test func `verify finds a changed apply that kept its version`() async throws {
-        let first = try await open()
-        try await fill(first)
-        try await first.checkpoint()
-        #expect(try await first.verify().checkpointsCompared == 1)
-        await first.close()
-        let second = try await open(ForgetfulBoard.self)
-        #expect(second.replayStart.checkpoint == 9)
-        let places = try await second.verify().findings.map(\.place)
-        #expect(places == [.checkpoint(9), .view(projection: ForgetfulBoard.name)])
-        await second.close()
-    }
-
-    @Test func `verify finds what is wrong with records and verdicts, and where`() async throws {
+    @Test func `L5: a checkpoint never passes an unreadable event`() async throws {
         let store = try await open()
-        try await fill(store)
-        await store.close()
-        let environment = try Environment.open(directory.log.path)
-        try environment.write { transaction throws(LMDBError) in
-            let verdicts: Table<UInt64> = try transaction.table("verdicts")
-            let row = SettlementRow(verdict: .withdrawn, intentSequence: 3, verdictSequence: 7)
-            try transaction.put(row.encoded(for: 3), at: 3, in: verdicts)
-            _ = try transaction.delete(1, from: verdicts)
-        }
-        environment.close()
-        var reader = try LogReader(at: directory.log)
-        let verdicts = try reader.verify(Board.self).findings
-        #expect(verdicts.map(\.place) == [.verdict(1), .verdict(3)])
-        reader.close()
-        let again = try Environment.open(directory.log.path)
-        try again.write { transaction throws(LMDBError) in
-            let entries: Table<UInt64> = try transaction.table("entries")
-            for sequence in [4, 8] as [UInt64] {
-                try transaction.put([1, 2, 3, 4, 5, 6, 7, 8, 9], at: sequence, in: entries)
-            }
-        }
-        again.close()
-        reader = try LogReader(at: directory.log)
-        #expect(
-            try reader.verify(Board.self).findings.map(\.place) == [.entry(4), .entry(8)])
-        reader.close()
-    }
-
-    @Test func `L5: no checkpoint passes an event that this code cannot read`() async throws {
-        let store = try await open()
-        try await fill(store)
+        try await store.fillNineEntries()
         await store.close()
         let older = try await open(ShortSightedBoard.self)
         #expect(older.faults.contains { $0.sequence == 9 })
@@ -360,7 +278,7 @@ import Testing
         await older.close()
     }
 
-    @Test func `checkpoints are written by themselves, and old ones thinned out`() async throws {
+    @Test func `a store writes checkpoints by itself and thins out old checkpoints`() async throws {
         let policy = CheckpointPolicy(entriesMax: 10, bytesMax: .max, spacing: 50)
         let store = try await open(Board.self, policy)
         func confirm(_ positions: ClosedRange<UInt64>) async throws {
@@ -374,7 +292,7 @@ import Testing
         try await confirm(1...400)
         let sizes = try store.core.storage.checkpointSizes().map(\.sequence.value)
         #expect(sizes == [50, 100, 150, 200, 250, 300, 350, 390, 400])
-        // Nobody asks for the next one.
+        // The test does not ask for the next checkpoint.
         try await confirm(401...409)
         try await store.confirm([ConfirmedEvent(position: 410, event: .set("k", 0))])
         while store.status.checkpoint == 400 { await Task.yield() }
@@ -382,7 +300,8 @@ import Testing
         await store.close()
     }
 
-    @Test func `a policy keeps the newest two, and of the rest what is far enough apart`() {
+    @Test func `a policy keeps the two newest checkpoints and older checkpoints far enough apart`()
+    {
         let policy = CheckpointPolicy(entriesMax: 10, bytesMax: 1_000, spacing: 100)
         #expect(!policy.isDue(entries: 9, bytes: 999, lastBytes: 0))
         #expect(policy.isDue(entries: 10, bytes: 1, lastBytes: 0))
@@ -394,11 +313,12 @@ import Testing
         #expect(superseded([(10, 1), (20, 1)]) == [])
         #expect(superseded([(10, 1), (20, 1), (30, 1)]) == [10])
         #expect(superseded([(100, 1), (199, 1), (200, 1), (210, 1), (220, 1)]) == [199])
-        // 3,200 bytes stand for at least 200 entries.
+        // A checkpoint of 3,200 bytes must be at least 200 entries after the kept checkpoint before
+        // it.
         #expect(superseded([(100, 3_200), (200, 3_200), (210, 1), (220, 1)]) == [100])
     }
 
-    @Test func `L4: recording goes on while a checkpoint is being written`() async throws {
+    @Test func `L4: recording continues while a checkpoint is being written`() async throws {
         let store = try await open(SlowBoard.self)
         _ = try await store.record(.set("a", 1))
         SlowBoard.gate.withLock { $0 = .shut }
@@ -411,13 +331,13 @@ import Testing
         try await checkpoint
         #expect(store.status.checkpoint == 1)
         await store.close()
-        let again = try await open(SlowBoard.self)
-        #expect(again.replayStart == ReplayStart(checkpoint: 1, entriesFolded: 20, refused: []))
-        #expect(again.view.board.cells == ["a": 1, "b": 20])
-        await again.close()
+        let reopened = try await open(SlowBoard.self)
+        #expect(reopened.replayStart == ReplayStart(checkpoint: 1, entriesFolded: 20, refused: []))
+        #expect(reopened.view.board.cells == ["a": 1, "b": 20])
+        await reopened.close()
     }
 
-    @Test func `a large state is written in pieces, and read back`() async throws {
+    @Test func `a large state is written in pieces and reads back`() async throws {
         let store = try await Store.open(
             at: directory.log, Documents.self, confirmedBy: .acknowledgement,
             durability: .relaxed, checkpoints: .manual)
@@ -430,16 +350,36 @@ import Testing
         let documents = store.view
         await store.close()
         #expect(try rows().count > 4)
-        let again = try await Store.open(
+        let reopened = try await Store.open(
             at: directory.log, Documents.self, confirmedBy: .acknowledgement,
             durability: .relaxed, checkpoints: .manual)
-        #expect(again.replayStart.entriesFolded == 0)
-        #expect(again.view == documents)
-        await again.close()
+        #expect(reopened.replayStart.entriesFolded == 0)
+        #expect(reopened.view == documents)
+        await reopened.close()
     }
 }
 
-/// A board that says something else about the same events, under the same name.
+extension BoardStore {
+    /// Writes entries 1 to 9: a pending, an accepted, a confirmed, a rejected, and a conflicted
+    /// intent, and a fault.
+    func fillNineEntries() async throws {
+        for key in ["a", "b", "c", "d", "e"] {
+            _ = try await record(.set(key, 1), once: key, info: ["screen": key])
+        }
+        try await acknowledge(2, position: 5, replacement: .set("b", 20))
+        try await reject(3, code: "no", message: "not yours")
+        _ = try await record(.add("nothing", 1), force: true)
+        try await confirm(
+            [
+                ConfirmedEvent(position: 1, event: .add("faulty", 1)),
+                ConfirmedEvent(
+                    position: 2, event: .set("a", 10),
+                    origin: IntentID(replica: ReplicaID("me")!, number: 1)),
+            ])
+    }
+}
+
+/// A board that folds the same events differently, under the same name and another version.
 private struct NegativeBoard: Projection, Codable {
     var board = Board()
     static var name: String { Board.name }
@@ -455,18 +395,7 @@ private struct NegativeBoard: Projection, Codable {
     }
 }
 
-/// The same without another version.
-private struct ForgetfulBoard: Projection, Codable {
-    var cells: [String: Int] = [:]
-    static var name: String { Board.name }
-    static var codec: any EventCodec<Move> { MoveCodec() }
-
-    mutating func apply(_ move: Move, _ context: EventContext) throws {
-        if case .set(let key, let value) = move { cells[key] = -value }
-    }
-}
-
-/// Cannot read moves of two digits.
+/// A board that cannot read moves with two digits.
 private struct ShortSightedBoard: Projection, Codable {
     var board = Board()
     static var codec: any EventCodec<Move> { ShortSightedCodec() }
@@ -476,7 +405,7 @@ private struct ShortSightedBoard: Projection, Codable {
     }
 }
 
-/// Its state is written when the gate is opened.
+/// A board whose state is encoded only while the gate is open.
 private struct SlowBoard: Projection {
     enum Gate { case open, shut, reached }
     static let gate = Monitor(Gate.open)

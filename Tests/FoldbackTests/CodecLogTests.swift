@@ -4,8 +4,10 @@ import MessageExample
 import TestSupport
 import Testing
 
-/// Born from a log that had begun with JSON and was to go on in another codec: every record says what it was
-/// written in, all of it folds, and code that cannot read a part of it loses nothing (L5).
+/// Question: can a log that began with JSON continue in another codec?
+///
+/// Each record names its format. Every entry folds, and code that cannot read an entry loses no
+/// data (L5).
 @Suite struct CodecLogTests {
     private let directory = TemporaryDirectory()
 
@@ -19,7 +21,7 @@ import Testing
             onCatchUp: progress)
     }
 
-    /// Two intents, of which the first comes back confirmed, and one message of somebody else.
+    /// Records two intents, then confirms the first intent and a message from another replica.
     private func fill<P: EventFold>(
         _ store: Store<P>, from number: UInt64, position: UInt64
     ) async throws where P.Event == MessageEvent {
@@ -45,7 +47,7 @@ import Testing
 
     // MARK: Both in one log
 
-    @Test func `a log of JSON goes on in a codec of the app's own, and all of it folds`()
+    @Test func `a JSON log continues in the app's own codec, and every entry folds`()
         async throws
     {
         var json: Store<Mailbox<OnlyJSON>>? = try await open(Mailbox<OnlyJSON>.self)
@@ -55,7 +57,7 @@ import Testing
         json = nil
 
         var store = try await open(Mailbox<Packed>.self)
-        // The checkpoint was folded from events as another codec reads them: folded again, once.
+        // The checkpoint was folded with another codec, so the log is folded again once.
         #expect(store.replayStart.checkpoint == 0)
         #expect(store.replayStart.refused.map(\.reason) == [.otherCodec(.json)])
         #expect(store.replayStart.entriesFolded == 3)
@@ -74,7 +76,7 @@ import Testing
         #expect(formats.prefix(3) == [[.json], [.json], [.json, .json]])
         #expect(formats.suffix(3) == [[packed], [packed], [packed, packed]])
         #expect(try await store.verify().findings.isEmpty)
-        // What comes back from the server in the new format is the intent recorded in the old one.
+        // The server confirms in the new format an intent that was recorded in the old format.
         _ = try await store.confirm(
             [
                 ConfirmedEvent(
@@ -86,7 +88,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `code that does not know the codec loses nothing`() async throws {
+    @Test func `code that does not know the codec loses no data`() async throws {
         var store = try await open(Mailbox<Packed>.self)
         try await fill(store, from: 1, position: 1)
         await store.close()
@@ -97,7 +99,7 @@ import Testing
         #expect(json.snapshot.conflicted == [2])
         let failure = await error { () throws(FoldbackError) in try await json.checkpoint() }
         guard case .noCheckpoint = failure else {
-            Issue.record("a checkpoint behind what cannot be read: \(String(describing: failure))")
+            Issue.record("a checkpoint passed an unreadable event: \(String(describing: failure))")
             return
         }
         try await fill(json, from: 3, position: 3)
@@ -111,7 +113,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `an older version of the same codec is read beside it`() async throws {
+    @Test func `a codec also reads events that its older version wrote`() async throws {
         let old = try await open(Mailbox<PackedBefore>.self)
         try await fill(old, from: 1, position: 1)
         await old.close()
@@ -125,7 +127,7 @@ import Testing
 
     // MARK: Rows
 
-    @Test func `rows of code that did not know the codec are made again by code that does`()
+    @Test func `code with the codec rebuilds the rows of code without the codec`()
         async throws
     {
         let before = try await open(Mailbox<Packed>.self)
@@ -137,16 +139,17 @@ import Testing
         try await fill(store, from: 3, position: 3)
         await store.close()
 
-        var again = try await open(RowInbox<Packed>.self)
-        #expect(again.faults.isEmpty && again.conflicted.isEmpty)
-        #expect(try texts(again) == ["1!", "2", "3!", "4"])
-        await again.close()
-        // Once.
-        again = try await open(RowInbox<Packed>.self) { _ in Issue.record("made again twice") }
-        await again.close()
+        var rebuilt = try await open(RowInbox<Packed>.self)
+        #expect(rebuilt.faults.isEmpty && rebuilt.conflicted.isEmpty)
+        #expect(try texts(rebuilt) == ["1!", "2", "3!", "4"])
+        await rebuilt.close()
+        rebuilt = try await open(RowInbox<Packed>.self) { _ in
+            Issue.record("the rows were rebuilt twice")
+        }
+        await rebuilt.close()
     }
 
-    @Test func `an intent that was confirmed by code that could not read it gets into the rows`()
+    @Test func `an intent that was confirmed while unreadable gets into the rows later`()
         async throws
     {
         var store = try await open(RowInbox<Packed>.self, .acknowledgement)
@@ -170,7 +173,7 @@ import Testing
 
     // MARK: Formats
 
-    @Test func `a codec reads the formats that are named, and no other`() throws {
+    @Test func `a codec reads only the formats that it names`() throws {
         let event = MessageEvent.read(id: .numbered(7))
         let codec = Packed.codec
         let bytes = try codec.encode(event)
@@ -186,8 +189,8 @@ import Testing
         }
     }
 
-    /// A digit is JSON, and may be anything else.
-    @Test func `JSON is not made of what another codec wrote`() throws {
+    /// A digit is valid JSON, but another codec can also write it.
+    @Test func `the JSON codec refuses bytes from another codec`() throws {
         let codec = JSONCodec<Int>(version: 2)
         let bytes = Array("7".utf8)
         #expect(try codec.value(of: bytes, .json) == 7)
@@ -221,7 +224,8 @@ private enum Packed: CodecChoice {
         .reading(JSONCodec<MessageEvent>())
 }
 
-/// Another form of the same: nothing that ``MessageEventBytes`` reads.
+/// The bytes of ``MessageEventBytes`` in reverse order, so that ``MessageEventBytes`` cannot read
+/// them.
 private struct BackwardsBytes: ByteCodec {
     func encode(_ event: MessageEvent, into output: inout OutputBuffer) throws {
         output.append(bytes: try MessageEventBytes().bytes(of: event).reversed())
@@ -272,14 +276,14 @@ private struct RowInbox<C: CodecChoice>: StoredProjection {
 }
 
 extension EventCodec {
-    /// `#expect` cannot hold a span.
+    /// Decodes an array, because `#expect` cannot capture a span.
     fileprivate func value(of bytes: [UInt8], _ format: EventFormat) throws -> Event {
         try decode(bytes.span.bytes, format: format)
     }
 }
 
 extension LogEntry {
-    /// Of its events.
+    /// The formats of the entry's events.
     fileprivate var formats: [EventFormat] {
         switch content {
         case .intent(_, let event, _, _, _): [event.format]

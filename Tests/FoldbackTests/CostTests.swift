@@ -2,7 +2,8 @@ import Foldback
 import TestSupport
 import Testing
 
-/// What answers cost in applications, as section 2 of the design promises: counted, not timed.
+/// Question: how many events does an answer apply? The tests count applications and do not measure
+/// time.
 @Suite struct CostTests {
     private let directory = TemporaryDirectory()
 
@@ -25,15 +26,15 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `recording folds once`(keeper: BoardKeeper) async throws {
+    func `recording applies only the new intent`(keeper: BoardKeeper) async throws {
         let store = try await filled(.downlink, 1_000, keeper)
-        let one = try await cost(in: store) { _ = try await store.record(.set("a", 1)) }
-        #expect(one == FoldCounts(overlay: 1, confirmed: 0))
+        let recording = try await cost(in: store) { _ = try await store.record(.set("a", 1)) }
+        #expect(recording == FoldCounts(overlay: 1, confirmed: 0))
     }
 
-    /// Behind the oldest, every seventh is of the same row.
+    /// After the oldest intent, every seventh intent writes the same row.
     @Test(arguments: BoardKeeper.allCases)
-    func `acknowledging the oldest folds nothing in the overlay`(
+    func `acknowledging the oldest intent folds nothing in the overlay`(
         keeper: BoardKeeper
     ) async throws {
         let store = try await filled(.acknowledgement, 1_000, keeper)
@@ -41,8 +42,8 @@ import Testing
         #expect(oldest == FoldCounts(overlay: 0, confirmed: 1))
         let cells = try store.cells
         let other = try await cost(in: store) { try await store.acknowledge(500) }
-        // Rows: the one before finds it below itself now, and the one behind finds the one before. Both
-        // also count the cells that have their value, and there is one of them less between.
+        // With rows, four intents find a changed row. Intents 3 and 507 read the cell that intent
+        // 500 wrote. Intents 5 and 504 read a count of cells that changed with it.
         #expect(other.confirmed == 1)
         #expect(other.overlay == (keeper == .memory ? 998 : 4), "\(other)")
         #expect(try store.cells == cells)
@@ -50,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `a batch that brings the overlay's head folds nothing in the overlay`(
+    func `a batch that confirms the head of the overlay folds nothing in the overlay`(
         keeper: BoardKeeper
     ) async throws {
         let store = try await filled(.downlink, 1_000, keeper)
@@ -66,13 +67,13 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `rejecting the newest folds nothing`(keeper: BoardKeeper) async throws {
+    func `rejecting the newest intent folds nothing`(keeper: BoardKeeper) async throws {
         let store = try await filled(.downlink, 1_000, keeper)
         let newest = try await cost(in: store) { try await store.reject(1_000) }
         #expect(newest == FoldCounts())
     }
 
-    @Test func `rejecting an old one folds what is behind it`() async throws {
+    @Test func `rejecting an old intent folds the intents after it`() async throws {
         let store = try await filled(.downlink, 1_000)
         let newest = try await cost(in: store) { try await store.reject(1_000) }
         #expect(newest == FoldCounts())
@@ -84,13 +85,14 @@ import Testing
         #expect(newestAgain == FoldCounts())
     }
 
-    @Test func `any number of throws costs at most twice the overlay`() async throws {
+    @Test func `a confirmed removal can make half of the overlay conflicted at once`() async throws
+    {
         let store = try await Engine.memory.store(Board.self, .downlink, in: directory)
         try await store.confirm([ConfirmedEvent(position: 1, event: .set("a", 0))])
         for number in 1...1_000 {
             _ = try await store.record(number % 2 == 0 ? .add("a", 1) : .set("b", number))
         }
-        // Half of what is pending no longer applies, all at once.
+        // After this batch, half of the pending intents no longer apply.
         try await store.confirm([ConfirmedEvent(position: 2, event: .remove("a"))])
         #expect(store.snapshot.conflicted.count == 500)
         #expect(store.view.cells == ["b": 999])
@@ -98,7 +100,8 @@ import Testing
 
     // MARK: Ranges of rows
 
-    /// Five intents on one row, one that reads a range with it, and one that reads another.
+    /// Returns a store with five intents on the row "b", one on "y", and a sweep of a range around
+    /// each.
     private func withRanges(
         _ engine: Engine, _ kind: LogKind
     ) async throws -> any BoardStore {
@@ -110,7 +113,7 @@ import Testing
         return store
     }
 
-    @Test func `who read a range is applied once for an answer in it, and nobody else is`()
+    @Test func `an answer in a range applies the intent that read the range, and only once`()
         async throws
     {
         let store = try await withRanges(.memory, .acknowledgement)
@@ -124,7 +127,9 @@ import Testing
         #expect(try store.cells == ["a": 2, "m": 8, "x": 2])
     }
 
-    @Test func `a foreign event costs who read its row, or a range with it`() async throws {
+    @Test func `a foreign event applies the intents that read its row or a range with its row`()
+        async throws
+    {
         let store = try await withRanges(.memory, .downlink)
         func foreign(_ position: Position, _ move: Move) async throws -> FoldCounts {
             try await cost(in: store) {
@@ -132,21 +137,21 @@ import Testing
             }
         }
         #expect(try await foreign(1, .set("m", 8)) == FoldCounts(overlay: 0, confirmed: 1))
-        // The other one as well, for there is another number of cells with its value now.
+        // The other sweep is applied too, because it reads the count of cells with its value.
         #expect(try await foreign(2, .set("aa", 7)) == FoldCounts(overlay: 2, confirmed: 1))
         #expect(try store.cells == ["a": 3, "m": 8, "x": 2])
     }
 
-    @Test func `opening applies each intent of the overlay once, and confirmed rows stand`()
+    @Test func `opening applies each intent of the overlay once and no confirmed event`()
         async throws
     {
         let store = try await withRanges(.lmdb, .acknowledgement)
         try await store.acknowledge(1)
         let cells = try store.cells
         await store.close()
-        let again = try await BoardKeeper.rows.store(.lmdb, .acknowledgement, in: directory)
-        #expect(again.counts == FoldCounts(overlay: 7, confirmed: 0))
-        #expect(try again.cells == cells)
-        await again.close()
+        let reopened = try await BoardKeeper.rows.store(.lmdb, .acknowledgement, in: directory)
+        #expect(reopened.counts == FoldCounts(overlay: 7, confirmed: 0))
+        #expect(try reopened.cells == cells)
+        await reopened.close()
     }
 }

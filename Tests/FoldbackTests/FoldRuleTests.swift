@@ -3,13 +3,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The rules of the fold, each by an example over both engines, with state in memory and as rows. The
-/// worked histories are tested in the tools; what the random test cannot say in words is said here.
+/// Question: does the fold keep its rules? Random tests also check the rules, but do
+/// not explain them.
+///
+/// Each rule has an example here, over both engines, with the state in memory and as rows.
 @Suite struct FoldRuleTests {
     let directory = TemporaryDirectory()
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F1: same entries, same view, whenever they are folded`(
+    func `F1: folding the same entries again returns the same view`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -17,16 +19,16 @@ import Testing
             _ = try await store.record(.claim("a"))
             try await store.confirm([ConfirmedEvent(position: 3, event: .claim("b"))])
             let now = try store.seen()
-            let again = try await store.snapshot(of: Board.self, at: now.sequence)
-            #expect(again.view == now.view)
-            #expect(again.confirmed == now.confirmed)
+            let foldedAgain = try await store.snapshot(of: Board.self, at: now.sequence)
+            #expect(foldedAgain.view == now.view)
+            #expect(foldedAgain.confirmed == now.confirmed)
             await store.close()
         }
         try await check(keeper.type)
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F2: one source confirms, the other is an error`(
+    func `F2: one source confirms, and the other source is an error`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -47,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F3: a position that has been reached confirms at once, and applies nothing`(
+    func `F3: a position at or below through confirms at once and applies nothing`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -78,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F5: through is never below the batch`(
+    func `F5: a batch with position 0, or with through below its events, is refused`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -99,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F6: a batch that brings nothing new appends nothing`(
+    func `F6: a batch that changes nothing appends nothing`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -119,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F7: a change of mind is delivered as a second answer`(
+    func `F7: an acknowledgement after a rejection is delivered as a second answer`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -155,7 +157,7 @@ import Testing
             #expect(try store.seen().view.cells == ["a": 2])
             try await store.acknowledge(1)
             try await store.reject(2, message: "no")
-            // Confirmed in the order in which they were acknowledged.
+            // The intents were confirmed in the order of their acknowledgements.
             #expect(try store.seen().view.cells == ["a": 1])
             await store.close()
         }
@@ -163,7 +165,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F10: a rejected intent leaves a log's view in which it never was`(
+    func `F10: a rejected intent leaves the view of a log in which it was never recorded`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -173,7 +175,8 @@ import Testing
                 _ = try await store.record(move)
             }
             try await store.reject(2, message: "no")
-            // Numbers are kept: there it is withdrawn before anything is folded.
+            // Intent numbers must be equal, so the other log withdraws intent 2 before it is
+            // folded.
             _ = try await other.record(.set("a", 1))
             _ = try await other.record(.add("a", 2), confirmOnly: true)
             try await other.withdraw(2)
@@ -186,7 +189,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F9: recording is refused if any projection throws, conflicts are said per projection`(
+    func `F9: recording is refused if any projection throws, and conflicts are per projection`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -209,7 +212,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F11: any past sequence can be seen, a future one is an error`(
+    func `F11: every past sequence can be seen, and a future sequence is an error`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -229,7 +232,7 @@ import Testing
         try await check(keeper.type)
     }
 
-    @Test func `F12: what an event creates has the same id everywhere, and no other has it`() {
+    @Test func `F12: a context creates the same id everywhere, and no other context creates it`() {
         let me = ReplicaID("me")!
         let intent = EventContext(.intent(IntentID(replica: me, number: 7)))
         #expect(intent.id() == "me.7.0")
@@ -240,7 +243,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F12: prediction and confirmation make the same id`(
+    func `F12: prediction and confirmation create the same id`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -257,7 +260,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F13: a confirm-only intent is listed and waits`(
+    func `F13: a confirm-only intent is listed, and folded only once confirmed`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -273,9 +276,10 @@ import Testing
         try await check(keeper.type)
     }
 
-    /// Found by the random test: the mark of an intent that was never folded outlived it.
+    /// Found by the random test: the savepoint of an intent that was never folded remained after
+    /// the intent had left.
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F13: the newest intent may be confirm-only and leave`(
+    func `F13: a rejection rolls back the view after newer confirm-only intents left`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -294,9 +298,10 @@ import Testing
         try await check(keeper.type)
     }
 
-    /// Found by the random test: a mark before the border outlived the border's moving past it.
+    /// Found by the random test: a savepoint from before the confirmed intent remained after the
+    /// fast-forward.
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F13: the border may move past an older confirm-only intent`(
+    func `F13: a fast-forward can pass an older confirm-only intent`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -315,7 +320,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F14: a retry keeps the terms of the old intent, once key included`(
+    func `F14: a retry keeps the terms of the old intent, including its once key`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -335,7 +340,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F14: retrying where the key is in use again joins, and dismisses`(
+    func `F14: a retry joins the intent that uses its once key, and dismisses the rejection`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -355,7 +360,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `what came of an intent, and its info, are there after reopening`(
+    func `an intent's answer and info survive reopening`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
@@ -379,7 +384,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `the overlay says what touches a row`(engine: Engine) async throws {
+    func `the overlay lists the intents that touch a row`(engine: Engine) async throws {
         let store = try await engine.store(RowBoard.self, .downlink, in: directory)
         _ = try await store.record(.set("a", 1))
         _ = try await store.record(.set("b", 1))
@@ -392,7 +397,7 @@ import Testing
         try await store.acknowledge(third.number, replacement: .set("a", 2))
         #expect(try touching("a") == [1, 4])
         #expect(try touching("c") == [])
-        // Read, and conflicted over it.
+        // Intent 3 read this row and is conflicted because the row is absent.
         #expect(try touching("none") == [3])
         try await store.reject(1, message: "no")
         #expect(try touching("a") == [4])
@@ -400,7 +405,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `the overlay says what touches a key`(engine: Engine) async throws {
+    func `the overlay lists the intents that touch a key`(engine: Engine) async throws {
         let store = try await engine.store(Board.self, .downlink, in: directory)
         _ = try await store.record(.set("a", 1))
         _ = try await store.record(.set("b", 1))

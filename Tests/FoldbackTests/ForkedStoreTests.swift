@@ -4,8 +4,10 @@ import TestSupport
 import Testing
 
 #if os(Linux)
-    /// A store in the child of a fork(2): the writer thread is not there, and the files are the
-    /// parent's. Only what needs neither threads nor tasks is called in the child.
+    /// Question: what happens to a store in the child of a fork(2)? The child lacks the writer's
+    /// thread, and the files belong to the parent.
+    ///
+    /// The child calls only functions that need neither threads nor tasks.
     @Suite struct ForkedStoreTests {
         private typealias Fork = @convention(c) () -> Int32
 
@@ -19,12 +21,13 @@ import Testing
             let status = try inChild { () throws(FoldbackError) in
                 _ = try store.entries(from: 1, countMax: 1)
             }
-            #expect(status == 1, "reading was refused as used after a fork")
+            #expect(status == 1, "the child was not refused")
             #expect(try await store.record(.set("a", 2)).number == 2)
             await store.close()
         }
 
-        /// The child's exit code: 1 if it was refused.
+        /// Runs `body` in a child process and returns the child's exit code: 0 if `body` returned,
+        /// 1 if it was refused after the fork, 2 after another error.
         private func inChild(_ body: () throws(FoldbackError) -> Void) throws -> Int32 {
             let symbol = try #require(dlsym(nil, "fork"))
             let child = unsafeBitCast(symbol, to: Fork.self)()

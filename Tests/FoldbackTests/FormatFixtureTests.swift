@@ -4,8 +4,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Born from the promise that logs of every format that ever landed open and read right. The code of
-/// each format wrote the files in `Fixtures`, and the texts beside them say what it saw.
+/// Question: does a log of every released format open and read correctly?
+///
+/// The code of each format wrote the files in `Fixtures`. The text file beside each log has the
+/// content that this code read.
 @Suite struct FormatFixtureTests {
     static let fixtures = ["format-1-downlink", "format-1-acknowledgement"]
 
@@ -14,7 +16,7 @@ import Testing
             .appending(path: "Fixtures/\(name).\(suffix)")
     }
 
-    /// A log directory with a copy of a fixture's data file.
+    /// Creates the log directory with a copy of a fixture's data file.
     private static func copy(_ name: String, to directory: TemporaryDirectory) throws {
         try FileManager.default.createDirectory(
             at: directory.log, withIntermediateDirectories: true)
@@ -42,7 +44,7 @@ import Testing
         await store.close()
     }
 
-    /// A reader, unlike a store, leaves the file byte for byte as it is (L9).
+    /// Unlike a store, a reader never changes the file (L9).
     @Test(arguments: fixtures)
     func `a reader reads a log of this format and changes no byte`(_ name: String) throws {
         let directory = TemporaryDirectory()
@@ -57,7 +59,7 @@ import Testing
                 == Data(contentsOf: Self.fixture(name, "lmdb")))
     }
 
-    /// Everything that the old code said, in its words.
+    /// Returns the content of the store in the form of the expected text files.
     private static func content(of store: Store<Documents>) throws -> String {
         func list(_ numbers: some Sequence<IntentNumber>) -> JSON {
             .array(numbers.map { .of($0) })
@@ -71,14 +73,14 @@ import Testing
         ]
         for number in 1...8 {
             let intent = try store.intent(IntentNumber(UInt64(number)))
-            let words = intent.state.rawValue + (intent.isDismissed ? " dismissed" : "")
-            lines.append("intent \(number) \(JSON.string(ExactString(words)))")
+            let state = intent.state.rawValue + (intent.isDismissed ? " dismissed" : "")
+            lines.append("intent \(number) \(JSON.string(ExactString(state)))")
         }
         let entries = try store.entries(from: 1, countMax: 100).map { line(of: $0.json) }
         return lines.joined(separator: "\n") + "\n" + entries.joined()
     }
 
-    /// An entry without its time.
+    /// Returns the line of an entry, without the entry's time.
     private static func line(of entry: JSON) -> String {
         guard case .object(var object) = entry else { return "\(entry)" }
         object["at"] = nil

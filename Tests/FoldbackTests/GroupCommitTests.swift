@@ -2,13 +2,15 @@ import Foldback
 import TestSupport
 import Testing
 
-/// Born from what several commands in one transaction do to each other: one finds rows that another has
-/// changed and nobody has written yet, or has to go although the others stay (L3, L6).
+/// Question: how do commands in one transaction affect each other (L3, L6)?
+///
+/// A command can read rows that an earlier command changed and that are not written yet. A command
+/// can fail while the other commands stay.
 @Suite struct GroupCommitTests {
-    /// Queues the commands while an entry before them is being written, so that the next transaction has them
-    /// all.
+    /// Queues the commands while `move` is being written, so that the next transaction has all of
+    /// them.
     private static func together(
-        _ commands: [Command], behind move: Move, in store: any BoardStore, _ storage: TestStorage
+        _ commands: [Command], after move: Move, in store: any BoardStore, _ storage: TestStorage
     ) async throws -> [Request] {
         storage.holdWrites()
         let first = try await store.enqueue(move)
@@ -36,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `recording and answers on one row are in one commit what they are in many`(
+    func `commands on one row have the same result in one commit as in many`(
         keeper: BoardKeeper
     ) async throws {
         let commands: [Command] = [
@@ -55,7 +57,7 @@ import Testing
             }
             if isTogether {
                 let requests = try await Self.together(
-                    commands, behind: .set("z", 0), in: store, storage)
+                    commands, after: .set("z", 0), in: store, storage)
                 for request in requests { _ = try await request.outcome() }
                 #expect(storage.writeSizes.last == commands.count)
             } else {
@@ -71,16 +73,16 @@ import Testing
         #expect(seen[0].view.cells == ["a": 9, "z": 0])
     }
 
-    @Test func `L6: who watches rows hears nothing of a transaction that is undone`() async throws {
+    @Test func `L6: a watcher of rows sees no change from an undone transaction`() async throws {
         let storage = TestStorage()
         let store = try await storage.store(RowBoard.self)
         var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
-        // The third and last one cannot be, and neither can its transaction.
+        // The last command fails, and so does the transaction that has it.
         storage.refuse(IntentNumber(3))
         let requests = try await Self.together(
             [.reject(1, Rejection(message: "no"))]
                 + ["b", "c"].map { try Self.record(.set($0, 2)) },
-            behind: .set("a", 1), in: store, storage)
+            after: .set("a", 1), in: store, storage)
         let errors = await Self.outcomes(of: requests)
         #expect(errors.map { $0 == nil } == [true, true, false])
         storage.refuse(nil)
@@ -90,7 +92,8 @@ import Testing
         let batch = try #require(try await changes.next())
         #expect(
             batch.changes == [
-                // Recorded by one commit and rejected by the next: somebody may have read it between them.
+                // One commit recorded it and the next rejected it. A reader may have seen it in
+                // between.
                 RowChange(key: "a", old: nil, new: nil, isPending: false),
                 RowChange(key: "b", old: nil, new: 2, isPending: true),
                 RowChange(key: "d", old: nil, new: 4, isPending: true),
@@ -98,14 +101,14 @@ import Testing
         #expect(batch.isComplete && batch.sequence == 4)
     }
 
-    @Test func `L6: of many in a transaction, who meets a damaged row fails alone`() async throws {
+    @Test func `L6: a damaged row fails only its own request in a transaction`() async throws {
         let storage = TestStorage()
         let store = try await storage.store(RowBoard.self)
         _ = try await store.record(.set("a", 1))
         try await store.acknowledge(1)
         try storage.damage("a")
         let requests = try await Self.together(
-            ["b", "a", "c"].map { try Self.record(.set($0, 2)) }, behind: .set("z", 1), in: store,
+            ["b", "a", "c"].map { try Self.record(.set($0, 2)) }, after: .set("z", 1), in: store,
             storage)
         let errors = await Self.outcomes(of: requests)
         guard case .damaged = errors[1] else {
@@ -119,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `L6: a commit that failed and is on the disk all the same is not shown`(
+    func `L6: a failed commit that reached the disk is not shown`(
         keeper: BoardKeeper
     ) async throws {
         let storage = TestStorage()
@@ -134,7 +137,7 @@ import Testing
         switch keeper {
         case .memory: #expect(try store.seen().pending == [1])
         case .rows:
-            // The rows on the disk are not those that are published any more.
+            // The rows on disk are no longer the published rows.
             let unread = #expect(throws: FoldbackError.self) { try store.seen() }
             guard case .latched = unread else {
                 Issue.record("\(String(describing: unread))")
@@ -142,8 +145,8 @@ import Testing
             }
         }
         await store.close()
-        let again = try Store.inMemory(
+        let reopened = try Store.inMemory(
             RowBoard.self, reopening: storage.log.rows, sources: .counting())
-        #expect(try again.seen().confirmed.cells == ["a": 1])
+        #expect(try reopened.seen().confirmed.cells == ["a": 1])
     }
 }

@@ -2,7 +2,8 @@ import Foldback
 import TestSupport
 import Testing
 
-/// What lies on disk: every record reads back as it was, and what was not written so is noticed (L5).
+/// Question: does each record on disk read back as it was written, and is every change of its bytes
+/// detected (L5)?
 @Suite struct RecordTests {
     private let replicas = ReplicaTable([ReplicaID("me")!, ReplicaID("me again")!])
     private let codec = RawCodec()
@@ -76,12 +77,12 @@ import Testing
             #expect(readChecksum == checksum)
             #expect(read.info == original.info)
             #expect(read.stamp.time == original.stamp.time)
-            // Written again it has the same bytes: nothing was lost.
+            // Equal bytes after a second encoding prove that decoding loses no field.
             #expect(read.encoded(predecessor: 42, replicas: replicas).bytes == bytes)
         }
     }
 
-    @Test func `L5: any flipped byte, any lost tail and any wrong place is damage`() {
+    @Test func `L5: a flipped byte, a lost tail, or a wrong place is damage`() {
         for entry in entries {
             let bytes = record(entry).encoded(predecessor: 42, replicas: replicas).bytes
             for place in bytes.indices {
@@ -95,8 +96,8 @@ import Testing
         }
     }
 
-    /// A record with a byte changed and its checksum made right again: as a newer Foldback, or bad luck
-    /// beyond a checksum's help, would leave it.
+    /// Returns the record with one byte changed and a valid checksum. A newer Foldback can write
+    /// such a record. So can damage that the checksum does not detect.
     private func resealed(_ entry: Entry, _ place: Int, _ byte: UInt8) -> [UInt8] {
         let bytes = record(entry).encoded(predecessor: 42, replicas: replicas).bytes
         var writer = ByteWriter()
@@ -107,18 +108,18 @@ import Testing
         return writer.bytes
     }
 
-    @Test func `L5: a newer format, kind or flag is said to be newer, not damaged`() {
+    @Test func `L5: a newer format, kind, or flag is reported as newer, not as damage`() {
         for (place, byte) in [(0, 2), (1, 7), (1, 64), (2, 0x80)] as [(Int, UInt8)] {
             #expect(decoded(resealed(entries[0], place, byte)).isNewer, "byte \(place) is \(byte)")
         }
     }
 
-    @Test func `reading any byte in any place ends in a record or an error`() {
+    @Test func `decoding a record with any changed byte returns a record or an error`() {
         for entry in entries {
             let count = record(entry).encoded(predecessor: 42, replicas: replicas).bytes.count - 8
             for place in 0..<count {
                 for byte: UInt8 in [0, 1, 0x7F, 0x80, 0xFF] {
-                    // Whatever it says, it says so: a record that is read has all its bytes accounted for.
+                    // Changed bytes can be a valid record. If so, it must read back after encoding.
                     guard case .success(let record) = decoded(resealed(entry, place, byte)) else {
                         continue
                     }
@@ -129,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `verdicts and the header read back, and damage is noticed`() throws {
+    @Test func `verdicts and the header read back, and changed bytes are an error`() throws {
         for verdict in [
             nil, .confirmed, .rejected(isDismissed: false), .rejected(isDismissed: true),
             .withdrawn,
@@ -153,7 +154,7 @@ import Testing
         func checksum(_ text: String, seed: UInt64 = 0) -> UInt64 {
             Checksum.of(Array(text.utf8).span.bytes, seed: seed)
         }
-        // From the specification and the reference implementation's own tests.
+        // The values are from the specification and from the tests of the reference implementation.
         #expect(checksum("") == 0xEF46_DB37_51D8_E999)
         #expect(checksum("a") == 0xD24E_C4F1_A98C_6E5B)
         #expect(checksum("abc") == 0x44BC_2CF5_AD77_0999)

@@ -65,9 +65,9 @@ private struct Threads: StoredProjection {
     }
 }
 
-/// A store that goes on between somebody's reading and the first batch of changes.
+/// A store that changes between a read and the first batch of changes.
 private struct BusyStore {
-    /// The iterator of a sequence of changes, before whose first batch something happens.
+    /// An iterator of changes that runs a closure before it returns the first batch.
     struct Changes {
         fileprivate var base: RowChanges<UUID, Inbox.Message>.AsyncIterator
         fileprivate var meanwhile: (() async throws -> Void)?
@@ -84,7 +84,7 @@ private struct BusyStore {
     private let store: Store<Inbox>
     private let changes: Changes
 
-    /// Watches from here on.
+    /// Starts to watch the messages.
     init(_ store: Store<Inbox>, meanwhile: @escaping () async throws -> Void) throws {
         self.store = store
         changes = Changes(
@@ -98,7 +98,7 @@ private struct BusyStore {
     func changes(of table: RowTable<UUID, Inbox.Message>) throws -> Changes { changes }
 }
 
-/// What the article shows is compiled, run, and the same text.
+/// Question: does the code of the article RowsAndIndexes compile and run, and is it the same text?
 @Suite struct RowArticleTests {
     private static let thread = UUID(uuid: (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
 
@@ -106,7 +106,7 @@ private struct BusyStore {
         UUID(uuid: (2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number))
     }
 
-    @Test func `messages that are unread, newest first, and how many`() async throws {
+    @Test func `the article's inbox lists and counts unread messages, newest first`() async throws {
         let directory = TemporaryDirectory()
         let store = try await Store.open(
             at: directory.log, Inbox.self, also: [AdditionalProjection(Threads.self)],
@@ -133,7 +133,8 @@ private struct BusyStore {
             _ = try await store.record(.read(id: Self.id(7)))
             await store.close()
         }
-        // Watched already, read next, and taken back before the first batch.
+        // `busy` already watches. It reads after this record and rejects the intent before the
+        // first batch.
         _ = try await store.record(.read(id: Self.id(59)))
         try await Self.follow(busy) { all in seen.withLock { $0 = all } }
         let isRead = seen.withLock { $0.filter(\.value.isRead) }
@@ -187,7 +188,7 @@ private struct BusyStore {
         // Article: end
     }
 
-    @Test func `the article shows this code, to the letter`() throws {
+    @Test func `the article shows exactly this code`() throws {
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -2,12 +2,14 @@ import Foldback
 import TestSupport
 import Testing
 
-/// Born from screens that miss a change, or show one that did not come to be.
+/// Failure: a screen misses a change, or shows a change that did not happen.
 @Suite struct RowChangesTests {
     private let directory = TemporaryDirectory()
 
     @Test(arguments: Engine.allCases)
-    func `changes come commit by commit, with what was and what is`(engine: Engine) async throws {
+    func `changes arrive commit by commit, each with the old and the new row`(engine: Engine)
+        async throws
+    {
         let store = try await engine.store(RowBoard.self, .acknowledgement, in: directory)
         var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
         var others = try store.changes(of: RowBoard.cells, in: .key("b")).makeAsyncIterator()
@@ -20,7 +22,7 @@ import Testing
         #expect(
             try await changes.next()?.changes
                 == [Change(key: "a", old: 1, new: 1, isPending: false)])
-        // Taken late, three commits are one batch.
+        // A slow consumer gets three commits as one batch.
         _ = try await store.record(.set("c", 5))
         _ = try await store.record(.set("b", 2))
         try await store.reject(2, message: "no")
@@ -38,7 +40,9 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `what was read before it changed back is told`(engine: Engine) async throws {
+    func `a row that changed and changed back is reported, because it may have been read`(
+        engine: Engine
+    ) async throws {
         let store = try await engine.store(RowBoard.self, .acknowledgement, in: directory)
         var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
         _ = try await store.record(.set("ghost", 1))
@@ -56,7 +60,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `who takes nothing costs bounded memory, and is told to read again`() async throws {
+    @Test func `a slow consumer costs bounded memory and gets an incomplete batch`() async throws {
         let store = Store.inMemory(RowBoard.self, confirmedBy: .downlink)
         var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
         let all = (0...Limits.rowChangesMax).map { ("k\($0)", $0) }
@@ -69,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `a further projection is watched for its own rows`(engine: Engine) async throws {
+    func `an additional projection reports changes of its own rows`(engine: Engine) async throws {
         let store = try await engine.store(
             RowBoard.self, .acknowledgement, in: directory,
             also: [AdditionalProjection(Users.self)])
@@ -86,7 +90,7 @@ import Testing
         #expect(try await users.next() == nil)
     }
 
-    @Test func `who begins to watch while a commit is under way is told to read again`()
+    @Test func `a watcher that starts during a commit gets an incomplete batch`()
         async throws
     {
         let storage = TestStorage()
@@ -104,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `a range that an event sweeps is told row by row`(engine: Engine) async throws {
+    func `a swept range is reported row by row`(engine: Engine) async throws {
         let store = try await engine.store(RowBoard.self, .downlink, in: directory)
         let events: [Move] = [.set("a", 1), .set("aa", 2), .set("b", 3), .set("c", 4)]
         try await store.confirm(
@@ -113,7 +117,7 @@ import Testing
             })
         var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
         _ = try await store.record(.sweep("a", "b"))
-        // The intent takes away also what comes after it.
+        // The pending sweep also removes a row that is confirmed after it was recorded.
         try await store.confirm([ConfirmedEvent(position: 5, event: .set("ab", 3))])
         await store.close()
         typealias Change = RowChange<String, Int>

@@ -2,12 +2,13 @@ import Foldback
 import TestSupport
 import Testing
 
-/// Born from a row that was refused after its indexes had been changed: `apply` caught the error, and what was
-/// left had one name twice.
+/// Failure: a row was refused after its indexes had changed. `apply` caught the error, and a unique
+/// index had one name twice.
 ///
-/// Property: what throws has changed nothing, and says why.
+/// Property: an operation that throws changes nothing and reports the reason.
 @Suite struct RowErrorTests {
-    /// Refused where it has a negative number; else as it is.
+    /// A codec that encodes a number as its count of bytes. It does not encode negative numbers and
+    /// does not decode 13.
     private struct Picky: ByteCodec {
         func encode(_ value: Int, into output: inout OutputBuffer) throws {
             guard value >= 0 else { throw MoveConflict(reason: "negative") }
@@ -29,7 +30,7 @@ import Testing
         static let schema = RowSchema(sizes, bySize, byRest)
         static var codec: any EventCodec<Move> { MoveCodec() }
 
-        /// Goes on whatever is thrown.
+        /// Ignores every error of a row.
         static func apply(
             _ move: Move, _ context: EventContext, to rows: inout TouchedRows
         ) throws {
@@ -44,7 +45,7 @@ import Testing
         return rows
     }
 
-    private static func made(by rows: TouchedRows) -> [KeyBytes: RowValue] {
+    private static func writes(of rows: TouchedRows) -> [KeyBytes: RowValue] {
         Dictionary(uniqueKeysWithValues: rows.writes.map { ($0.key, $0.value) })
     }
 
@@ -58,24 +59,24 @@ import Testing
                 .rowTooLarge(table: "sizes", bytes: Limits.rowBytesMax + 1)
             ),
         ] as [(String, Int, RowError)])
-    func `a row that is refused has changed nothing`(
+    func `a refused row changes nothing`(
         key: String, size: Int, error: RowError
     ) throws {
         var rows = try Self.sizes()
-        let before = Self.made(by: rows)
+        let before = Self.writes(of: rows)
         #expect(throws: error) { try rows.put(size, at: key, in: Sizes.sizes) }
-        #expect(Self.made(by: rows) == before)
+        #expect(Self.writes(of: rows) == before)
     }
 
-    @Test func `a row that its codec refuses has changed nothing`() throws {
+    @Test func `a row that its codec refuses changes nothing`() throws {
         var rows = try Self.sizes()
-        let before = Self.made(by: rows)
+        let before = Self.writes(of: rows)
         #expect(throws: MoveConflict.self) { try rows.put(-1, at: "a", in: Sizes.sizes) }
-        #expect(Self.made(by: rows) == before)
+        #expect(Self.writes(of: rows) == before)
     }
 
     @Test(arguments: Engine.allCases)
-    func `an event that goes on behind an error has its other changes alone`(
+    func `an apply that catches an error keeps only its other changes`(
         engine: Engine
     ) async throws {
         let directory = TemporaryDirectory()
@@ -94,7 +95,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `inserting is for a row that is absent, updating for one that is there`() throws {
+    @Test func `insert needs an absent row, and update needs a present row`() throws {
         var rows = try Self.sizes()
         #expect(throws: RowError.isPresent(table: "sizes")) {
             try rows.insert(2, at: "a", in: Sizes.sizes)
@@ -109,7 +110,7 @@ import Testing
         #expect(try rows.get("b", in: Sizes.sizes) == 5)
     }
 
-    @Test func `a row that its codec cannot read is said to be of its table`() throws {
+    @Test func `the error for an unreadable row names its table`() throws {
         var rows = try Self.sizes()
         let plain = RowTable("sizes", key: String.self, codec: Picky())
         var unread = TouchedRows(
@@ -127,20 +128,21 @@ import Testing
 
     // MARK: Tables that the schema does not have
 
-    @Test func `a table of an index's name, or of other types, is not in the schema`() throws {
+    @Test func `a table with an index's name, or with other types, is not in the schema`() throws {
         let asIndex = RowTable("by size", key: String.self, row: Int.self)
         let otherKey = RowTable("sizes", key: Int.self, row: Int.self)
         let otherRow = RowTable("sizes", key: String.self, row: String.self)
         var rows = try Self.sizes()
-        let before = Self.made(by: rows)
+        let before = Self.writes(of: rows)
         #expect(throws: RowError.unknown("by size")) { try rows.put(1, at: "a", in: asIndex) }
         #expect(throws: RowError.unknown("sizes")) { try rows.put(1, at: 1, in: otherKey) }
         #expect(throws: RowError.unknown("sizes")) { try rows.put("1", at: "a", in: otherRow) }
         #expect(throws: RowError.unknown("by size")) { try rows.keys(of: asIndex) }
-        #expect(Self.made(by: rows) == before)
+        #expect(Self.writes(of: rows) == before)
     }
 
-    @Test func `what the schema has under another type is not read`() async throws {
+    @Test func `a reader refuses a table or an index whose type is not the schema's`() async throws
+    {
         let store = Store.inMemory(Sizes.self, confirmedBy: .acknowledgement)
         let asIndex = RowTable("by size", key: String.self, row: Int.self)
         let asTable = Sizes.sizes.index("sizes") { _, size in size }

@@ -3,33 +3,33 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Born from keys whose bytes sort otherwise than their values: a page that begins in the wrong place.
+/// Failure: the bytes of keys sorted differently from the keys, so a page began at the wrong row.
 ///
-/// Property: the bytes of keys have the order of the keys, and give them back.
+/// Property: the bytes of keys have the order of the keys and decode to the same keys.
 @Suite struct RowKeyTests {
     private static func seed() -> UInt64 {
         let given = ProcessInfo.processInfo.environment["KEY_SEED"].flatMap(UInt64.init)
         let seed = given ?? UInt64.random(in: 0...UInt64.max)
-        print("keys: seed \(seed) (again: KEY_SEED=\(seed))")
+        print("keys: seed \(seed) (to repeat: KEY_SEED=\(seed))")
         return seed
     }
 
     private static func check<K: RowKey>(
-        _ keys: [K], _ isBefore: (K, K) -> Bool, _ what: String
+        _ keys: [K], _ isBefore: (K, K) -> Bool, _ type: String
     ) throws {
         for key in keys {
-            let again = try K(stored: key.bytes(behind: [7, 7]), behind: 2)
-            try #require(again == key, "\(what): \(key) came back as \(again)")
+            let decoded = try K(stored: key.bytes(behind: [7, 7]), behind: 2)
+            try #require(decoded == key, "\(type): \(key) decoded as \(decoded)")
         }
         for a in keys {
             for b in keys {
                 let bytes = KeyBytes(a.bytes(behind: [])) < KeyBytes(b.bytes(behind: []))
-                try #require(bytes == isBefore(a, b), "\(what): \(a) and \(b)")
+                try #require(bytes == isBefore(a, b), "\(type): wrong order of \(a) and \(b)")
             }
         }
     }
 
-    @Test func `bytes of keys have the order of the keys, and give them back`() throws {
+    @Test func `key bytes sort like their keys and decode to the same keys`() throws {
         var random = SeededGenerator(seed: Self.seed())
         let numbers = (0..<40).map { _ in Int64.random(in: .min ... .max, using: &random) }
         try Self.check([.min, -1, 0, 1, .max] + numbers, <, "Int64")
@@ -53,7 +53,7 @@ import Testing
             Date(timeIntervalSinceReferenceDate: $0)
         }
         try Self.check(Array(dates), <, "Date")
-        // Two that differ in one byte, whichever it is.
+        // For each byte, two values that differ only there.
         let uuids = (0..<16).flatMap { place in
             [1, 200].map { (byte: UInt8) in
                 var bytes = [UInt8](repeating: 77, count: 16)
@@ -77,7 +77,7 @@ import Testing
             "mixed")
     }
 
-    /// Zeros, ends and beginnings of each other.
+    /// Returns texts with zeros, and texts that are prefixes or suffixes of other texts.
     private static func texts(_ random: inout SeededGenerator) -> [String] {
         let parts = ["\u{0}", "\u{1}", "a", "b", "\u{7F}", "é", "e\u{301}", "\u{FFFF}", "😀"]
         var texts: Set<[UInt8]> = [[]]
@@ -89,7 +89,7 @@ import Testing
         return texts.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test func `bytes that are no key are an error`() {
+    @Test func `bytes that do not encode a key are an error`() {
         for bytes in [[], [97], [97, 0], [97, 0, 7], [0xC3, 0, 0]] as [[UInt8]] {
             #expect(throws: RowError.unreadableKey) { try String(stored: bytes, behind: 0) }
         }

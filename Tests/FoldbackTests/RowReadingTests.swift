@@ -3,10 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Born from pages that begin at the wrong row, or show one twice, where the overlay has rows between those
-/// that are confirmed.
+/// Failure: if the overlay has rows between the confirmed rows, a page begins at the wrong row or
+/// shows a row twice.
 ///
-/// Property: every range, order, limit and place gives what sorting all rows gives, on disk and in memory.
+/// Property: for every range, order, limit, and place, a page has the same rows as a sort of all
+/// rows. This holds on disk and in memory.
 @Suite struct RowReadingTests {
     private struct Visible {
         var confirmed: [String: Int] = [:]
@@ -16,7 +17,7 @@ import Testing
     private static func seed() -> UInt64 {
         let given = ProcessInfo.processInfo.environment["ROW_SEED"].flatMap(UInt64.init)
         let seed = given ?? UInt64.random(in: 0...UInt64.max / 2)
-        print("rows: seed \(seed) (again: ROW_SEED=\(seed))")
+        print("rows: seed \(seed) (to repeat: ROW_SEED=\(seed))")
         return seed
     }
 
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `a page is what sorting all rows gives`(engine: Engine) async throws {
+    func `a page has the same rows as a sort of all rows`(engine: Engine) async throws {
         let first = Self.seed()
         for seed in first..<first + 12 {
             var random = SeededGenerator(seed: seed)
@@ -72,7 +73,7 @@ import Testing
     }
 
     private struct Query: Sendable {
-        private enum Kind: CaseIterable { case between, behind, beginning }
+        private enum Kind: CaseIterable { case between, after, beginning }
         private let kind: Kind
         let low: String?
         let high: String?
@@ -93,7 +94,7 @@ import Testing
 
         private var range: RowRange<String> {
             switch (kind, low, high) {
-            case (.behind, let low, _): .keys(behind: low ?? "")
+            case (.after, let low, _): .keys(behind: low ?? "")
             case (.beginning, let low, _): .beginning(with: prefix(low))
             case (_, nil, nil): .all
             case (_, let low?, nil): .keys(from: low)
@@ -104,13 +105,13 @@ import Testing
             }
         }
 
-        /// Of two letters at most, so that several keys begin with it.
+        /// Returns at most two letters, so that several keys begin with them.
         private func prefix(_ key: String?) -> String { String(key?.prefix(2) ?? "") }
 
         private func isWithin(_ key: String) -> Bool {
             let key = ExactString(key)
             switch kind {
-            case .behind: return key > ExactString(low ?? "")
+            case .after: return key > ExactString(low ?? "")
             case .beginning: return key.string.utf8.starts(with: prefix(low).utf8)
             case .between: break
             }
@@ -120,12 +121,12 @@ import Testing
         }
 
         func check(
-            _ rows: borrowing RowReader<RowBoard>, _ all: [String: Int], _ what: String
+            _ rows: borrowing RowReader<RowBoard>, _ all: [String: Int], _ seed: String
         ) throws {
             let within = all.filter { isWithin($0.key) }
                 .sorted { ExactString($0.key) < ExactString($1.key) }
             let ordered = order == .ascending ? within : within.reversed()
-            let left = ordered.filter { entry in
+            let remaining = ordered.filter { entry in
                 guard let after else { return true }
                 return order == .ascending
                     ? ExactString(entry.key) > ExactString(after)
@@ -134,12 +135,12 @@ import Testing
             let page = try rows.page(
                 of: RowBoard.cells, in: range, order: order, after: after, limit: limit)
             try #require(
-                page.map(\.key) == left.prefix(limit).map(\.key)
-                    && page.map(\.row) == left.prefix(limit).map(\.value),
-                "\(what), \(self): \(page), not \(left.prefix(limit))")
-            try #require(try rows.count(of: RowBoard.cells, in: range) == within.count, "\(what)")
+                page.map(\.key) == remaining.prefix(limit).map(\.key)
+                    && page.map(\.row) == remaining.prefix(limit).map(\.value),
+                "\(seed), \(self): \(page), not \(remaining.prefix(limit))")
+            try #require(try rows.count(of: RowBoard.cells, in: range) == within.count, "\(seed)")
             for (key, value) in all {
-                try #require(try rows.get(key, in: RowBoard.cells) == value, "\(what), \(key)")
+                try #require(try rows.get(key, in: RowBoard.cells) == value, "\(seed), \(key)")
             }
         }
     }
@@ -178,7 +179,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, [RowOrder.ascending, .descending])
-    func `pages of a unique index follow each other, confirmed rows and the overlay's`(
+    func `pages of a unique index merge confirmed rows with rows of the overlay`(
         engine: Engine, order: RowOrder
     ) async throws {
         let directory = TemporaryDirectory()
@@ -208,7 +209,7 @@ import Testing
         await store.close()
     }
 
-    /// Values by their cells, as pairs.
+    /// A table whose keys are pairs of a cell and a value.
     private struct Pairs: StoredProjection {
         static let pairs = RowTable("pairs", key: KeyPair<String, Int>.self, row: Int.self)
         static let schema = RowSchema(pairs)
@@ -226,7 +227,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `a range of pairs has those between, or those with one first half`(
+    func `a range of pairs selects an interval, or all pairs with one first half`(
         engine: Engine
     ) async throws {
         let directory = TemporaryDirectory()
@@ -240,28 +241,28 @@ import Testing
             }
         }
         _ = try await store.record(.remove("b"))
-        func found(_ range: RowRange<KeyPair<String, Int>>) throws -> [KeyPair<String, Int>] {
+        func keys(in range: RowRange<KeyPair<String, Int>>) throws -> [KeyPair<String, Int>] {
             try store.read {
                 try $0.page(of: Pairs.pairs, in: range, limit: .max).map(\.key)
             }
         }
         let ofA = [-300, -1, 0, 1, 300].map { KeyPair("a", $0) }
         let ofAB = ofA.map { KeyPair("ab", $0.second) }
-        #expect(try found(.prefix("a")) == ofA)
-        #expect(try found(.prefix("b")) == [])
+        #expect(try keys(in: .prefix("a")) == ofA)
+        #expect(try keys(in: .prefix("b")) == [])
         #expect(
-            try found(.keys(from: KeyPair("a", 0), upTo: KeyPair("ab", 0)))
+            try keys(in: .keys(from: KeyPair("a", 0), upTo: KeyPair("ab", 0)))
                 == ofA.suffix(3) + ofAB.prefix(2))
         #expect(
-            try found(.keys(from: KeyPair("a", 2), through: KeyPair("ab", 0)))
+            try keys(in: .keys(from: KeyPair("a", 2), through: KeyPair("ab", 0)))
                 == ofA.suffix(1) + ofAB.prefix(3))
-        #expect(try found(.keys(behind: KeyPair("ab", -1))) == ofAB.suffix(3))
-        #expect(try found(.all).count == 15)
+        #expect(try keys(in: .keys(behind: KeyPair("ab", -1))) == ofAB.suffix(3))
+        #expect(try keys(in: .all).count == 15)
         await store.close()
     }
 
     @Test(arguments: Engine.allCases)
-    func `the bytes of a row are those that the codec wrote, wherever it is`(
+    func `a row has the bytes that its codec wrote, confirmed or pending`(
         engine: Engine
     ) async throws {
         let directory = TemporaryDirectory()
@@ -283,7 +284,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `reading sees one sequence while writing goes on`(engine: Engine) async throws {
+    func `a read sees one sequence while the store keeps writing`(engine: Engine) async throws {
         let directory = TemporaryDirectory()
         let store = try await engine.store(RowBoard.self, .downlink, in: directory)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -292,7 +293,8 @@ import Testing
                     var last: LogSequence = 0
                     while last < 180 {
                         try store.read { rows in
-                            // What is counted is what is there, however far the writer has come meanwhile.
+                            // The counts match the cells although the writer continues during the
+                            // read.
                             let counts = try rows.page(of: RowBoard.counts, limit: .max)
                             let cells = try rows.count(of: RowBoard.cells)
                             #expect(counts.reduce(0) { $0 + $1.row } == cells)

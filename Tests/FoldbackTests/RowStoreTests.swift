@@ -5,10 +5,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Born from what else can go wrong with rows on disk: they are of another version, behind their log,
-/// damaged, or changed by nobody.
+/// Failures of rows on disk: they have another version, are at an earlier sequence than their log,
+/// are damaged, or have changes that no entry made.
 @Suite struct RowStoreTests {
-    /// ``RowBoard`` of a later version, or with another index.
+    /// A later version of ``RowBoard`` with another schema.
     private struct Later: StoredProjection {
         static var name: String { RowBoard.name }
         static var version: UInt32 { 2 }
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// ``RowBoard`` that cannot read moves of two digits.
+    /// A ``RowBoard`` that cannot read moves with two digits.
     private struct ShortSightedRows: StoredProjection {
         static var name: String { RowBoard.name }
         static let schema = RowBoard.schema
@@ -73,16 +73,14 @@ import Testing
         #expect(steps.map(\.sequence) == steps.map(\.sequence).sorted())
         #expect(try await new.verify().findings == [])
         await new.close()
-        // Nothing is left to catch up with.
-        let again = try await Self.open(RowBoard.self, .downlink, in: directory) { _ in
-            Issue.record("it was behind")
+        let reopened = try await Self.open(RowBoard.self, .downlink, in: directory) { _ in
+            Issue.record("the rows had to catch up again")
         }
-        #expect(again.replayStart.entriesFolded < 40)
-        await again.close()
+        #expect(reopened.replayStart.entriesFolded < 40)
+        await reopened.close()
     }
 
-    @Test func `rows that another store has left behind catch up from where they are`() async throws
-    {
+    @Test func `rows at an earlier sequence than their log catch up from there`() async throws {
         let directory = TemporaryDirectory()
         var rows = try await Self.open(RowBoard.self, in: directory)
         _ = try await rows.record(.set("a", 1))
@@ -99,7 +97,7 @@ import Testing
         await rows.close()
     }
 
-    @Test func `another version, or another schema, folds anew and drops the old rows`()
+    @Test func `another version or schema folds the log again and drops the old rows`()
         async throws
     {
         let directory = TemporaryDirectory()
@@ -108,7 +106,7 @@ import Testing
             _ = try await old.record(.set("k\(step)", step))
             try await old.acknowledge(IntentNumber(UInt64(step + 1)))
         }
-        // More rows than are dropped at once.
+        // More rows than one transaction drops.
         let many = Dictionary(uniqueKeysWithValues: (0..<4_000).map { ("many \($0)", $0) })
         _ = try await old.record(.replaceAll(many))
         try await old.acknowledge(51)
@@ -129,7 +127,7 @@ import Testing
         await new.close()
     }
 
-    @Test func `L5: rows that lack an event are made again by who can read it`() async throws {
+    @Test func `L5: code that can read a skipped event rebuilds the rows`() async throws {
         let directory = TemporaryDirectory()
         let values = try await Self.open(Board.self, .downlink, in: directory)
         for (position, value) in [1, 20, 3].enumerated() {
@@ -182,10 +180,11 @@ import Testing
         await store.close()
     }
 
-    // MARK: Meaning
+    // MARK: Rules
 
     @Test(arguments: Engine.allCases)
-    func `a unique index refuses, and lets go when the holder is gone`(engine: Engine) async throws
+    func `a unique index refuses a key until the row that has it is gone`(engine: Engine)
+        async throws
     {
         let directory = TemporaryDirectory()
         let store = try await engine.store(Users.self, .acknowledgement, in: directory)
@@ -218,7 +217,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `the past is seen as it was`() async throws {
+    @Test func `a past sequence reads as it was`() async throws {
         let directory = TemporaryDirectory()
         let store = try await Self.open(RowBoard.self, in: directory)
         _ = try await store.record(.set("a", 1))
@@ -239,18 +238,19 @@ import Testing
 
     // MARK: Cost
 
-    @Test func `an answer applies the intents connected with it, however many are pending`()
+    @Test func `an answer applies only connected intents, however many are pending`()
         async throws
     {
         for pending in [10, 3_000] {
             let store = Store.inMemory(Users.self, confirmedBy: .acknowledgement)
             for number in 1...pending { _ = try await store.enqueue(.set("u\(number)", number)) }
-            // Three that are connected with the first, by its row.
+            // Three intents that write the row of the first intent.
             for name in ["x", "y", "z"] { _ = try await store.record(.set(name, 1)) }
             let before = store.projected.folded.counts
             try await store.reject(1, message: "no")
             let rejected = store.projected.folded.counts
-            // The next one finds another name below it, and makes what it made: the others see no change.
+            // The first of the three reads another name and writes its row again unchanged. So the
+            // other two are not applied.
             #expect(rejected.overlay - before.overlay == 1)
             try await store.acknowledge(2)
             let acknowledged = store.projected.folded.counts
@@ -261,7 +261,7 @@ import Testing
 
     // MARK: Damage
 
-    @Test func `a damaged row fails what touches it, and nothing else`() async throws {
+    @Test func `a damaged row fails only the reads and commands that touch it`() async throws {
         let storage = TestStorage()
         let store = try await storage.store(RowBoard.self)
         for (index, key) in ["a", "b"].enumerated() {
@@ -288,7 +288,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `verifying finds a row that nobody made`() async throws {
+    @Test func `verify finds a row that no entry made`() async throws {
         let storage = TestStorage()
         let store = try await storage.store(RowBoard.self)
         _ = try await store.record(.set("a", 1))
@@ -303,7 +303,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `verifying says which rows it has not compared`() async throws {
+    @Test func `verify lists the rows that it did not compare`() async throws {
         let directory = TemporaryDirectory()
         let store = try await Self.open(RowBoard.self, in: directory)
         _ = try await store.record(.set("a", 1))

@@ -5,14 +5,15 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The shell round the semantics: queue, commit, publication, failure (L2, L3, L6, F15).
+/// Question: does a store keep its promises about queueing, commits, publication, and failures (L2,
+/// L3, L6, F15)?
 @Suite struct StoreTests {
     let directory = TemporaryDirectory()
 
-    // MARK: F15
+    // MARK: Publication and answers
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F15: when a call returns, every read is at its entry`(
+    func `F15: every read after a call returns is at the call's entry or later`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         let store = try await keeper.store(engine, .acknowledgement, in: directory)
@@ -33,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `F15: a slow reader of views gets the latest, one of answers gets all`(
+    func `F15: a slow reader gets the latest view but every answer`(
         engine: Engine
     ) async throws {
         let store = try await engine.store(Board.self, .acknowledgement, in: directory)
@@ -55,9 +56,10 @@ import Testing
         #expect(try await answers.next() == nil)
     }
 
-    /// Found in review: readers of the log ran ahead of the view between a commit and its publication.
+    /// Found in review: between a commit and its publication, the entries that readers saw were
+    /// ahead of the view.
     @Test(arguments: BoardKeeper.allCases)
-    func `F15: nothing is read that is committed and not published yet`(keeper: BoardKeeper)
+    func `F15: an entry that is committed but not published cannot be read`(keeper: BoardKeeper)
         async throws
     {
         let storage = TestStorage()
@@ -72,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `answers are awaited, by receipt and by cursor, before they come`(
+    func `a caller can wait for an answer by receipt or by cursor`(
         engine: Engine
     ) async throws {
         let store = try await engine.store(Board.self, .downlink, in: directory)
@@ -91,7 +93,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `waiting for an answer ends by cancelling and by closing`() async throws {
+    @Test func `cancellation or closing ends a wait for an answer`() async throws {
         let store = try await Engine.memory.store(Board.self, .downlink, in: directory)
         let receipt = try await store.record(.set("a", 1))
         let cancelled = Task {
@@ -107,7 +109,7 @@ import Testing
     // MARK: Order and queue
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `what is queued in order is in the log in order`(
+    func `intents are logged in the order in which they were queued`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         let store = try await keeper.store(engine, .acknowledgement, in: directory)
@@ -121,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `L3: what is queued while one commit runs goes into the next, together`(
+    func `L3: commands queued during a commit share the next commit`(
         keeper: BoardKeeper
     )
         async throws
@@ -139,7 +141,9 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `L3: a full queue makes callers wait, and who waits can be cancelled`(keeper: BoardKeeper)
+    func `L3: a full queue makes callers wait, and a waiting caller can be canceled`(
+        keeper: BoardKeeper
+    )
         async throws
     {
         let storage = TestStorage()
@@ -151,11 +155,11 @@ import Testing
             queued.append(try await store.enqueue(.set("a", value)))
         }
         let waiting = Task { try await store.enqueue(.set("b", 1)) }
-        let turnedBack = Task {
+        let canceled = Task {
             await error { () throws(FoldbackError) in try await store.enqueue(.set("c", 1)) }
         }
-        turnedBack.cancel()
-        #expect(await turnedBack.value?.isCancelled == true)
+        canceled.cancel()
+        #expect(await canceled.value?.isCancelled == true)
         storage.releaseWrites()
         _ = try await waiting.value.receipt()
         for recording in queued { _ = try await recording.receipt() }
@@ -164,7 +168,7 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `L3: cancelled before it is queued records nothing, after it the truth is told`(
+    func `L3: cancellation before queueing records nothing, and later it still returns the receipt`(
         keeper: BoardKeeper
     )
         async throws
@@ -187,7 +191,7 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `L3: close carries out what is queued and turns away what comes later`(keeper: BoardKeeper)
+    func `L3: close finishes queued commands and refuses later commands`(keeper: BoardKeeper)
         async throws
     {
         let storage = TestStorage()
@@ -207,7 +211,7 @@ import Testing
         #expect(store.overlay.prefix(11).last?.event == .set("a", 10))
         switch keeper {
         case .memory: #expect(try store.cells["a"] == 10)
-        // Rows cannot be read without their log.
+        // A closed store has no log to read rows from.
         case .rows: #expect(throws: FoldbackError.self) { try store.seen() }
         }
         #expect(throws: FoldbackError.self) { try store.entries(from: 1, countMax: 1) }
@@ -215,7 +219,7 @@ import Testing
         #expect(after?.isClosed == true)
     }
 
-    @Test func `F15: a store in memory that is dropped ends its views`() async throws {
+    @Test func `F15: releasing a store in memory ends its views`() async throws {
         var store: Store<Board>? = try await Engine.memory.store(
             Board.self, .downlink, in: directory)
         var views = try #require(store).views.makeAsyncIterator()
@@ -225,7 +229,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `what can be read without the log is there after closing`(engine: Engine) async throws {
+    func `a closed store still shows its status, view, and overlay`(engine: Engine) async throws {
         let store = try await engine.store(Board.self, .downlink, in: directory)
         _ = try await store.record(.set("a", 1))
         let bytes = store.status.bytesOnDisk
@@ -235,12 +239,12 @@ import Testing
         #expect(store.overlay.count == 1)
     }
 
-    @Test func `a queue that is full and empty again lets everybody through`() async throws {
+    @Test func `a queue that was full lets every caller through`() async throws {
         let store = try await Engine.memory.store(Board.self, .downlink, in: directory)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<400 {
                 group.addTask {
-                    // As large as a batch may be, as far as the queue knows: it is full at once.
+                    // The queue counts this command as the largest batch, so it is full at once.
                     let nothing = Command.confirm([], through: nil)
                     _ = try? await store.core.submit(
                         .command(nothing, isForced: true), bytes: Limits.batchBytesMax)
@@ -252,15 +256,15 @@ import Testing
         await store.close()
     }
 
-    @Test func `a store that is dropped lets go of its log`() async throws {
+    @Test func `a released store unlocks its log`() async throws {
         var store: Store<Board>? = try await Engine.lmdb.store(
             Board.self, .downlink, in: directory)
         _ = try await store?.record(.set("a", 1))
         store = nil
         for _ in 0..<600 {
-            if let again = try? await Engine.lmdb.store(Board.self, .downlink, in: directory) {
-                #expect(again.view.cells == ["a": 1])
-                await again.close()
+            if let reopened = try? await Engine.lmdb.store(Board.self, .downlink, in: directory) {
+                #expect(reopened.view.cells == ["a": 1])
+                await reopened.close()
                 return
             }
             try await Task.sleep(for: .milliseconds(100))
@@ -268,10 +272,12 @@ import Testing
         Issue.record("the log is still held")
     }
 
-    // MARK: L6
+    // MARK: Failures
 
     @Test(arguments: BoardKeeper.allCases)
-    func `L6: a failed flush latches, and says what is unknown and what is not`(keeper: BoardKeeper)
+    func `L6: a failed flush latches the store, and only its own callers get an unknown outcome`(
+        keeper: BoardKeeper
+    )
         async throws
     {
         let storage = TestStorage()
@@ -297,7 +303,8 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `L6: a failure before the commit is definite`(keeper: BoardKeeper) async throws {
+    func `L6: a failure before the commit has a definite outcome`(keeper: BoardKeeper) async throws
+    {
         let storage = TestStorage()
         let store = try await keeper.store(over: storage)
         storage.failWrites(leavingOutcomeUnknown: false)
@@ -312,7 +319,7 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `L6: of many in a transaction that cannot be, the offender alone fails`(
+    func `L6: only the offending request of a failed transaction fails`(
         keeper: BoardKeeper
     )
         async throws
@@ -332,7 +339,7 @@ import Testing
                 refused.append(index)
             }
         }
-        // The offender is whoever would be number 6; the next in line gets it then.
+        // Each later request becomes number 6 after the request before it fails, and fails too.
         #expect(refused == [5, 6, 7, 8, 9, 10])
         #expect(try store.cells == ["a": 4])
         storage.refuse(nil)
@@ -341,10 +348,10 @@ import Testing
     }
 
     @Test(arguments: BoardKeeper.allCases)
-    func `several entries of one commit are folded as if each had its own`(keeper: BoardKeeper)
+    func `entries in one commit fold as if each entry had its own commit`(keeper: BoardKeeper)
         async throws
     {
-        // Found in review: a border that moved and a rejection behind it, in one commit.
+        // Found in review: a fast-forward and a rejection after it, in one commit.
         for count in 5...12 as ClosedRange<UInt64> {
             let storage = TestStorage()
             let store = try await keeper.store(over: storage)
@@ -371,7 +378,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `L6: what is too large fails alone`(engine: Engine) async throws {
+    func `L6: a request that is too large fails alone`(engine: Engine) async throws {
         let store = try await engine.store(Documents.self, .downlink, in: directory)
         let text = String(repeating: "x", count: Limits.eventBytesMax)
         let large = await error { () throws(FoldbackError) in
@@ -395,10 +402,10 @@ import Testing
         await store.close()
     }
 
-    // MARK: Two projections, faults
+    // MARK: Faults
 
     @Test(arguments: Engine.allCases)
-    func `L5, F9: an event that cannot be read is a fault, or a conflict, and is kept`(
+    func `L5, F9: an unreadable event is a fault or a conflict, and is kept`(
         engine: Engine
     ) async throws {
         guard engine == .lmdb else { return }
@@ -406,15 +413,15 @@ import Testing
         _ = try await store.record(.set("a", 1))
         try await store.confirm([ConfirmedEvent(position: 1, event: .set("b", 1))])
         await store.close()
-        // Opened with a codec that does not know the moves.
-        let blind = try await Store.open(
+        // This codec cannot read moves.
+        let unreadable = try await Store.open(
             at: directory.log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
-        #expect(blind.snapshot.conflicted == [1])
-        #expect(blind.faults.count == 1)
-        #expect(blind.overlay.map { $0.event == nil } == [true])
-        await blind.close()
-        let again = try await engine.store(Board.self, .downlink, in: directory)
-        #expect(again.view.cells == ["a": 1, "b": 1])
-        await again.close()
+        #expect(unreadable.snapshot.conflicted == [1])
+        #expect(unreadable.faults.count == 1)
+        #expect(unreadable.overlay.map { $0.event == nil } == [true])
+        await unreadable.close()
+        let reopened = try await engine.store(Board.self, .downlink, in: directory)
+        #expect(reopened.view.cells == ["a": 1, "b": 1])
+        await reopened.close()
     }
 }

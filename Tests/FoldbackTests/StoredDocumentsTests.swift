@@ -2,12 +2,12 @@ import Foldback
 import TestSupport
 import Testing
 
-/// Documents as rows, where they could differ from those in memory: keys, sizes, what touches what. That
-/// they give the same answers to anything is tested with the shell.
+/// Question: where could documents as rows differ from documents in memory? In keys, in sizes, and
+/// in the rows that an event touches.
 @Suite struct StoredDocumentsTests {
     let directory = TemporaryDirectory()
 
-    /// Two whose hashes are one.
+    /// Two keys with the same hash.
     private static let colliding = [54_260, 103_779].map { number in
         ExactString(String(repeating: "y", count: 512) + "\(number)")
     }
@@ -24,7 +24,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func
-        `any string is a key, also an empty one, one with zeros and one that is too long for a row's`(
+        `any string is a key, even if it is empty, has zeros, or is too long for a row key`(
             engine: Engine
         ) async throws
     {
@@ -36,9 +36,9 @@ import Testing
             if number % 2 == 0 { try await store.acknowledge(receipt.number) }
             try expected.apply(event, EventContext(.intent(receipt.id)))
         }
-        let again = DocumentEvent.increment(Self.colliding[0], field: "n", by: 5)
-        _ = try await store.record(again)
-        try expected.apply(again, EventContext(.position(1)))
+        let increment = DocumentEvent.increment(Self.colliding[0], field: "n", by: 5)
+        _ = try await store.record(increment)
+        try expected.apply(increment, EventContext(.position(1)))
         if engine == .lmdb {
             await store.close()
             store = try await engine.store(StoredDocuments.self, .acknowledgement, in: directory)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `a log is opened with documents in memory and as rows, by turns`(
+    func `a log can be opened with documents in memory and as rows by turns`(
         engine: Engine
     ) async throws {
         guard engine == .lmdb else { return }
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `all of an event or nothing, with the same conflict as in memory`(
+    func `an event applies completely or not at all, with the same conflict as in memory`(
         engine: Engine
     ) async throws {
         let store = try await engine.store(
@@ -98,10 +98,10 @@ import Testing
             _ = try await store.record(event, force: true)
             let conflict = store.projected(StoredDocuments.self).conflict(
                 of: IntentNumber(number))
-            let wanted = store.projected(Documents.self).snapshot.conflict(
+            let expected = store.projected(Documents.self).snapshot.conflict(
                 of: IntentNumber(number))
             #expect(conflict != nil)
-            #expect(conflict == wanted)
+            #expect(conflict == expected)
         }
         #expect(try store.read { try $0.documents() } == ["a": ["s": "x"]])
         await store.close()

@@ -2,8 +2,9 @@ import Foldback
 import TestSupport
 import Testing
 
+/// Question: does ``NumberMap`` behave like a sorted dictionary, also after it was copied?
 @Suite struct NumberMapTests {
-    @Test func `a map does what a sorted dictionary does, and a copy stays as it was`() {
+    @Test func `a map behaves like a sorted dictionary, and its copies do not change`() {
         for seed in 0..<12 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)
             var map = NumberMap<IntentNumber, Int>()
@@ -34,8 +35,9 @@ import Testing
     }
 }
 
+/// Question: does the JSON parser keep every value exactly, and does it refuse all other text?
 @Suite struct JSONTests {
-    @Test func `values read back as they were written`() throws {
+    @Test func `a JSON value reads back as it was written`() throws {
         let texts = [
             "null", "true", "-12", "0", "9223372036854775807", "-9223372036854775808",
             "18446744073709551616", "1.5", "1.0", "1e+100", #""""#, #""é\"\\\n\u0001 😀""#, "[]",
@@ -44,7 +46,7 @@ import Testing
         for text in texts { #expect(try JSON(parsing: text).description == text) }
     }
 
-    @Test func `escapes and white space are read`() throws {
+    @Test func `the JSON parser reads escapes and white space`() throws {
         #expect(try JSON(parsing: " { \"a\" : [ 1 , 2 ] } ").description == #"{"a":[1,2]}"#)
         let text = #""\ud83d\ude00\/\t\u00e9""#
         #expect(try JSON(parsing: text).stringValue == "\u{1F600}/\t\u{E9}")
@@ -52,7 +54,7 @@ import Testing
         #expect(try JSON(parsing: "1") != 1.0)
     }
 
-    @Test func `what is no JSON is an error`() {
+    @Test func `invalid JSON is an error`() {
         let texts = [
             "", " ", "{", "[1,]", "{\"a\":1,}", "01", "-", "1.", ".5", "1e", "+1", "nul", "tru e",
             "\"", "\"\u{1}\"", "\"\\x\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\u12g4\"", "1 2",
@@ -65,7 +67,7 @@ import Testing
         #expect(throws: JSONError.self) { try JSON(parsing: [0x22, 0xFF, 0x22]) }
     }
 
-    @Test func `names are told apart by their bytes`() throws {
+    @Test func `names are compared by their bytes`() throws {
         let json = try JSON(parsing: "{\"\u{E9}\":1,\"e\u{301}\":2}")
         #expect(json["\u{E9}"] == 1)
         #expect(json["e\u{301}"] == 2)
@@ -97,6 +99,8 @@ import Testing
     }
 }
 
+/// Question: does a document event apply completely or not at all, and does it read back as
+/// written?
 @Suite struct DocumentsTests {
     private func applied(_ texts: String...) throws -> Documents {
         var documents = Documents()
@@ -108,7 +112,7 @@ import Testing
         return documents
     }
 
-    @Test func `numbers stay what they are`() throws {
+    @Test func `an increment keeps integers exact and adds doubles as doubles`() throws {
         let sums = [
             (#"{"n":1}"#, "2", "3"), ("{}", "-4", "-4"), (#"{"n":1.5}"#, "1", "2.5"),
             (#"{"n":1}"#, "0.5", "1.5"), (#"{"n":9007199254740993}"#, "0", "9007199254740993"),
@@ -146,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `JSON that is no event is refused`() throws {
+    @Test func `JSON that does not describe an event is refused`() throws {
         let texts = [
             "1", "{}", #"{"op":"put","key":"a"}"#, #"{"op":"set","key":"a"}"#,
             #"{"op":"set","key":1,"value":1}"#, #"{"op":"set","key":"a","value":1,"valeu":2}"#,
@@ -161,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `what could not be read back is not recorded`() async throws {
+    @Test func `a value that cannot be read back is not recorded`() async throws {
         let store = Store.inMemory(Documents.self, confirmedBy: .downlink)
         var deep = JSON.null
         for _ in 0..<600 { deep = [deep] }

@@ -1,5 +1,5 @@
 extension DocumentEvent.Change {
-    /// Whether what it makes of a document depends on that document.
+    /// Whether the changed document depends on the document before.
     var readsDocument: Bool {
         switch self {
         case .set, .delete: false
@@ -7,9 +7,10 @@ extension DocumentEvent.Change {
         }
     }
 
-    /// What the change makes of the document at `key`; nil: none.
+    /// Returns the document at `key` after the change, or nil if it is absent then.
     ///
-    /// - Parameter document: nil where there is none.
+    /// - Parameter document: the document before; nil if it is absent.
+    /// - Throws: ``DocumentConflict`` if the change does not apply.
     func made(
         of document: JSON?, at key: ExactString, _ require: DocumentEvent.Require?
     ) throws(DocumentConflict) -> JSON? {
@@ -35,7 +36,7 @@ extension DocumentEvent.Change {
     }
 }
 
-/// Why an event does not apply to the documents as they are.
+/// The reason why an event does not apply to the present documents.
 public enum DocumentConflict: Error, Hashable, Sendable, CustomStringConvertible {
     case isAbsent(ExactString)
     case isPresent(ExactString)
@@ -47,8 +48,8 @@ public enum DocumentConflict: Error, Hashable, Sendable, CustomStringConvertible
         switch self {
         case .isAbsent(let key): "\"\(key)\" is absent"
         case .isPresent(let key): "\"\(key)\" is present"
-        case .isNoObject(let key): "\"\(key)\" is no object"
-        case .isNoNumber(let key, let field): "\"\(field)\" of \"\(key)\" is no number"
+        case .isNoObject(let key): "\"\(key)\" is not an object"
+        case .isNoNumber(let key, let field): "\"\(field)\" of \"\(key)\" is not a number"
         case .overflow(let key, let field):
             "\"\(field)\" of \"\(key)\" would need more than 64 bits"
         }
@@ -56,7 +57,8 @@ public enum DocumentConflict: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension JSON {
-    /// The sum of two numbers. Nil: one is none; nil within: it needs more than 64 bits, sign included.
+    /// Returns the sum of two numbers, or nil if one of them is not a number. The inner value is
+    /// nil if the sum needs more than 64 bits, sign included, or is not finite.
     fileprivate func sum(with other: JSON) -> JSON?? {
         if let a = whole, let b = other.whole {
             let (sum, overflow) = a.addingReportingOverflow(b)

@@ -1,19 +1,21 @@
 /// A change of documents.
 public enum DocumentEvent: Sendable, Hashable {
-    /// One document's change, and whether it must be there before.
+    /// A change of the document with this key, and whether the document must be present or absent
+    /// before.
     indirect case change(ExactString, Change, Require?)
-    /// All of them in order, or none.
+    /// All events in order. If one does not apply, none of them does.
     case all([DocumentEvent])
 
     public enum Change: Sendable, Hashable {
         case set(JSON)
-        /// RFC 7396; an absent document counts as `{}`.
+        /// A JSON merge patch (RFC 7396). An absent document counts as `{}`.
         case merge(JSON)
         case delete
-        /// Adds a number to a top-level field, which counts as 0 where it is absent.
+        /// Adds a number to a top-level field. An absent field counts as 0.
         case increment(field: ExactString, by: JSON)
     }
 
+    /// What must be true of the document before the change.
     public enum Require: String, Sendable, Hashable {
         case present
         case absent
@@ -53,17 +55,23 @@ public enum DocumentEvent: Sendable, Hashable {
     }
 }
 
-/// Why some JSON is no event.
+/// The reason why JSON is not an event.
 public struct DocumentEventError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
     init(_ description: String) { self.description = description }
 }
 
 extension DocumentEvent {
-    /// Reads an event as section 10 of the design writes it: `{"op":"set","key":"a","value":1}`.
+    /// Reads an event from JSON, such as `{"op":"set","key":"a","value":1}`.
     ///
-    /// Members that the operation does not have are an error: what they were meant to say would be
-    /// lost.
+    /// | `op` | other members |
+    /// |---|---|
+    /// | `set`, `merge` | `key`, `value`, optional `require` |
+    /// | `delete` | `key`, optional `require` |
+    /// | `increment` | `key`, `field`, `by`, optional `require` |
+    /// | `all` | `events` |
+    ///
+    /// Members that the operation does not have are an error, because their meaning would be lost.
     public init(json: JSON) throws(DocumentEventError) {
         guard case .object(let object) = json else {
             throw DocumentEventError("an event is an object, not \(json)")
@@ -103,11 +111,11 @@ extension DocumentEvent {
             self = .change(
                 try object.key(), .increment(field: ExactString(field), by: amount),
                 try object.require())
-        default: throw DocumentEventError("there is no operation \"\(op)\"")
+        default: throw DocumentEventError("the operation \"\(op)\" is unknown")
         }
     }
 
-    /// The event as JSON, so that ``init(json:)`` gives it back.
+    /// The event as JSON that ``init(json:)`` reads.
     public var json: JSON {
         switch self {
         case .all(let events): return ["op": "all", "events": .array(events.map(\.json))]
@@ -163,11 +171,11 @@ extension JSON.Object {
     }
 }
 
-/// Events of documents as JSON text.
+/// The codec of document events: JSON text.
 struct DocumentCodec: EventCodec {
     let format = EventFormat.json
 
-    /// - Throws: where the event would not be read back as it is.
+    /// - Throws: ``DocumentEventError`` if decoding the bytes would not return the same event.
     func encode(_ event: DocumentEvent) throws -> [UInt8] {
         let json = event.json
         if let flaw = json.flaw { throw DocumentEventError(flaw) }
@@ -177,7 +185,7 @@ struct DocumentCodec: EventCodec {
     func decode(_ bytes: RawSpan, format: EventFormat) throws -> DocumentEvent {
         guard format == self.format else {
             throw DocumentEventError(
-                "codec \(format.codec), version \(format.version) is not the one for documents")
+                "codec \(format.codec), version \(format.version) is not the codec of documents")
         }
         return try DocumentEvent(json: JSON(parsing: [UInt8](copying: bytes)))
     }

@@ -1,6 +1,6 @@
 import HashTreeCollections
 
-/// JSON documents by key: the projection that ships (section 10 of the design).
+/// JSON documents by key: the projection that comes with Foldback.
 ///
 /// ```swift
 /// let store = Store.inMemory(Documents.self, confirmedBy: .acknowledgement)
@@ -9,13 +9,15 @@ import HashTreeCollections
 /// print(store.view["post"]!)  // {"likes":1}
 /// ```
 ///
-/// Keys and fields are equal when their bytes are. Not for a document that grows large: changing one
-/// member copies its object. Which documents are kept in memory, or as rows on the disk, is a choice at
-/// opening: this type, or ``StoredDocuments`` on the same log with the same answers.
+/// Keys and fields are equal if their bytes are equal. Do not use it for documents that grow large,
+/// because a change of one member copies the object.
+///
+/// This type keeps all documents in memory. ``StoredDocuments`` keeps them as rows on disk. The
+/// choice is made when a log is opened: both read the same log and make the same documents.
 public struct Documents: Projection, Equatable {
     public typealias Key = ExactString
 
-    /// Persistent: a published view shares all but what changed.
+    /// The documents. The collection is persistent, so a published view shares all unchanged parts.
     public private(set) var byKey: TreeDictionary<ExactString, JSON> = [:]
 
     public init() {}
@@ -41,7 +43,7 @@ public struct Documents: Projection, Equatable {
         event.keys
     }
 
-    /// Each document is at its key.
+    /// Returns the keys as places: each document is at its key.
     public static func places(
         touchedBy event: DocumentEvent, _ context: EventContext
     ) -> [JSONPointer]? {
@@ -58,7 +60,7 @@ public struct Documents: Projection, Equatable {
         case .change(let key, let change, let require):
             byKey[key] = try change.made(of: byKey[key], at: key, require)
         case .all(let events):
-            // All or none: on a copy, which the map makes cheap.
+            // Apply to a copy, so that all events apply or none. The map makes the copy cheap.
             var copy = self
             for event in events { try copy.apply(event) }
             self = copy

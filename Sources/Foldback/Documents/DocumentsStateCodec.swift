@@ -1,6 +1,7 @@
 import HashTreeCollections
 
-/// Documents in a checkpoint: count, then key and JSON of each with their lengths, in no order.
+/// The state codec of ``Documents``: the count, then each document's key and JSON with their
+/// lengths, in any order.
 struct DocumentsStateCodec: StateCodec {
     func encode(_ state: Documents) throws -> [UInt8] {
         var writer = ByteWriter()

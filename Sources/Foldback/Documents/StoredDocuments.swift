@@ -1,8 +1,8 @@
-/// JSON documents by key, as rows on the disk: ``Documents`` for more of them than fit in memory, with the
-/// same events, the same answers and the same errors.
+/// JSON documents by key as rows on disk, for more documents than fit in memory.
 ///
-/// Which of the two it is, is a choice at opening, and the log does not know: it can be opened with the one
-/// and with the other, by turns. Rows get up with the log while it is opened.
+/// Events, answers and errors are the same as those of ``Documents``. The log does not depend on
+/// the choice: it can be opened with one type, and later with the other. Rows catch up with the log
+/// while it is opened.
 ///
 /// ```swift
 /// let store = try await Store.open(
@@ -11,7 +11,8 @@
 /// if let post = try store.read({ try $0.document("post") }) { print(post) }  // {"likes":0}
 /// ```
 ///
-/// A document has at most 16 MiB of JSON text; a change that makes more of it does not apply (`RowError`).
+/// A document has at most 16 MiB of JSON text. A change that makes it larger does not apply
+/// (`RowError`).
 public enum StoredDocuments: StoredProjection {
     static let table = RowTable("documents", key: DocumentKey.self, codec: DocumentRowCodec())
 
@@ -25,12 +26,13 @@ public enum StoredDocuments: StoredProjection {
     ) throws {
         switch event {
         case .change(let key, let change, let require):
-            // What is not looked at is nobody else's business: others may change it.
+            // Read the document only if the change needs it. A read connects this intent with
+            // others that write the document.
             let isRead = require != nil || change.readsDocument
             let document = isRead ? try rows.document(key) : nil
             try rows.put(try change.made(of: document, at: key, require), at: key)
         case .all(let events):
-            // What is made before one of them throws is dropped.
+            // If one throws, the caller drops all changes.
             for event in events { try apply(event, context, to: &rows) }
         }
     }
@@ -42,7 +44,7 @@ extension TouchedRows {
         return place.document(key, in: try get(place, in: StoredDocuments.table))
     }
 
-    /// - Parameter document: nil: none.
+    /// Writes the document at `key`, or removes it if `document` is nil.
     fileprivate mutating func put(_ document: JSON?, at key: ExactString) throws {
         let place = DocumentKey(key)
         let row: JSON?
@@ -62,15 +64,16 @@ extension TouchedRows {
 }
 
 extension RowReader where P == StoredDocuments {
-    /// The document at `key`; nil where there is none.
+    /// Returns the document at `key`, or nil if it is absent.
     ///
-    /// - Complexity: O(log n) in documents and in the overlay's rows; one parsing.
+    /// - Complexity: O(log n) in documents and in the overlay's rows, and the parsing of one
+    ///   document.
     public borrowing func document(_ key: ExactString) throws -> JSON? {
         let place = DocumentKey(key)
         return place.document(key, in: try get(place, in: StoredDocuments.table))
     }
 
-    /// All documents as one JSON object: ``Documents/json``.
+    /// Returns all documents as one JSON object, like ``Documents/json``.
     ///
     /// - Complexity: O(n) in documents.
     public borrowing func documents() throws -> JSON {
@@ -87,22 +90,27 @@ extension RowReader where P == StoredDocuments {
         return .object(object)
     }
 
-    /// Pending and accepted intents that touch `key`, also those that are conflicted or confirm-only: as
-    /// ``Snapshot/overlay(touching:)`` of ``Documents``. O(n) in the overlay.
+    /// Returns the pending and accepted intents that touch `key`, like
+    /// ``Snapshot/overlay(touching:)`` of ``Documents``. Conflicted and confirm-only intents are
+    /// included.
+    ///
+    /// - Complexity: O(n) in the overlay.
     public borrowing func overlay(touching key: ExactString) -> [OverlayIntent<DocumentEvent>] {
         overlay.filter { $0.event?.keys.contains(key) ?? false }
     }
 }
 
-/// Where the row of a document is.
+/// The key of a document's row.
 enum DocumentKey: RowKey {
-    /// The row is the document.
+    /// The document's own key. The row is the document.
     case whole(ExactString)
-    /// Of a key too long for a row's: the row is an object of the documents with that hash, by key.
+    /// The hash of a key that is too long for a row's key. The row is an object of all documents
+    /// with this hash, by key.
     case hashed(UInt32)
 
     init(_ key: ExactString) {
-        // In a row's key a zero is two bytes, and two more end it.
+        // A row's key has one byte for the case, each zero byte as two bytes, and two bytes at the
+        // end.
         let count = key.string.utf8.reduce(3) { $0 + ($1 == 0 ? 2 : 1) }
         guard count > KeyEncoder.bytesMax else {
             self = .whole(key)
@@ -139,7 +147,7 @@ enum DocumentKey: RowKey {
     }
 }
 
-/// Documents as JSON text.
+/// The codec of document rows: JSON text.
 struct DocumentRowCodec: ByteCodec {
     func encode(_ document: JSON, into output: inout OutputBuffer) {
         output.append(bytes: document.encoded)

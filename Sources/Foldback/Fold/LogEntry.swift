@@ -1,22 +1,39 @@
-/// One entry of a log, for those who look at it.
+/// One entry of a log, as apps and tools read it.
+///
+/// ```swift
+/// for entry in try store.entries(from: 1, countMax: 100) {
+///     print(entry.sequence, entry.intentNumbers, entry.events.map(\.text))
+/// }
+/// ```
 public struct LogEntry<Event: Sendable>: Sendable {
+    /// The entry's place in the log, from 1 up.
     public let sequence: LogSequence
+    /// When the entry was recorded.
     public let time: Timestamp
-    /// The replica that wrote it.
+    /// The replica that wrote the entry.
     public let replica: ReplicaID
+    /// The `info` that was recorded with an intent; empty for other entries.
     public let info: [String: String]
     public let content: Content
 
+    /// What the entry says.
     public enum Content: Sendable {
+        /// An intent was recorded. `once`: its once key. `retries`: the rejected intent that it
+        /// retries (F14).
         case intent(
             IntentNumber, LoggedEvent<Event>, isConfirmOnly: Bool, once: String?,
             retries: IntentNumber?)
+        /// The authority accepted an intent, at its own position and with its own event if it gave
+        /// any (F3, F4).
         case acknowledged(IntentNumber, position: Position?, replacement: LoggedEvent<Event>?)
+        /// An intent was rejected or withdrawn, or a rejection was dismissed.
         case changed(IntentNumber, IntentChange)
+        /// A batch of the downlink. `through`: the highest position that confirmed state then
+        /// covers (F5).
         case confirmed([ConfirmedEvent<LoggedEvent<Event>>], through: Position)
     }
 
-    /// An entry that comes from elsewhere than a log, for a ``RecordedHistory``.
+    /// Creates an entry that does not come from a log, for a `RecordedHistory`.
     public init(
         sequence: LogSequence, time: Timestamp, replica: ReplicaID, info: [String: String],
         content: Content
@@ -54,7 +71,10 @@ public struct LogEntry<Event: Sendable>: Sendable {
 }
 
 extension LogEntry {
-    /// The intents of this log that the entry is about, its own first; a batch names origins instead.
+    /// The numbers of this log's intents that the entry is about: the recorded intent first, then
+    /// the intent that it retries.
+    ///
+    /// Empty for a batch, which has ``origins``.
     public var intentNumbers: [IntentNumber] {
         switch content {
         case .intent(let number, _, _, _, let retries): [number] + (retries.map { [$0] } ?? [])
@@ -63,13 +83,13 @@ extension LogEntry {
         }
     }
 
-    /// The intents that a batch's events were, of whatever replica.
+    /// The intents, of any replica, from which the events of a batch come; empty for other entries.
     public var origins: [IntentID] {
         guard case .confirmed(let events, _) = content else { return [] }
         return events.compactMap(\.origin)
     }
 
-    /// The events that the entry brings.
+    /// The events in the entry: of an intent, of a batch, or the server's replacement.
     public var events: [LoggedEvent<Event>] {
         switch content {
         case .intent(_, let event, _, _, _): [event]
@@ -81,8 +101,10 @@ extension LogEntry {
 }
 
 extension Record {
-    /// The record of an entry. What follows from the entries before it, whom an answer or a batch
-    /// settles, is yet to be decided.
+    /// Creates the record of an entry.
+    ///
+    /// The intents that an answer or a batch settles depend on the entries before it. They are not
+    /// set yet.
     package init<Event>(_ entry: LogEntry<Event>) {
         let stamp = Stamp(sequence: entry.sequence, time: entry.time)
         let content: Entry =
@@ -114,39 +136,42 @@ extension Record {
     }
 }
 
-/// An event as the log has it.
+/// An event as the log has it: its bytes, and the event if this code can read them.
 public struct LoggedEvent<Event: Sendable>: Sendable {
     let payload: Payload
 
+    /// The bytes as the codec wrote them.
     public var bytes: [UInt8] { payload.bytes }
+    /// The codec that wrote the bytes, and its version.
     public var format: EventFormat { payload.format }
-    /// The bytes as text where they are any.
+    /// The bytes as text if they are valid UTF-8, else their count.
     public var text: String { payload.text }
-    /// Nil where this code cannot read the bytes (L5).
+    /// The event; nil if this code cannot read the bytes (L5).
     public var event: Event? { payload.event() }
 
     init(_ payload: Payload) { self.payload = payload }
 
-    /// The event as `codec` writes it.
-    /// - Throws: what the codec throws.
+    /// Encodes an event with `codec`.
+    ///
+    /// - Throws: the codec's error.
     public init(_ event: Event, writtenBy codec: any EventCodec<Event>) throws {
         payload = try codec.payload(of: event)
     }
 }
 
 extension LoggedEvent where Event == [UInt8] {
-    /// An event whose type is not known, as the bytes that some codec wrote.
+    /// Creates an event of unknown type from the bytes that its codec wrote.
     public init(bytes: [UInt8], format: EventFormat) {
         payload = RawCodec().payload(reading: bytes, format: format)
     }
 }
 
-/// One event of the downlink.
+/// One event that the downlink delivers; see ``Store/confirm(_:through:)``.
 public struct ConfirmedEvent<Event: Sendable>: Sendable {
-    /// From 1 up.
+    /// The event's position at the authority, from 1 up.
     public let position: Position
     public let event: Event
-    /// The intent that it comes from, of this replica or another; nil where there is none.
+    /// The intent, of this or another replica, that caused the event; nil if there is none.
     public let origin: IntentID?
 
     public init(position: Position, event: Event, origin: IntentID? = nil) {
@@ -155,7 +180,8 @@ public struct ConfirmedEvent<Event: Sendable>: Sendable {
         self.origin = origin
     }
 
-    /// What projections get with the event (F12): for servers that fold with the same code.
+    /// The context that projections get with the event (F12), for servers that fold with the same
+    /// code.
     public var context: EventContext {
         EventContext(origin.map(EventContext.Origin.intent) ?? .position(position))
     }

@@ -1,19 +1,20 @@
 extension LogFold {
-    /// The log folded up to `last` or to its end, from the newest checkpoint that can be used (F11).
+    /// Returns the log folded up to `last` or to its end, from the newest usable checkpoint (F11).
     ///
-    /// - Returns: the fold, and where it began.
-    /// - Throws: as ``replay(_:codec:upTo:)``. A checkpoint that cannot be used is no error; one beyond
-    ///   the end of the log is `.damaged`, for its entries were there.
+    /// - Parameter applied: called after each entry.
+    /// - Returns: the fold, and where it began. A checkpoint that cannot be used is not an error.
+    /// - Throws: as ``replay(_:codec:upTo:_:)``. `.damaged` also if a checkpoint or a projection's
+    ///   rows cover entries after the log's end, because these entries must have existed.
     package static func folded(
         _ storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
         codec: any PayloadCodec, upTo last: LogSequence? = nil,
-        _ taken: (inout LogFold) throws(FoldbackError) -> Void = { _ in }
+        _ applied: (inout LogFold) throws(FoldbackError) -> Void = { _ in }
     ) throws(FoldbackError) -> (fold: LogFold, start: ReplayStart) {
         var fold = LogFold(of: storage, folds: folds, rows: rows)
         let (refused, covered) = try fold.restore(storage, codec: codec, upTo: last)
         let checkpoint = fold.state.sequence
         try fold.replay(storage, codec: codec, upTo: last) { fold, _ throws(FoldbackError) in
-            try taken(&fold)
+            try applied(&fold)
         }
         if let covered, covered > fold.state.sequence {
             throw .damaged(
@@ -24,7 +25,7 @@ extension LogFold {
         if let ahead {
             throw .damaged(
                 path: storage.path, sequence: fold.state.sequence.next,
-                reason: "the record is missing, and the rows of \(ahead.identity) have it")
+                reason: "the record is missing, and the rows of \(ahead.identity) cover it")
         }
         let start = ReplayStart(
             checkpoint: checkpoint,
@@ -33,10 +34,11 @@ extension LogFold {
         return (fold, start)
     }
 
-    /// Goes on from the newest checkpoint up to `last` that can be used; stays where it is with none.
+    /// Replaces this fold by the newest usable checkpoint up to `last`. Does nothing if there is
+    /// none.
     ///
-    /// - Returns: those that could not be used, and the highest sequence that any has rows for: the log
-    ///   had that entry.
+    /// - Returns: the checkpoints that could not be used, and the highest sequence of any
+    ///   checkpoint. The log must have had that entry.
     private mutating func restore(
         _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence?
     ) throws(FoldbackError) -> (refused: [RefusedCheckpoint], covered: LogSequence?) {
@@ -48,7 +50,7 @@ extension LogFold {
             return ([RefusedCheckpoint(sequence: nil, reason: .damaged("\(error)"))], nil)
         }
         var refused: [RefusedCheckpoint] = []
-        // Rows know entries up to their own sequence, and need those behind it.
+        // Rows cover the entries up to their own sequence, and need all entries after it.
         let needed = rows.map(\.sequence).min()
         for sequence in sequences.reversed() where sequence <= needed ?? sequence {
             do throws(CheckpointRefusal) {
@@ -65,7 +67,7 @@ extension LogFold {
         return (refused, sequences.last)
     }
 
-    /// This fold as the checkpoint has it; nil where its making was cut off.
+    /// Returns this fold at the checkpoint; nil if the checkpoint was not completed.
     private func checkpoint(
         at sequence: LogSequence, in storage: any LogStorage, _ codec: any PayloadCodec
     ) throws(CheckpointRefusal) -> LogFold? {
@@ -86,7 +88,10 @@ extension LogFold {
         return restored
     }
 
-    /// A checkpoint stands on its record. False where the log has no such record: it has lost its end.
+    /// Returns whether the log has the record at the checkpoint's sequence; false if the log has
+    /// lost its end.
+    ///
+    /// - Throws: a refusal if the checksum of that record is not the checkpoint's.
     private func stands(in storage: any LogStorage) throws(CheckpointRefusal) -> Bool {
         let record: [UInt8]?
         do throws(FoldbackError) {
@@ -97,16 +102,16 @@ extension LogFold {
         guard let record else { return false }
         guard Record.checksum(of: record) == chain else {
             throw CheckpointRefusal(
-                because: .damaged("it does not belong to the entry at its sequence"))
+                because: .damaged("the entry at its sequence has another checksum"))
         }
         return true
     }
 }
 
 extension PublishedState {
-    /// What a checkpoint at this sequence keeps.
+    /// Returns the content of a checkpoint at this sequence.
     ///
-    /// - Throws: `.noCheckpoint` where there can be none, and why.
+    /// - Throws: `.noCheckpoint` with the reason if there cannot be one.
     /// - Complexity: O(n) in confirmed states and overlay.
     package func checkpoint() throws(FoldbackError) -> Checkpoint {
         if let sequence = firstUnreadable {
@@ -127,6 +132,7 @@ extension PublishedState {
         return Checkpoint(log: logSection, projections: sections)
     }
 
+    /// The log's own section of a checkpoint.
     var logSection: LogSection {
         LogSection(
             sequence: sequence, through: through, nextNumber: nextNumber, chain: chain,

@@ -1,27 +1,30 @@
-/// A log folded up to some entry: the semantics and every projection's states.
+/// A log folded up to some entry: the log's own state, and the states and rows of its projections.
 ///
-/// The store goes on from it; a past view is one that stops early (F11).
+/// An open store continues from the fold of the whole log. A past view is a fold that stops early
+/// (F11).
 package struct LogFold: Sendable {
     package var state: LogState
     package var folds: [any AnyFold]
-    /// Stored projections.
+    /// The folds of the stored projections.
     package var rows: [RowFold]
-    /// The checksum of the last record, which the next one carries (L5).
+    /// The checksum of the last record. The next record contains it (L5).
     package private(set) var chain: UInt64 = 0
-    /// Bytes of the records that were taken in, from wherever this began.
+    /// The bytes of the records that were applied since this fold began, at the first entry or at a
+    /// checkpoint.
     package private(set) var recordBytes = 0
-    /// The first entry that confirmed what this code cannot read. No checkpoint is made behind it: newer
-    /// code will read it (L5).
+    /// The first entry that confirmed an event that this code cannot read.
+    ///
+    /// No checkpoint is made after it, because newer code will read the event (L5).
     package private(set) var firstUnreadable: LogSequence?
 
-    /// Before the first entry.
+    /// Creates the fold of a log before its first entry.
     package init(of storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = []) {
         let header = storage.header
         self.init(
             kind: header.kind, replica: header.replicas.current, folds: folds, rows: rows)
     }
 
-    /// Before the first entry.
+    /// Creates the fold of a log before its first entry.
     package init(
         kind: LogKind, replica: ReplicaID, folds: [any AnyFold], rows: [RowFold] = []
     ) {
@@ -30,7 +33,8 @@ package struct LogFold: Sendable {
         self.rows = rows
     }
 
-    /// At a checkpoint of the log; the projections' states are still to be restored.
+    /// Creates the fold at a checkpoint of the log. The caller still restores the projections'
+    /// states.
     init(
         of storage: any LogStorage, folds: [any AnyFold], rows: [RowFold], at log: LogSection
     ) {
@@ -44,10 +48,18 @@ package struct LogFold: Sendable {
         self.rows = rows
     }
 
-    /// Of a stored row that could not be read: what was done since the last commit is worthless.
+    /// The error of a stored row that could not be read. If set, the changes since the last commit
+    /// are invalid.
     package var failure: FoldbackError? { rows.lazy.compactMap(\.failure).first }
 
-    /// Appends an entry of which this is the record.
+    /// Applies an entry to the log's own state.
+    ///
+    /// The caller then passes the fold plan of the effects to ``perform(_:)``.
+    ///
+    /// - Parameters:
+    ///   - checksum: of the entry's record.
+    ///   - bytes: the size of the record.
+    ///   - settledIntent: the intent that ``LogState/settledIntentNeeded(by:)`` names.
     package mutating func advance(
         _ entry: Entry, at sequence: LogSequence, checksum: UInt64, bytes: Int,
         settledIntent: RecordedIntent?
@@ -57,6 +69,7 @@ package struct LogFold: Sendable {
         return state.apply(entry, at: sequence, settledIntent: settledIntent)
     }
 
+    /// Folds the plan of the entry that was applied last into all projections.
     package mutating func perform(_ plan: FoldPlan) {
         let sequence = state.sequence
         if firstUnreadable == nil, plan.confirm.contains(where: \.payload.isUnreadable) {
@@ -66,22 +79,23 @@ package struct LogFold: Sendable {
         for index in rows.indices { rows[index].perform(plan, at: sequence) }
     }
 
-    /// Takes in the records behind the present sequence, up to `last` or to the end.
+    /// Applies the records after the fold's sequence, up to `last` or to the end.
     ///
-    /// - Parameter taken: called behind each.
-    /// - Complexity: one `apply` for each confirmed event.
-    /// - Throws: `.damaged`, `.newerFormat`, naming the sequence; nothing behind it was taken in.
+    /// - Parameter applied: called after each record.
+    /// - Throws: `.damaged` or `.newerFormat` with the sequence; no record after it was applied.
+    ///   `.storage` if the log cannot be read; the errors of `applied`.
+    /// - Complexity: one `apply` for each confirmed event and projection.
     package mutating func replay(
         _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence? = nil,
-        _ taken: (inout LogFold, Effects) throws(FoldbackError) -> Void = { _, _ in }
+        _ applied: (inout LogFold, Effects) throws(FoldbackError) -> Void = { _, _ in }
     ) throws(FoldbackError) {
         var records = RecordReader(storage, behind: state.sequence, upTo: last)
         while let (sequence, bytes) = try records.next() {
-            try taken(&self, try applyRecord(bytes, at: sequence, storage, codec).effects)
+            try applied(&self, try applyRecord(bytes, at: sequence, storage, codec).effects)
         }
     }
 
-    /// Takes in the record of the next entry.
+    /// Applies the record of the next entry.
     ///
     /// - Throws: as ``replay(_:codec:upTo:_:)``.
     package mutating func applyRecord(
@@ -97,7 +111,8 @@ package struct LogFold: Sendable {
         } catch {
             throw FoldbackError(error, at: storage.path, sequence: sequence)
         }
-        // What was taken out of a history with gaps was never recorded, and the rest was decided on so.
+        // A history with gaps lacks entries on purpose, so its numbers have gaps too. When it was made,
+        // each of its entries was decided on again without the missing entries.
         if !storage.hasGaps, let reason = state.contradiction(in: record.entry) {
             throw .damaged(path: storage.path, sequence: sequence, reason: reason)
         }
@@ -114,15 +129,17 @@ package struct LogFold: Sendable {
     }
 }
 
-/// A log's records one after the other, read in bounded pieces (L8). Behind the last of a log that goes on,
-/// there may be more later.
+/// Reads the records of a log in order, in bounded pieces (L8).
+///
+/// After ``next()`` returned nil, it can return more records later if the log has grown.
 package struct RecordReader: Sendable {
     private let storage: any LogStorage
     private let last: LogSequence?
-    /// Of the record that was given out last.
+    /// The sequence of the record that was returned last.
     private var sequence: LogSequence
     private var piece: ArraySlice<(LogSequence, [UInt8])> = []
 
+    /// Reads the records after `sequence`, up to and including `last`, or to the end if it is nil.
     package init(
         _ storage: any LogStorage, behind sequence: LogSequence, upTo last: LogSequence? = nil
     ) {
@@ -131,9 +148,9 @@ package struct RecordReader: Sendable {
         self.last = last
     }
 
-    /// Nil at the end.
+    /// Returns the next record; nil at the end.
     ///
-    /// - Throws: `.damaged` where a record is missing; what the storage throws.
+    /// - Throws: `.damaged` if a record is missing; the storage's errors.
     package mutating func next() throws(FoldbackError) -> (LogSequence, [UInt8])? {
         if piece.isEmpty { try readOn() }
         guard let record = piece.popFirst() else { return nil }
@@ -149,22 +166,26 @@ package struct RecordReader: Sendable {
     private mutating func readOn() throws(FoldbackError) {
         let left = last.map { Int(clamping: $0.value - min(sequence.value, $0.value)) } ?? .max
         guard left > 0 else { return }
-        // Counted before the end is reached: a live log may have grown since.
+        // Counts the records before it reads them, because another process may append records in
+        // between.
         let count = try storage.recordCount()
         piece = try storage.records(from: sequence.next, countMax: left)[...]
-        // Where there are gaps, so many records can go beyond the last.
+        // With gaps, `left` records can end after `last`.
         if storage.hasGaps, let last { piece = piece.prefix { $0.0 <= last } }
         guard piece.isEmpty, sequence.value < UInt64(count), !storage.hasGaps else { return }
         throw .damaged(
             path: storage.path, sequence: sequence.next,
-            reason: "the log has \(count) records, and the rest cannot be found")
+            reason: "the record is missing, and the log counts \(count) records")
     }
 }
 
 extension LogStorage {
-    /// An intent that has been settled: its row, and its own entry.
+    /// Returns a settled intent: its row in table verdicts, and the intent as its entry recorded
+    /// it.
     ///
-    /// - Parameter uncommitted: what is to be written in the transaction being prepared.
+    /// - Parameter uncommitted: the changes of the transaction being prepared. They take precedence
+    ///   over the log.
+    /// - Throws: `.damaged`, `.newerFormat`, `.storage`.
     package func settledIntent(
         _ number: IntentNumber, codec: any PayloadCodec, uncommitted: WriteBatch = WriteBatch()
     ) throws(FoldbackError) -> (row: SettlementRow, recorded: RecordedIntent) {
@@ -179,7 +200,7 @@ extension LogStorage {
                 bytes, at: sequence, predecessor: nil, replicas: header.replicas, codec: codec
             ).record
             guard case .intent(let recorded) = record.entry, recorded.number == number else {
-                throw .damaged("it should be intent \(number)")
+                throw .damaged("the entry should be intent \(number)")
             }
             return (row, recorded)
         } catch {

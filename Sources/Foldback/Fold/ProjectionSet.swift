@@ -1,26 +1,39 @@
-/// A further projection on a log.
+/// A projection on a log beside the store's own; see
+/// ``Store/open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:onCatchUp:)``.
+///
+/// ```swift
+/// let store = try await Store.open(
+///     at: directory, Likes.self, also: [AdditionalProjection(Statistics.self)],
+///     confirmedBy: .downlink, durability: .durable)
+/// print(store.projected(Statistics.self).view)
+/// ```
 public struct AdditionalProjection<Event: Sendable>: Sendable {
     let type: any EventFold.Type
 
+    /// Names the projection. It must be a ``Projection`` or a ``StoredProjection``.
     public init<P: EventFold>(_ projection: P.Type) where P.Event == Event { type = projection }
 }
 
-/// The projections that stand on a log, the store's own first.
+/// The projections on a log, the store's own first.
 package struct ProjectionSet: Sendable {
     private let types: [any EventFold.Type]
     package let folds: [any AnyFold]
     package let rows: [RowFold]
-    /// Where each is among those of its kind.
+    /// For each projection, its place in `folds` or `rows`.
     private let places: [Int]
 
-    /// Traps where two different ones have one name.
+    /// Creates the set of the store's own projection and the additional projections.
+    ///
+    /// Traps if two different types have the same name, or if a type is neither a ``Projection``
+    /// nor a ``StoredProjection``.
     package init<P: EventFold>(_ projection: P.Type, _ also: [AdditionalProjection<P.Event>]) {
         let types = [P.self] + also.map(\.type)
         for (index, type) in types.enumerated() {
             for other in types[..<index] where other != type {
                 precondition(
                     other.identity.name != type.identity.name,
-                    "\(other) and \(type) are both called \(type.identity.name): name one of them")
+                    "\(other) and \(type) have the same name \(type.identity.name); rename one of them"
+                )
             }
         }
         var folds: [any AnyFold] = []
@@ -46,10 +59,12 @@ package struct ProjectionSet: Sendable {
 
     private static func fold<P: Projection>(of _: P.Type) -> any AnyFold { Fold<P>() }
 
-    /// Where the projection is among those of its kind; traps where it is not on the log at `path`.
+    /// Returns the projection's place in `folds` or `rows`. Traps if the log at `path` was not
+    /// opened with it.
     package func place(of projection: any EventFold.Type, at path: String) -> Int {
         guard let index = types.firstIndex(where: { $0 == projection }) else {
-            preconditionFailure("\(projection) is not a projection of the log \(path)")
+            preconditionFailure(
+                "the log \(path) was opened without \(projection); open the store with it")
         }
         return places[index]
     }

@@ -1,23 +1,25 @@
-/// The log at its last commit, as readers get it: one consistent value, replaced as a whole.
+/// The log at one commit, as readers get it: one consistent value, replaced as a whole by the next.
 package struct PublishedState: Sendable {
     package let sequence: LogSequence
     package let through: Position
     package let nextNumber: IntentNumber
     package let overlay: Overlay
     package let acceptedCount: Int
-    /// Undismissed, with the entries that rejected them.
+    /// Rejected intents that are neither dismissed nor retried, with the entries that rejected
+    /// them.
     package let rejections: NumberMap<IntentNumber, LogSequence>
-    /// Of the last record.
+    /// The checksum of the last record.
     package let chain: UInt64
-    /// Bytes of the records folded since the log was opened.
+    /// The bytes of the records that were folded since the log was opened.
     package let recordBytes: Int
-    /// The first entry that confirmed what this code cannot read.
+    /// The first entry that confirmed an event that this code cannot read (L5).
     package let firstUnreadable: LogSequence?
-    /// In the order in which the projections were registered.
+    /// The states of the projections whose state is a value, in the order of the ``ProjectionSet``.
     package let views: [any AnyFoldedState]
-    /// The same for stored projections.
+    /// The rows of the stored projections, in the order of the ``ProjectionSet``.
     package let rows: [FoldedRows]
 
+    /// Returns the states of the projection at `index` in `views`. Traps if it has another type.
     package func folded<P: Projection>(_: P.Type, at index: Int) -> FoldedState<P> {
         guard let folded = views[index] as? FoldedState<P> else {
             preconditionFailure("projection \(index) is not \(P.self)")
@@ -27,10 +29,10 @@ package struct PublishedState: Sendable {
 }
 
 extension LogFold {
-    /// The states as they are now, to be shared with readers.
+    /// Updates all views, and returns the states to share with readers.
     ///
-    /// - Parameter isKept: whether somebody keeps them. Otherwise they are to be looked at and let go before the
-    ///   next entry, which then changes them where they are.
+    /// - Parameter isKept: whether a reader keeps the states. If false, the caller must release
+    ///   them before the next entry, which then changes them in place.
     package mutating func makePublishedState(isKept: Bool = true) -> PublishedState {
         var views: [any AnyFoldedState] = []
         for index in folds.indices {

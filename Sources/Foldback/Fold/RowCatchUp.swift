@@ -1,18 +1,21 @@
-/// How far a stored projection that is new to a log, or of another version, has come with its entries.
+/// The progress of stored projections that get their rows from a log's entries, because they are
+/// new to it or have another version.
 public struct CatchUpProgress: Hashable, Sendable {
-    /// Entries that were folded.
+    /// The last entry whose rows are in the log.
     public let sequence: LogSequence
     /// The log's last entry.
     public let last: LogSequence
 }
 
-/// Writes rows while a log is opened, in pieces: a projection that is behind gets up with the log, and goes on
-/// behind the last piece where that is cut off.
+/// Writes the rows of stored projections while a log is opened, until they have caught up with the
+/// log.
+///
+/// It writes in pieces. If the process ends, the next opening continues after the last piece.
 struct RowCatchUp {
     private let storage: any LogStorage
     private let last: LogSequence
     private let progress: (@Sendable (CatchUpProgress) -> Void)?
-    /// Entries since the last piece.
+    /// The number of entries since the last piece.
     private var entryCount = 0
 
     init(
@@ -23,7 +26,7 @@ struct RowCatchUp {
         last = LogSequence(UInt64(try storage.recordCount()))
     }
 
-    /// Called behind each entry.
+    /// Writes a piece if enough has changed. Called after each entry.
     mutating func took(_ fold: inout LogFold) throws(FoldbackError) {
         entryCount += 1
         guard
@@ -36,7 +39,7 @@ struct RowCatchUp {
         try write(&fold)
     }
 
-    /// Writes what has changed; nothing where nobody was behind.
+    /// Writes the rows that changed. Does nothing if the rows in the log cover all entries.
     mutating func write(_ fold: inout LogFold) throws(FoldbackError) {
         entryCount = 0
         guard fold.rows.contains(where: \.isBehindLog) else { return }

@@ -1,7 +1,13 @@
-/// A stored projection as one whose state is a value: all of its rows, in memory.
+/// A stored projection as a ``Projection``: its state is a value with all of its rows, in memory.
 ///
-/// For looking into the past of a ``StoredProjection``, as replay tools do, and for the laws of
-/// FoldbackTesting: its `apply` makes this value, and the rows of a store are compared with it.
+/// ```swift
+/// let past = try await store.snapshot(of: RowsInMemory<Inbox>.self, at: 12)
+/// print(JSON(describing: past.view))
+/// ```
+///
+/// Use it to look into the past of a ``StoredProjection``, as the replay tools do. The laws of
+/// FoldbackTesting compare it with the rows of a store. Do not use it for state that does not fit
+/// in memory.
 public struct RowsInMemory<Stored: StoredProjection>: Projection {
     public typealias Event = Stored.Event
 
@@ -20,32 +26,35 @@ public struct RowsInMemory<Stored: StoredProjection>: Projection {
         for (key, value) in touched.writes { rows.set(value, at: key) }
     }
 
-    /// For an event that is to be applied, whatever becomes of it.
+    /// These rows for one call of `apply`, whose changes are not kept.
     package var touchable: TouchedRows {
         TouchedRows(StoredSchema(Stored.schema, number: 0), over: rows)
     }
 
-    /// - Parameter everything: as a store has it, behind the projection's number.
+    /// Creates the state from stored rows.
+    ///
+    /// - Parameter everything: rows and index entries; keys begin after the projection's number.
     package init(everything: [(key: [UInt8], value: [UInt8])]) {
         let prefix = StoredRow.prefix(of: 0)
         for (key, value) in everything { rows.set(.row(value), at: KeyBytes(prefix + key)) }
     }
 
-    /// Behind the projection's number: what tables and indexes have.
+    /// All rows and index entries; keys begin after the projection's number.
     package var everything: [(key: [UInt8], value: [UInt8])] {
         rows.rows.map { (Array($0.key.bytes.dropFirst(4)), $0.value) }
     }
 }
 
 extension RowsInMemory: Equatable {
-    /// By every byte, also of indexes.
+    /// Compares every byte of rows and index entries.
     public static func == (a: Self, b: Self) -> Bool {
         a.everything.elementsEqual(b.everything) { $0.key == $1.key && $0.value == $1.value }
     }
 }
 
 extension RowsInMemory: CustomReflectable {
-    /// Tables of rows; what indexes have follows from them.
+    /// Shows the tables with their rows. Index entries are left out, because they follow from the
+    /// rows.
     public var customMirror: Mirror {
         var tables: [String: [String: Any]] = [:]
         for (key, value) in everything {

@@ -1,15 +1,26 @@
-/// What a check of a whole log found; see ``Store/verify()`` and ``LogReader/verify(_:also:)``.
+/// The result of a check of a whole log; see ``Store/verify()`` and `LogReader.verify(_:also:)`.
+///
+/// ```swift
+/// let verification = try await store.verify()
+/// for finding in verification.findings { print(finding) }
+/// ```
 public struct Verification: Sendable, Hashable {
-    /// Entries that were read, checked and folded from the first one on.
+    /// The number of entries that were read, checked and folded, from the first entry on.
     public let entriesFolded: Int
-    /// Checkpoints that were compared with that fold.
+    /// The number of checkpoints that were compared with that fold.
     public let checkpointsCompared: Int
-    /// What is wrong, in the order in which it was found; at most 100 of them.
+    /// The problems, in the order in which they were found. At most 100.
     public let findings: [Finding]
-    /// Projections of which something could not be compared. States: they have no `==`, and their bytes differ,
-    /// as those of sets and dictionaries do; make them `Equatable`. Rows: those in the log are another
-    /// projection's than was asked for, or of another version, schema or codec; entries could not be folded; or
-    /// a store changed them faster than they were read.
+    /// The names of the projections with states or rows that could not be compared.
+    ///
+    /// States cannot be compared if they have no `==` and their bytes differ, as the bytes of sets
+    /// and dictionaries do. Make such states `Equatable`.
+    ///
+    /// Rows cannot be compared if
+    /// - the rows in the log belong to another projection than the check got, or to another
+    ///   version, schema or codec of it;
+    /// - entries could not be folded;
+    /// - a store changed the rows faster than the check read them.
     public let notCompared: [String]
 
     package init(
@@ -22,8 +33,10 @@ public struct Verification: Sendable, Hashable {
         self.notCompared = notCompared
     }
 
-    /// A log that could not even be opened to be checked, because it is damaged; nil where the error
-    /// says something else.
+    /// Turns the error of a log that cannot be opened for the check, because it is damaged, into a
+    /// finding.
+    ///
+    /// Nil if the error is not `.damaged`.
     public init?(_ error: FoldbackError) {
         guard case .damaged(_, let sequence, let reason) = error else { return nil }
         let place: Place = sequence.map { .entry($0) } ?? .file
@@ -32,9 +45,10 @@ public struct Verification: Sendable, Hashable {
             findings: [Finding(place: place, what: reason)])
     }
 
-    /// Nothing is wrong.
+    /// Whether the check found no problem. ``notCompared`` can still have projections.
     public var isSound: Bool { findings.isEmpty }
 
+    /// One problem in a log.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
         public let place: Place
         public let what: String
@@ -42,19 +56,22 @@ public struct Verification: Sendable, Hashable {
         public var description: String { "\(place): \(what)" }
     }
 
+    /// The part of a log that has a problem.
     @nonexhaustive
     public enum Place: Sendable, Hashable, CustomStringConvertible {
         /// The data file itself: LMDB's pages.
         case file
+        /// An entry, or its record.
         case entry(LogSequence)
         /// A row of table verdicts.
         case verdict(IntentNumber)
         /// A row of table attempts.
         case attempt(IntentNumber)
+        /// The checkpoint at this sequence.
         case checkpoint(LogSequence)
         /// A stored projection's rows.
         case rows(projection: String)
-        /// What an open store shows.
+        /// The view or rows that an open store shows.
         case view(projection: String)
 
         public var description: String {

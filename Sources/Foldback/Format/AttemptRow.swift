@@ -1,4 +1,4 @@
-/// An attempt, as the table `attempts` has it under its intent's number.
+/// The bytes of an attempt in the table `attempts`, whose key is the intent's number.
 extension Attempt {
     private static var version: UInt8 { 1 }
 
@@ -30,7 +30,7 @@ extension Attempt {
         let flags = try reader.fixed(UInt8.self)
         guard flags & ~Flag.all == 0 else { throw .newer("attempt flags \(flags)") }
         guard let count = Int(exactly: try reader.variable()), count >= 1 else {
-            throw .damaged("it counts no attempt")
+            throw .damaged("its count of attempts is not from 1 up")
         }
         let started = try reader.timestamp()
         let next = flags & Flag.next == 0 ? nil : try reader.timestamp()
@@ -38,7 +38,7 @@ extension Attempt {
         if flags & Flag.failure != 0 {
             failure = Failure(at: try reader.timestamp(), reason: try reader.sizedString())
         }
-        guard reader.isAtEnd else { throw .damaged("it goes on behind its end") }
+        guard reader.isAtEnd else { throw .damaged("it has bytes after its last field") }
         self.init(count: count, startedAt: started, failure: failure, next: next)
     }
 }

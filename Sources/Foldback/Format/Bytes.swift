@@ -1,14 +1,15 @@
-/// Writes a record's fields one after the other; numbers little-endian.
+/// Writes the fields of a stored value one after the other. Numbers are little-endian.
 package struct ByteWriter {
     package private(set) var bytes: [UInt8] = []
 
     package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
+    /// Appends a number in its fixed size.
     package mutating func fixed<T: FixedWidthInteger>(_ value: T) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// LEB128: seven bits a byte, the lowest first.
+    /// Appends a number as LEB128: seven bits in each byte, the lowest first.
     package mutating func variable(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
@@ -20,15 +21,18 @@ package struct ByteWriter {
 
     package mutating func variable<N: LogNumber>(_ number: N) { variable(number.value) }
 
+    /// Appends bytes without their count.
     package mutating func raw(_ value: some Collection<UInt8>) {
         bytes.append(contentsOf: value)
     }
 
+    /// Appends the count of the bytes, then the bytes.
     package mutating func sized(_ value: [UInt8]) {
         variable(UInt64(value.count))
         raw(value)
     }
 
+    /// Appends the text's count of UTF-8 bytes, then the bytes.
     package mutating func sized(_ value: String) {
         var copy = value
         copy.withUTF8 { utf8 in
@@ -37,7 +41,10 @@ package struct ByteWriter {
         }
     }
 
-    /// Ends the value with the checksum of what it has so far.
+    /// Appends the checksum of the bytes so far, and returns it.
+    ///
+    /// - Parameter seed: a number that depends on the value's place, so that its bytes fail in
+    ///   another.
     package mutating func seal(seed: UInt64) -> UInt64 {
         let checksum = Checksum.of(bytes.span.bytes, seed: seed)
         fixed(checksum)
@@ -45,14 +52,16 @@ package struct ByteWriter {
     }
 }
 
-/// Reads what ``ByteWriter`` wrote. Everything is checked: bytes come from a disk.
+/// Reads the fields that ``ByteWriter`` wrote. Each read is checked, because the bytes come from a
+/// disk.
 package struct ByteReader {
     private let bytes: [UInt8]
     private let end: Int
     package private(set) var offset = 0
 
     /// Opens a sealed value.
-    /// - Throws: `.damaged` if the checksum is not that of the bytes.
+    ///
+    /// - Throws: `.damaged` if the checksum does not match the bytes.
     package init(sealed bytes: [UInt8], seed: UInt64) throws(FormatError) {
         guard bytes.count >= 8 else {
             throw .damaged("it has \(bytes.count) bytes, less than a checksum")
@@ -66,13 +75,13 @@ package struct ByteReader {
         }
     }
 
-    /// Opens bytes that have been verified already.
+    /// Opens bytes that were verified before.
     package init(unsealed bytes: [UInt8]) {
         self.bytes = bytes
         end = bytes.count
     }
 
-    /// The checksum that the value ends with.
+    /// The checksum at the end of the sealed value.
     package var checksum: UInt64 {
         UInt64(
             littleEndian: bytes.span.bytes.unsafeLoadUnaligned(
@@ -137,15 +146,16 @@ package struct ByteReader {
 }
 
 extension Sequence<UInt8> {
-    /// Two digits for each byte, as `mdb_dump` has them.
+    /// The bytes as two hexadecimal digits each, like the output of `mdb_dump`.
     package var hexadecimal: String {
         map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 
-/// Why a stored value cannot be used.
+/// The reason why a stored value cannot be used.
 package enum FormatError: Error, Hashable, Sendable {
+    /// The value differs from the value that was written.
     case damaged(String)
-    /// Written by a newer Foldback.
+    /// A newer Foldback wrote the value.
     case newer(String)
 }

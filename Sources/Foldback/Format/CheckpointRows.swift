@@ -1,19 +1,21 @@
-/// A checkpoint as rows of table `checkpoints`: its sections cut into pieces, and a manifest.
+/// A checkpoint as rows of the table `checkpoints`: its sections, cut into pieces, and a manifest.
 ///
 /// ```
-/// (sequence, 0, 0)        manifest: what the sections are, and their sizes
+/// (sequence, section, piece)
+/// (sequence, 0, 0)        manifest: the sections and their sizes
 /// (sequence, 1, 0 …)      the log
-/// (sequence, 2 …, 0 …)    a projection each
+/// (sequence, 2 …, 0 …)    one section for each projection
 /// ```
 ///
-/// The manifest is written last and removed first, so one that is there has all its pieces.
+/// The manifest is written last and removed first. So if the manifest is there, all pieces are.
 package struct CheckpointRows: Sendable {
     package let manifest: CheckpointManifest
     private let sections: [[UInt8]]
 
-    /// - Complexity: O(n) in the checkpoint's bytes; a copy of them.
+    /// Encodes a checkpoint.
     ///
-    /// - Parameter format: what the store's codec makes of events.
+    /// - Parameter format: the format of the codec that read the events.
+    /// - Complexity: O(n) in the checkpoint's bytes, with one copy of them.
     package init(_ checkpoint: Checkpoint, format: EventFormat, replicas: ReplicaTable) {
         var sections = [checkpoint.log.encoded(replicas: replicas)]
         var contents = [CheckpointManifest.Section(projection: nil, of: sections[0])]
@@ -27,7 +29,7 @@ package struct CheckpointRows: Sendable {
             sequence: checkpoint.log.sequence, format: format, sections: contents)
     }
 
-    /// The rows in the order in which they are to be written: bounded pieces, then the manifest.
+    /// The rows in the order to write them: bounded pieces, then the manifest.
     package var rows: some Sequence<CheckpointRow> {
         let pieces = manifest.pieceKeys.lazy.map { key in
             CheckpointRow(key: key, bytes: piece(at: key))
@@ -54,10 +56,11 @@ package struct CheckpointRow: Sendable {
     package let bytes: [UInt8]
 }
 
-/// A row's place: in order of sequence, the manifest before the sections.
+/// The key of a checkpoint's row. Keys are in order of sequence, with the manifest before the
+/// sections.
 package struct CheckpointKey: Hashable, Comparable, Sendable {
     package let sequence: LogSequence
-    /// 0: the manifest.
+    /// The section's number; 0 for the manifest, 1 for the log, from 2 up for projections.
     package let section: UInt16
     package let piece: UInt32
 
@@ -75,7 +78,7 @@ package struct CheckpointKey: Hashable, Comparable, Sendable {
         (a.sequence, a.section, a.piece) < (b.sequence, b.section, b.piece)
     }
 
-    /// 14 bytes, big-endian.
+    /// The key as 14 bytes, big-endian.
     package var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 14)
         writer.fixed(sequence.value.bigEndian)
@@ -84,7 +87,7 @@ package struct CheckpointKey: Hashable, Comparable, Sendable {
         return writer.bytes
     }
 
-    /// The key with those bytes; nil if they are not 14.
+    /// Makes the key with these bytes, or returns nil if they are not 14.
     package init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 14 else { return nil }
         func number(_ range: Range<Int>) -> UInt64 {
@@ -95,19 +98,19 @@ package struct CheckpointKey: Hashable, Comparable, Sendable {
             piece: UInt32(number(10..<14)))
     }
 
-    /// The row's bytes do not verify in another place.
+    /// The seed of the row's checksum, so that the row's bytes fail under another key.
     var seed: UInt64 {
         Checksum.of(bytes.span.bytes, seed: 0)
     }
 }
 
-/// What a checkpoint consists of.
+/// The list of a checkpoint's sections.
 package struct CheckpointManifest: Sendable, Equatable {
     package struct Section: Sendable, Equatable {
-        /// Nil: the log itself.
+        /// The section's projection; nil for the log's own section.
         package let projection: ProjectionIdentity?
         package let bytes: Int
-        /// Of all its pieces together: they belong to this manifest.
+        /// The checksum of all pieces together, which proves that they belong to this manifest.
         package let checksum: UInt64
 
         package init(projection: ProjectionIdentity?, bytes: Int, checksum: UInt64) {
@@ -124,7 +127,7 @@ package struct CheckpointManifest: Sendable, Equatable {
     }
 
     package let sequence: LogSequence
-    /// What the events were read by that the states were folded from.
+    /// The format of the codec that read the events of the states.
     package let format: EventFormat
     package let sections: [Section]
 
@@ -134,7 +137,7 @@ package struct CheckpointManifest: Sendable, Equatable {
         self.sections = sections
     }
 
-    /// Of all sections together.
+    /// The bytes of all sections together.
     package var bytes: Int { sections.reduce(0) { $0 + $1.bytes } }
 
     package var pieceKeys: [CheckpointKey] {

@@ -1,7 +1,9 @@
 extension LogSection {
     private static let version: UInt8 = 1
 
-    /// - Parameter replicas: those of the log.
+    /// Returns the section's bytes.
+    ///
+    /// - Parameter replicas: the log's table of replicas.
     /// - Complexity: O(n) in the overlay.
     package func encoded(replicas: ReplicaTable) -> [UInt8] {
         var writer = ByteWriter()
@@ -19,8 +21,10 @@ extension LogSection {
         return writer.bytes
     }
 
-    /// An intent and its acceptance as the records that they were, but for the chain: what reads
-    /// records reads these.
+    /// Writes an intent and its acceptance as records, so that the code that reads records reads
+    /// them too.
+    ///
+    /// The records have no chain. The acceptance's record has the time of the intent.
     private static func write(
         _ intent: UnsettledIntent, to writer: inout ByteWriter, _ replicas: ReplicaTable
     ) {
@@ -62,7 +66,7 @@ extension LogSection {
         for _ in 0..<(try reader.variable()) {
             overlay.append(try Self.intent(&reader, replicas, codec))
         }
-        guard reader.isAtEnd else { throw .damaged("it goes on behind its last field") }
+        guard reader.isAtEnd else { throw .damaged("it has bytes after its last field") }
         let numbers = overlay.map(\.recorded.number)
         guard zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }),
             numbers.last.map({ $0 < nextNumber }) ?? true
@@ -77,12 +81,12 @@ extension LogSection {
     ) throws(FormatError) -> UnsettledIntent {
         let (_, entry) = try record(&reader, replicas, codec)
         guard case .intent(let recorded) = entry else {
-            throw .damaged("an entry of its overlay is no intent")
+            throw .damaged("an entry of its overlay is not an intent")
         }
         guard try reader.fixed(UInt8.self) != 0 else { return UnsettledIntent(recorded) }
         let (sequence, answer) = try record(&reader, replicas, codec)
         guard case .acknowledged(let answer) = answer, answer.number == recorded.number else {
-            throw .damaged("intent \(recorded.number) in it is accepted by no acknowledgement")
+            throw .damaged("intent \(recorded.number) in it has no acknowledgement of its own")
         }
         let acceptance = Acceptance(
             position: answer.position, replacement: answer.replacement, sequence: sequence)
@@ -103,7 +107,9 @@ extension LogSection {
 extension ProjectionSection {
     private static let version: UInt8 = 1
 
-    /// - Complexity: O(n) in the state; a copy of it.
+    /// Returns the section's bytes.
+    ///
+    /// - Complexity: O(n) in the state, with one copy of it.
     package func encoded() -> [UInt8] {
         var writer = ByteWriter(capacity: state.count + 16 + faults.count * 64)
         writer.fixed(Self.version)

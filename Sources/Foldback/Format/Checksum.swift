@@ -1,7 +1,7 @@
 /// XXH64, the 64-bit checksum of the log's values (L5).
 ///
-/// Finds damage; it is no defence against somebody who forges. Written after the description of the
-/// algorithm at github.com/Cyan4973/xxHash, doc/xxhash_spec.md 0.2.0; the tests hold its vectors.
+/// It finds damage, but does not protect against forgery. The code follows the description of the
+/// algorithm at github.com/Cyan4973/xxHash, doc/xxhash_spec.md 0.2.0. The tests use its vectors.
 package enum Checksum {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -9,7 +9,9 @@ package enum Checksum {
     private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
     private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-    /// - Complexity: O(n), some gigabytes a second.
+    /// Returns the checksum of the bytes.
+    ///
+    /// - Complexity: O(n), at some gigabytes in a second.
     package static func of(_ bytes: RawSpan, seed: UInt64) -> UInt64 {
         bytes.withUnsafeBytes { of($0, seed: seed) }
     }

@@ -1,11 +1,10 @@
 extension Record {
-    /// Reads a record back.
+    /// Reads a record.
     ///
     /// - Parameters:
-    ///   - predecessor: the checksum of the record before where it is known; else the chain is not
-    ///     checked.
-    ///   - codec: for the events; those it cannot read are kept as bytes (L5).
-    /// - Returns: the record, and the checksum that it ends with.
+    ///   - predecessor: the checksum of the record before; nil to skip the check of the chain.
+    ///   - codec: reads the events. Events that it cannot read are kept as bytes (L5).
+    /// - Returns: the record, and the checksum at its end.
     /// - Throws: `.damaged`, or `.newer` for a format, kind or flag that this code does not know.
     package static func decoded(
         _ bytes: [UInt8], at sequence: LogSequence, predecessor: UInt64?,
@@ -35,12 +34,13 @@ extension Record {
             reader: reader, flags: flags, format: format, replicas: replicas, codec: codec)
         let stamp = Stamp(sequence: sequence, time: time)
         let entry = try body.entry(kind, stamp, replica, info)
-        guard body.reader.isAtEnd else { throw .damaged("it goes on behind its last field") }
+        guard body.reader.isAtEnd else { throw .damaged("it has bytes after its last field") }
         let record = Record(stamp: stamp, replica: replica, info: info, entry: entry)
         return (record, reader.checksum)
     }
 
-    /// The checksum that a record's bytes end with, unverified; nil where they are too few.
+    /// Returns the checksum at the end of a record's bytes, without verifying it; nil if there are
+    /// fewer than 8 bytes.
     package static func checksum(of bytes: [UInt8]) -> UInt64? {
         guard bytes.count >= 8 else { return nil }
         return bytes.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -62,7 +62,7 @@ extension Record {
     }
 }
 
-/// The part of a record behind its header.
+/// Reads the part of a record after its header.
 private struct BodyReader {
     var reader: ByteReader
     let flags: UInt8

@@ -1,10 +1,13 @@
 extension Record {
-    /// The record's bytes.
+    /// Returns the record's bytes.
     ///
     /// - Parameters:
-    ///   - predecessor: the checksum of the record before, 0 for the first: a chain (L5).
-    ///   - replicas: those of the log.
-    /// - Returns: the bytes, and the checksum that they end with.
+    ///   - predecessor: the checksum of the record before, which makes the chain; 0 for the first
+    ///     (L5).
+    ///   - replicas: the log's table of replicas.
+    /// - Returns: the bytes, and the checksum at their end.
+    /// - Precondition: `replicas` has the record's replica, and `info` has at most
+    ///   ``Limits/infoBytesMax`` encoded bytes.
     package func encoded(
         predecessor: UInt64, replicas: ReplicaTable
     ) -> (bytes: [UInt8], checksum: UInt64) {
@@ -13,7 +16,9 @@ extension Record {
         guard let index = replicas.index(of: replica) else {
             preconditionFailure("replica \(replica) is not in the log's table")
         }
-        precondition(info.count <= Limits.infoBytesMax, "info was not checked")
+        precondition(
+            info.count <= Limits.infoBytesMax,
+            "the info has \(info.count) bytes, and its caller did not check them")
         var writer = ByteWriter(capacity: RecordFormat.headerBytes + 64 + payloadBytes)
         writer.fixed(RecordFormat.version)
         writer.fixed(kind.rawValue)
@@ -30,7 +35,7 @@ extension Record {
         return (writer.bytes, checksum)
     }
 
-    /// The bytes that `info` takes in a header, of which there may be ``Limits/infoBytesMax``.
+    /// Returns the bytes of `info` in a header. At most ``Limits/infoBytesMax`` are allowed.
     package static func encoded(info: [String: String]) -> [UInt8] {
         var writer = ByteWriter()
         for (key, value) in info.sorted(by: { ExactString($0.key) < ExactString($1.key) }) {
@@ -49,7 +54,7 @@ extension Record {
         }
     }
 
-    /// All events of one record have one format: they come from one codec at one time.
+    /// The format of the record's events. All have the same, because one codec wrote them.
     private var eventFormat: EventFormat? {
         switch entry {
         case .intent(let intent): intent.payload.format

@@ -1,5 +1,4 @@
-/// One record of the log: an entry with its header, as the article "File format" describes it byte by
-/// byte (L5).
+/// One record of the log: an entry with its header (L5). <doc:FileFormat> describes each byte.
 ///
 /// ```
 ///  0        1     2      3      4              6        8     16           24       26
@@ -23,12 +22,14 @@ package struct Record: Sendable {
     }
 }
 
-/// What a record's header says about the bytes behind it.
+/// The numbers and flags in a record's header.
 enum RecordFormat {
     static let version: UInt8 = 1
     static let headerBytes = 26
 
-    /// Kinds 7 to 63 are kept for Foldback, 64 to 127 for its other parts; 0 and 128 to 255 are never
+    /// The kind of an entry.
+    ///
+    /// 7 to 63 are reserved for Foldback, 64 to 127 for its other parts. 0 and 128 to 255 are never
     /// used.
     enum Kind: UInt8 {
         case intent = 1
@@ -66,16 +67,20 @@ enum RecordFormat {
         static let all: UInt8 = 1
     }
 
-    /// How an event of a batch names its origin.
+    /// The form of an event's origin in a batch.
     enum OriginTag {
         static let none: UInt8 = 0
-        /// One of this log's own replica ids, by index.
+        /// An intent of this log. The replica id is an index into the log's table.
         static let own: UInt8 = 1
+        /// An intent of another log. The replica id is written out.
         static let other: UInt8 = 2
     }
 }
 
 extension ReplicaTable {
+    /// Returns the replica id that a record names.
+    ///
+    /// - Throws: `.damaged` if the table does not have the index.
     package func name(at index: UInt16) throws(FormatError) -> ReplicaID {
         guard index < names.count else { throw .damaged("it names an unknown replica \(index)") }
         return names[Int(index)]

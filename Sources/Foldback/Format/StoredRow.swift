@@ -1,10 +1,12 @@
-/// Rows of stored projections as table `rows` has them: the row's bytes, then a checksum that its key goes
-/// into, so that a row in another's place is noticed (L5).
+/// The bytes of a stored projection's row in the table `rows`: the row, then a checksum (L5).
+///
+/// The row's key is part of the checksum, so a row under another row's key is detected.
 package enum StoredRow {
     private static let checksumBytes = 8
-    /// Behind every place in a schema.
+    /// The prefix of the faults' keys, after each place in a schema.
     private static let faults: [UInt8] = [0xFF, 0xFF]
 
+    /// Returns the row with its checksum.
     package static func sealed(_ bytes: [UInt8], at key: KeyBytes) -> [UInt8] {
         var sealed: [UInt8] = []
         sealed.reserveCapacity(bytes.count + checksumBytes)
@@ -14,7 +16,9 @@ package enum StoredRow {
         return sealed
     }
 
-    /// How many of the bytes are the row's.
+    /// Returns the number of the row's own bytes, without the checksum.
+    ///
+    /// - Throws: `.damaged` if the checksum does not match.
     package static func opened(_ sealed: RawSpan, at key: KeyBytes) throws(FormatError) -> Int {
         let count = sealed.byteCount - checksumBytes
         guard count >= 0 else {
@@ -28,7 +32,7 @@ package enum StoredRow {
         return count
     }
 
-    /// Of the projection that has the row; nil: the key is too short to be a row's.
+    /// Returns the number of the projection that has the row; nil if the key is too short.
     package static func number(of key: KeyBytes) -> UInt32? {
         guard key.bytes.count >= prefixBytes else { return nil }
         return key.bytes.prefix(prefixBytes).reduce(0) { $0 << 8 | UInt32($1) }
@@ -38,15 +42,16 @@ package enum StoredRow {
         Checksum.of(key.bytes.span.bytes, seed: 0)
     }
 
-    /// The projection's number.
+    /// The bytes of the projection's number in a key.
     package static let prefixBytes = 4
 
-    /// What all keys of a projection begin with.
+    /// Returns the prefix of all keys of a projection.
     package static func prefix(of number: UInt32) -> [UInt8] {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }
 
-    /// Faults lie behind the projection's rows, by the order in which they came.
+    /// Returns the key of a fault. Faults are after the projection's rows, in the order of their
+    /// entries.
     package static func faultKey(_ number: UInt32, _ index: Int) -> KeyBytes {
         KeyBytes(faultPrefix(number) + withUnsafeBytes(of: UInt64(index).bigEndian) { Array($0) })
     }
@@ -54,20 +59,22 @@ package enum StoredRow {
     package static func faultPrefix(_ number: UInt32) -> [UInt8] { prefix(of: number) + faults }
 }
 
-/// A stored projection as table `projections` has it under its number: whose rows these are, and up to
-/// which entry they stand.
+/// A stored projection's row in the table `projections`, under its number. It names the projection
+/// that made the rows, and the entry up to which they are folded.
 package struct StoredRowsHeader: Equatable, Sendable {
-    /// Format 1 has no format of events.
+    /// The readable formats of this header. Format 1 lacks the format of the events.
     private static let formats: ClosedRange<UInt8> = 1...2
-    /// Of a schema that nobody has.
+    /// A schema that no projection has. It marks rows that are being removed.
     private static let schemaOfDropped = "being removed"
 
     package let number: UInt32
     package let identity: ProjectionIdentity
-    /// The tables and indexes in words.
+    /// The text that describes the tables and indexes.
     package let schema: String
-    /// Of the store's codec: another one makes other rows of the same entries. None where it is not known.
+    /// The format of the store's codec; `.none` if unknown. Another codec makes other rows of the
+    /// same entries.
     package let format: EventFormat
+    /// The entry up to which the rows are folded.
     package let sequence: LogSequence
 
     package init(
@@ -81,7 +88,7 @@ package struct StoredRowsHeader: Equatable, Sendable {
         self.sequence = sequence
     }
 
-    /// The same while the rows are being removed.
+    /// The header while the rows are being removed.
     package var dropped: StoredRowsHeader {
         StoredRowsHeader(
             number: number, identity: identity, schema: Self.schemaOfDropped, format: .none,
@@ -90,7 +97,7 @@ package struct StoredRowsHeader: Equatable, Sendable {
 
     package var isDropped: Bool { schema == Self.schemaOfDropped }
 
-    /// Of rows whose header is missing, or damaged.
+    /// Returns a header for rows whose header is missing or damaged.
     package static func unknown(_ number: UInt32) -> StoredRowsHeader {
         StoredRowsHeader(
             number: number, identity: ProjectionIdentity(name: ExactString(""), version: 0),
@@ -128,11 +135,11 @@ package struct StoredRowsHeader: Equatable, Sendable {
     }
 }
 
-/// What a transaction writes of one stored projection.
+/// The rows, faults and header of one stored projection that one transaction writes.
 package struct RowBatch: Sendable {
     package let rows: [(key: KeyBytes, value: RowValue)]
     package let faults: [Fault]
-    /// How many faults there were before these.
+    /// The number of faults before these.
     package let firstFault: Int
     package let header: StoredRowsHeader
 

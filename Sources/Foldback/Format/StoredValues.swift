@@ -1,9 +1,9 @@
-/// How an intent stands that has been settled, as the table `verdicts` has it under its number.
+/// An intent's settlement in the table `verdicts`, under its number.
 ///
-/// The row stays when the server's word brings the intent back into the overlay: it tells where the
-/// intent's own entry is, which replaying needs.
+/// If an acknowledgement brings the intent back into the overlay (F7), the row stays with a nil
+/// verdict. Replay reads from the row where the intent's own entry is.
 package struct SettlementRow: Equatable, Sendable {
-    /// Nil: it is back in the overlay (F7).
+    /// The settlement; nil if the intent is back in the overlay (F7).
     package let verdict: Settlement?
     package let intentSequence: LogSequence
     package let verdictSequence: LogSequence
@@ -51,18 +51,19 @@ package struct SettlementRow: Equatable, Sendable {
     }
 }
 
-/// What a log is, as its table `log` has it under "header".
+/// The log's kind and identity, in the table `log` under the key "header".
 package struct LogHeader: Equatable, Sendable {
-    /// Counts up when a table or record changes so that older code must not touch the log.
+    /// The format of the log. It is incremented when older code must not open the log.
     package static let format: UInt16 = 1
     package static let key = "header"
 
     package let kind: LogKind
     package var replicas: ReplicaTable
-    /// The data file, when a store opened it last: a copy is another file (L11).
+    /// The data file when a store last opened it. A copy is a different file (L11).
     package var file: FileFingerprint
-    /// The file beside it that the last store made which wrote to the log, and the one before: so that
-    /// a data file that was overwritten by an older one is noticed, though it is the same file.
+    /// The marker file of the last store that wrote to the log, then the marker file before it.
+    ///
+    /// They detect a data file that was overwritten in place by an older copy (L11).
     package var marks: [FileFingerprint]
 
     package init(
@@ -117,10 +118,10 @@ package struct LogHeader: Equatable, Sendable {
     }
 }
 
-/// What tells a file from its copies: inode, and birth in nanoseconds since 1970, 0 where the file
-/// system keeps none.
+/// The inode and birth time of a file, which distinguish it from its copies.
 package struct FileFingerprint: Equatable, Sendable {
     package let inode: UInt64
+    /// Nanoseconds since 1970; 0 if the file system has no birth times.
     package let birth: UInt64
 
     package init(inode: UInt64, birth: UInt64) {
@@ -128,7 +129,7 @@ package struct FileFingerprint: Equatable, Sendable {
         self.birth = birth
     }
 
-    /// There is no such file.
+    /// The fingerprint of an absent file.
     package static let none = FileFingerprint(inode: 0, birth: 0)
 }
 

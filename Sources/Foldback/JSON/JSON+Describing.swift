@@ -7,10 +7,13 @@ import HashTreeCollections
 #endif
 
 extension JSON {
-    /// Any value as JSON, for people and tools: stored properties by name, dictionaries by key, sets in order, cases
-    /// by name. Equal values give equal JSON whatever they were made from. It cannot be read back.
+    /// Describes any value as JSON, for people and tools.
     ///
-    /// - Complexity: O(n) in the value's parts; parts more than 24 levels deep are shown as text.
+    /// It has stored properties by name, dictionaries by key, sets sorted, and enum cases by name.
+    /// Equal values make equal JSON, however they were built. The JSON cannot be turned back into
+    /// the value. Parts more than 24 levels deep are text.
+    ///
+    /// - Complexity: O(n) in the value's parts.
     public init(describing value: Any) { self = Self.described(value, depth: 0) }
 
     private static let describedDepthMax = 24
@@ -29,7 +32,7 @@ extension JSON {
             return object(
                 mirror.children.enumerated().map { place, child in
                     let pair = Array(Mirror(reflecting: child.value).children)
-                    // A mirror of one's own may have anything here.
+                    // A type with its own mirror may have any children here.
                     guard pair.count == 2 else {
                         return (child.label ?? "\(place)", inner(child.value))
                     }
@@ -50,7 +53,7 @@ extension JSON {
         }
     }
 
-    /// Where two have one name, the last one stands.
+    /// Makes an object. If two members have one name, the last wins.
     private static func object(_ members: [(String, JSON)]) -> JSON {
         var object = Object()
         for (name, value) in members { object[ExactString(name)] = value }
@@ -65,7 +68,7 @@ extension JSON {
         }
     }
 
-    /// JSON has no infinity, and two that are no number would differ from each other.
+    /// Infinity and NaN become text: JSON lacks them, and NaN does not equal itself.
     private static func described(_ number: Double) -> JSON {
         number.isFinite ? .double(number) : .string("\(number)")
     }
@@ -93,10 +96,11 @@ extension JSON {
 }
 
 extension JSON {
-    /// What ``init(describing:)`` has at a place.
+    /// Returns the part of ``init(describing:)`` at a place, or nil if there is none.
     ///
-    /// - Complexity: of stored properties, and of dictionaries by strings or whole numbers, only what the place
-    ///   names is looked at; any other collection on the way is made JSON as a whole.
+    /// - Complexity: in structs and in dictionaries by strings, UUIDs or whole numbers, it reads
+    ///   only the member on the path. It turns any other collection on the path into JSON as a
+    ///   whole.
     package static func described(_ value: Any, at place: JSONPointer) -> JSON? {
         described(value, at: place.names[...], depth: 0)
     }
@@ -116,13 +120,14 @@ extension JSON {
     }
 }
 
-/// A collection of which a member can be had by the name that it is shown by.
+/// A collection that finds a member by the name that ``JSON/init(describing:)`` gives it.
 package protocol MembersByName {
-    /// Nil where only a look at all of them tells; nil within: it has none of that name.
+    /// Returns the member with this name. The inner value is nil if no member has it. The
+    /// result is nil if only a search through all members can tell.
     func member(named name: ExactString) -> Any??
 }
 
-/// A dictionary, whichever.
+/// Any dictionary type.
 package protocol MembersByKey: MembersByName, Collection where Element == (key: Key, value: Value) {
     associatedtype Key: Hashable
     associatedtype Value
@@ -132,7 +137,8 @@ package protocol MembersByKey: MembersByName, Collection where Element == (key: 
 extension MembersByKey {
     package func member(named name: ExactString) -> Any?? {
         Key.named(name).map { key in
-            // A string is found by another one that is equal and has other bytes.
+            // `String` keys compare by canonical equivalence, so the key found may have other
+            // bytes.
             guard let key, let place = index(forKey: key), self[place].key.isNamed(name) else {
                 return nil
             }
@@ -146,8 +152,8 @@ extension Dictionary: MembersByKey {}
 extension TreeDictionary: MembersByKey {}
 
 extension Hashable {
-    /// The key that is shown by that name; nil within: there is none. Nil of a type of which nobody knows, before all
-    /// keys are looked at.
+    /// Returns the key that has this name. The inner value is nil if no key can have it. The result
+    /// is nil for a key type whose names are not known without a look at all keys.
     fileprivate static func named(_ name: ExactString) -> Self?? {
         switch self {
         case is String.Type: .some(name.string as? Self)
@@ -159,7 +165,8 @@ extension Hashable {
         }
     }
 
-    /// Whether it is shown by just that name: `é` can be written in two ways, a number with zeros before it.
+    /// Returns whether the key has exactly this name. A text like `é` has two forms, and a number
+    /// may have leading zeros.
     fileprivate func isNamed(_ name: ExactString) -> Bool {
         switch self {
         case let string as String: ExactString(string) == name
@@ -169,7 +176,7 @@ extension Hashable {
     }
 }
 
-/// A type that gives its own JSON, for ``JSON/init(describing:)``.
+/// A type that makes its own JSON for ``JSON/init(describing:)``.
 package protocol JSONRepresentable {
     var json: JSON { get }
 }

@@ -1,6 +1,6 @@
-/// What a log has, as JSON: the form of the command line and of files.
+/// Values of a log as JSON, in the form of the command line and of files.
 extension JSON {
-    /// A sequence, position or intent's number.
+    /// Returns a sequence, a position or an intent's number as JSON.
     public static func of(_ number: some LogNumber) -> JSON {
         Int64(exactly: number.value).map(JSON.integer) ?? .digits(String(number.value))
     }
@@ -11,7 +11,7 @@ extension JSON {
         ["replica": .string(id.replica.name), "intent": .of(id.number)]
     }
 
-    /// The value, where this is a whole number from 0 up to 64 bits.
+    /// The value of a whole number from 0 to 2^64 - 1; nil for anything else.
     public var unsignedValue: UInt64? {
         switch self {
         case .integer(let value): UInt64(exactly: value)
@@ -20,7 +20,7 @@ extension JSON {
         }
     }
 
-    /// An event as it is in a log; bytes that are no JSON as a list of numbers.
+    /// Makes JSON of an event's bytes in a log. Bytes that are not JSON become a list of numbers.
     package init(logged bytes: [UInt8]) {
         do { self = try JSON(parsing: bytes) } catch {
             self = ["bytes": .array(bytes.map { .integer(Int64($0)) })]

@@ -1,19 +1,20 @@
-/// Why some bytes are no JSON value.
+/// The reason why bytes are not a JSON value.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Bytes before the place.
+    /// The number of bytes before the error.
     public let offset: Int
     public let reason: String
     public var description: String { "\(reason) at byte \(offset)" }
 }
 
 extension JSON {
-    /// How deep arrays and objects may lie in one another.
+    /// The deepest allowed nesting of arrays and objects.
     public static let depthMax = 512
 
-    /// Parses one JSON value (RFC 8259) in UTF-8, with nothing but white space around it.
+    /// Parses one JSON value (RFC 8259) in UTF-8, with only white space around it.
     ///
-    /// Stricter than the RFC needs: two members of one name are an error, for nobody can say which was
-    /// meant; half a surrogate pair is one, for it is no text.
+    /// The parser is stricter than the RFC. Two members with one name are an error, because it is
+    /// unknown which one is meant. Half of a surrogate pair is an error, because it is not text. A
+    /// double that is too large is an error.
     public init(parsing bytes: [UInt8]) throws(JSONError) {
         var parser = JSONParser(bytes)
         self = try parser.document()
@@ -33,7 +34,7 @@ private struct JSONParser {
         skipSpace()
         let value = try value()
         skipSpace()
-        guard offset == bytes.count else { throw error("something follows the value") }
+        guard offset == bytes.count else { throw error("text follows the value") }
         return value
     }
 
@@ -81,7 +82,7 @@ private struct JSONParser {
         switch JSON.Object.of(members) {
         case .success(let object): return object
         case .failure(let twice):
-            throw JSONError(offset: start, reason: "the member \"\(twice.name)\" is there twice")
+            throw JSONError(offset: start, reason: "the member \"\(twice.name)\" appears twice")
         }
     }
 
@@ -119,7 +120,7 @@ private struct JSONParser {
         var isWhole = true
         if skip(".") {
             isWhole = false
-            guard skipDigits() > 0 else { throw error("a digit is missing behind the point") }
+            guard skipDigits() > 0 else { throw error("a digit is missing after the point") }
         }
         if skip("e") || skip("E") {
             isWhole = false
@@ -195,7 +196,7 @@ private struct JSONParser {
         case UInt8(ascii: "r"): text.append(0x0D)
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "u"): text.append(contentsOf: try scalar().utf8)
-        default: throw error("no escape is written like this")
+        default: throw error("the escape is unknown")
         }
     }
 

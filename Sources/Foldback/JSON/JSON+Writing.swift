@@ -1,6 +1,8 @@
 extension JSON: CustomStringConvertible {
-    /// Why the value is none that JSON text can have, and parsing would give back; nil if it
-    /// is one. The parser makes no such values, code can.
+    /// The reason why JSON text cannot represent the value so that parsing returns it; nil if it
+    /// can.
+    ///
+    /// The parser never makes such a value, but code can.
     var flaw: String? { flaw(depthLeft: Self.depthMax) }
 
     private func flaw(depthLeft: Int) -> String? {
@@ -10,7 +12,7 @@ extension JSON: CustomStringConvertible {
         case .digits(let digits):
             let isLong = Int64(digits) == nil && !digits.drop { $0 == "-" }.hasPrefix("0")
             let isNumber = (try? JSON(parsing: digits)) == self
-            return isLong && isNumber ? nil : "\(digits) is no whole number of more than 64 bits"
+            return isLong && isNumber ? nil : "\(digits) is not a whole number of more than 64 bits"
         case .array(let elements): return Self.flaw(of: elements, depthLeft: depthLeft)
         case .object(let object):
             return Self.flaw(of: object.members.lazy.map(\.value), depthLeft: depthLeft)
@@ -25,11 +27,13 @@ extension JSON: CustomStringConvertible {
         return nil
     }
 
-    /// The value as JSON text in UTF-8: members ordered by the bytes of their names, no spaces, nothing
-    /// escaped that need not be. Equal values have equal bytes.
+    /// The value as JSON text in UTF-8.
+    ///
+    /// Members are in order of their names' bytes. There are no spaces and no unnecessary escapes.
+    /// Equal values have equal bytes.
     public var encoded: [UInt8] {
         var bytes: [UInt8] = []
-        // Most events are smaller, so that they are written without moving.
+        // Most events are smaller, so the array does not grow.
         bytes.reserveCapacity(128)
         write(to: &bytes)
         return bytes

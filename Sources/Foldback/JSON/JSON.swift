@@ -1,23 +1,25 @@
-/// A JSON value in which whole numbers stay whole, whatever their size, and members are told apart by
-/// their bytes. Numbers with a fraction or an exponent are doubles; the order of members is not kept.
+/// A JSON value with exact whole numbers of any size, and members that differ if their names' bytes
+/// do.
 ///
-/// Foundation's decoder gives objects as `[String: …]`, in which "é" and "e" + U+0301 are one key, and
-/// numbers in which 1 and 1.0 are one; documents need both told apart.
+/// Numbers with a fraction or an exponent are doubles. The order of members is not kept.
+///
+/// Foundation's decoder cannot replace this type. It makes objects `[String: …]`, where "é" and "e"
+/// + U+0301 are one key, and it does not distinguish 1 from 1.0. Documents need both distinctions.
 public enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// A whole number of at most 64 bits.
+    /// A whole number of at most 64 bits, sign included.
     case integer(Int64)
     /// A number with a fraction or an exponent.
     case double(Double)
-    /// A whole number of more than 64 bits, as its digits.
+    /// A whole number that does not fit in 64 bits, as its digits.
     case digits(String)
     case string(ExactString)
     case array([JSON])
     case object(Object)
 
-    /// An object's members, ordered by the bytes of their names. Finding a member is O(log n), adding
-    /// one O(n).
+    /// An object's members in order of their names' bytes. To find a member is O(log n), to add a
+    /// member O(n).
     public struct Object: Sendable, Hashable {
         public private(set) var members: [(name: ExactString, value: JSON)] = []
 
@@ -25,7 +27,7 @@ public enum JSON: Sendable, Hashable {
 
         struct Duplicate: Error { let name: ExactString }
 
-        /// An object of members in any order. O(n log n).
+        /// Makes an object of members in any order. O(n log n).
         static func of(_ members: [(name: ExactString, value: JSON)]) -> Result<Object, Duplicate> {
             var object = Object()
             object.members = members
@@ -61,7 +63,7 @@ public enum JSON: Sendable, Hashable {
         }
 
         private func place(of name: ExactString) -> Int {
-            // Objects are mostly read and written in order.
+            // Members are mostly added in order, so compare with the last one first.
             guard let last = members.last, !(last.name < name) else { return members.count }
             var low = 0
             var high = members.count
@@ -106,7 +108,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 extension JSON {
     public static func string(_ value: String) -> JSON { .string(ExactString(value)) }
 
-    /// The member, where this is an object that has it.
+    /// The member with this name; nil if this is not an object or lacks the member.
     public subscript(name: ExactString) -> JSON? {
         guard case .object(let object) = self else { return nil }
         return object[name]
@@ -137,8 +139,9 @@ extension JSON {
         return value
     }
 
-    /// This value changed by `patch` as RFC 7396 says: objects member by member, null removes, anything
-    /// else replaces.
+    /// Returns this value changed by a JSON merge patch (RFC 7396).
+    ///
+    /// Objects are merged member by member, null removes a member, and any other value replaces it.
     public func merged(with patch: JSON) -> JSON {
         guard case .object(let changes) = patch else { return patch }
         var result = objectValue ?? Object()

@@ -1,12 +1,12 @@
-/// A place in a JSON value, as RFC 6901 has it: `/post/likes`, `/tags/0`; empty for the whole. In a name `~1`
-/// stands for `/`, `~0` for `~`.
+/// A place in a JSON value (RFC 6901), such as `/post/likes` or `/tags/0`. The empty pointer is the
+/// whole value. In a name, `~1` represents `/` and `~0` represents `~`.
 public struct JSONPointer: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let names: [ExactString]
 
     public init(_ names: [ExactString]) { self.names = names }
 
-    /// Nil where the text is no pointer: it has to be empty or begin with `/`, and have `~` only in `~0` and
-    /// `~1`.
+    /// Makes a pointer, or returns nil if the text is not one. A pointer is empty or begins with
+    /// `/`, and has `~` only in `~0` and `~1`.
     public init?(_ text: String) {
         var names: [ExactString] = []
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -25,10 +25,10 @@ public struct JSONPointer: Hashable, Comparable, Sendable, CustomStringConvertib
         }.joined()
     }
 
-    /// The place of that name in this one.
+    /// Returns the place with this name inside of this place.
     public func appending(_ name: ExactString) -> JSONPointer { JSONPointer(names + [name]) }
 
-    /// In the order of names, what is around before what is in it.
+    /// Orders by names. A place is before the places inside of it.
     public static func < (a: Self, b: Self) -> Bool { a.names.lexicographicallyPrecedes(b.names) }
 
     private static func unescaped(_ part: Substring) -> String? {
@@ -50,7 +50,7 @@ public struct JSONPointer: Hashable, Comparable, Sendable, CustomStringConvertib
 }
 
 extension JSON {
-    /// The value there; nil where there is none.
+    /// The value at the place; nil if there is none.
     public subscript(at pointer: JSONPointer) -> JSON? { self[pointer.names[...]] }
 
     subscript(names: ArraySlice<ExactString>) -> JSON? {

@@ -1,7 +1,7 @@
-/// What became of an intent, as one entry of the log says it.
+/// The fate of an intent, as one entry of the log says it.
 public struct Answer: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
-        /// The server took it; its effect will come by the downlink (F3).
+        /// The server acknowledged it. The downlink will deliver its effect (F3).
         case accepted
         /// Its effect is in confirmed state.
         case confirmed
@@ -21,6 +21,6 @@ public struct Answer: Hashable, Sendable {
 
     public let intent: IntentNumber
     public let content: Content
-    /// The entry that says so.
+    /// The entry of the answer.
     public let sequence: LogSequence
 }

@@ -1,19 +1,20 @@
-/// What is known of sending an intent to the authority: kept beside the log, for no fold needs it (F1).
+/// The attempts to send one intent to the authority. They are kept beside the log because no fold
+/// needs them (F1).
 public struct Attempt: Hashable, Sendable {
-    /// How often sending was begun, from 1 up. Counted before anything leaves, so an attempt that never
-    /// came so far is counted as well.
+    /// The number of attempts that were begun, from 1 up. An attempt is counted before anything
+    /// leaves the device, so the count includes attempts that sent nothing.
     public let count: Int
-    /// When the last one was begun.
+    /// The time when the last attempt was begun.
     public let startedAt: Timestamp
-    /// Why the last one that came to an end brought no answer; nil while none has.
+    /// The failure of the last attempt that ended; nil while none has ended.
     public let failure: Failure?
-    /// Not to be tried again before; nil: as soon as it can be.
+    /// The earliest time for the next attempt; nil for as soon as possible.
     public let next: Timestamp?
 
-    /// An attempt that came to nothing.
+    /// The failure of an attempt that ended without an answer.
     public struct Failure: Hashable, Sendable {
         public let at: Timestamp
-        /// At most 1,024 bytes; what is longer is cut.
+        /// The reason, cut to at most 1,024 bytes.
         public let reason: String
 
         public init(at time: Timestamp, reason: String) {
@@ -23,7 +24,7 @@ public struct Attempt: Hashable, Sendable {
     }
 
     public init(count: Int, startedAt: Timestamp, failure: Failure? = nil, next: Timestamp? = nil) {
-        precondition(count >= 1, "an attempt that was begun \(count) times")
+        precondition(count >= 1, "an attempt's count is from 1 up, not \(count)")
         self.count = count
         self.startedAt = startedAt
         self.failure = failure
@@ -31,11 +32,11 @@ public struct Attempt: Hashable, Sendable {
     }
 }
 
-/// Attempts by the pending intents that they are for.
+/// Attempts by the number of their pending intent.
 package typealias Attempts = NumberMap<IntentNumber, Attempt>
 
 extension String {
-    /// The longest beginning of whole scalars that has at most so many bytes of UTF-8.
+    /// Returns the longest prefix of whole Unicode scalars with at most `bytesMax` bytes of UTF-8.
     package func cut(toBytes bytesMax: Int) -> String {
         guard utf8.count > bytesMax else { return self }
         var end = utf8.index(startIndex, offsetBy: bytesMax)

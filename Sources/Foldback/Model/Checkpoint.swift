@@ -1,5 +1,6 @@
-/// What must be known at a sequence, so that opening does not fold from the first entry (section 5 of
-/// the design). It is a function of the entries up to there, whenever it is written.
+/// The data needed at a sequence so that opening does not fold from the first entry.
+///
+/// It is a function of the entries up to that sequence, whenever it is written (L4).
 package struct Checkpoint: Sendable {
     package let log: LogSection
     package let projections: [ProjectionSection]
@@ -10,15 +11,15 @@ package struct Checkpoint: Sendable {
     }
 }
 
-/// What the log itself is at a checkpoint, whatever stands on it.
+/// The log's own state at a checkpoint, without projections.
 package struct LogSection: Sendable {
     package let sequence: LogSequence
     package let through: Position
     package let nextNumber: IntentNumber
-    /// The checksum of the record at `sequence`, which the next one carries.
+    /// The checksum of the record at `sequence`, which the next record contains.
     package let chain: UInt64
     package let overlay: [UnsettledIntent]
-    /// Undismissed, with the entries that rejected them.
+    /// The listed rejections, each with the sequence of its entry.
     package let rejections: NumberMap<IntentNumber, LogSequence>
 
     package init(
@@ -34,11 +35,12 @@ package struct LogSection: Sendable {
     }
 }
 
-/// One projection's confirmed state at a checkpoint. Its view is not kept: the overlay makes it.
+/// One projection's confirmed state at a checkpoint. The view is not stored, because it is folded
+/// from the overlay.
 package struct ProjectionSection: Sendable {
     package let identity: ProjectionIdentity
     package let faults: [Fault]
-    /// As the projection's state codec wrote it.
+    /// The state as the projection's state codec wrote it.
     package let state: [UInt8]
 
     package init(identity: ProjectionIdentity, faults: [Fault], state: [UInt8]) {
@@ -48,7 +50,8 @@ package struct ProjectionSection: Sendable {
     }
 }
 
-/// Which code folded a state: another gets its own by folding the log.
+/// The name and version of the projection that folded a state. A projection with another identity
+/// does not use the state and folds the log.
 package struct ProjectionIdentity: Hashable, Sendable, CustomStringConvertible {
     package let name: ExactString
     package let version: UInt32
@@ -61,12 +64,12 @@ package struct ProjectionIdentity: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(name) version \(version)" }
 }
 
-/// A confirmed event that a projection could not apply; it was skipped and the log went on (F9).
+/// A confirmed event that a projection could not apply. It was skipped, and folding continued (F9).
 public struct Fault: Sendable, Hashable {
-    /// The entry that brought it.
+    /// The entry that confirmed the event.
     public let sequence: LogSequence
     public let origin: EventContext.Origin
-    /// What `apply`, or the codec, said.
+    /// The error of `apply` or of the codec.
     public let reason: String
 
     package init(sequence: LogSequence, origin: EventContext.Origin, reason: String) {

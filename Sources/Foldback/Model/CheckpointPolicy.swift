@@ -1,22 +1,27 @@
-/// When checkpoints are written, and which are kept.
+/// The rules for when checkpoints are written and which are kept.
 ///
-/// Opening folds what came after the newest checkpoint, and a past view what came after the newest one
-/// before it. So each entry costs its share of a checkpoint once, and all openings less.
+/// Opening folds the entries after the newest checkpoint. A past view folds the entries after the
+/// newest checkpoint before it. Each entry pays its share of a checkpoint once; every opening is
+/// faster.
 public struct CheckpointPolicy: Hashable, Sendable {
-    /// A checkpoint is due when so many entries …
+    /// A checkpoint is due after this many entries, or after ``bytesMax`` bytes.
     public let entriesMax: Int
-    /// … or so many bytes of records have come since the last one, and at least twice the bytes that
-    /// one had: writing checkpoints costs at most half of what writing the log does.
+    /// A checkpoint is due after this many bytes of records since the last checkpoint, or after
+    /// ``entriesMax`` entries.
+    ///
+    /// In both cases the records since then must have at least twice the last checkpoint's bytes.
+    /// So writing checkpoints costs at most half as much as writing the log.
     public let bytesMax: Int
-    /// The newest two are kept, and of the older ones one for so many entries at least. Larger
-    /// checkpoints lie farther apart: one of n bytes stands for at least n / 16 entries.
+    /// The least distance in entries between older checkpoints that are kept. The newest two are
+    /// always kept. A checkpoint of n bytes is at least n / 16 entries after the kept checkpoint
+    /// before it.
     public let spacing: Int
 
-    /// All from 1 up.
+    /// Makes a policy from limits of at least 1.
     public init(entriesMax: Int, bytesMax: Int, spacing: Int) {
         precondition(
             entriesMax >= 1 && bytesMax >= 1 && spacing >= 1,
-            "a policy of \(entriesMax) entries, \(bytesMax) bytes, \(spacing) apart")
+            "a policy's limits are from 1 up, not \(entriesMax), \(bytesMax), \(spacing)")
         self.entriesMax = entriesMax
         self.bytesMax = bytesMax
         self.spacing = spacing
@@ -24,18 +29,23 @@ public struct CheckpointPolicy: Hashable, Sendable {
 
     public static let automatic = CheckpointPolicy(
         entriesMax: 4_096, bytesMax: 1 << 20, spacing: 8_192)
-    /// Only those that ``Store/checkpoint()`` asks for.
+    /// Writes checkpoints only when the app calls ``Store/checkpoint()``.
     public static let manual = CheckpointPolicy(
         entriesMax: .max, bytesMax: .max, spacing: 8_192)
 
-    /// - Parameter lastBytes: of the newest checkpoint; 0 with none.
+    /// Returns whether a checkpoint is due.
+    ///
+    /// - Parameters:
+    ///   - entries: the entries since the newest checkpoint.
+    ///   - bytes: the bytes of their records.
+    ///   - lastBytes: the newest checkpoint's bytes; 0 if there is none.
     package func isDue(entries: Int, bytes: Int, lastBytes: Int) -> Bool {
         (entries >= entriesMax || bytes >= bytesMax) && bytes / 2 >= lastBytes
     }
 
-    /// The checkpoints that need not be kept.
+    /// Returns the checkpoints to remove.
     ///
-    /// - Parameter stored: whole ones, by sequence ascending, with their bytes.
+    /// - Parameter stored: the complete checkpoints by ascending sequence, with their bytes.
     package func superseded(
         among stored: [(sequence: LogSequence, bytes: Int)]
     ) -> [LogSequence] {
@@ -51,13 +61,13 @@ public struct CheckpointPolicy: Hashable, Sendable {
     }
 }
 
-/// What opening a log, or looking at its past, found of checkpoints.
+/// The checkpoint that opening a log, or a past view, started from.
 public struct ReplayStart: Hashable, Sendable {
-    /// The checkpoint that folding began at; 0: the first entry.
+    /// The checkpoint's sequence; 0 if folding started at the first entry.
     public let checkpoint: LogSequence
-    /// Entries that were folded since.
+    /// The number of entries folded after the checkpoint.
     public let entriesFolded: Int
-    /// Newer checkpoints that could not be used, and why. What they cover was folded again.
+    /// Newer checkpoints that could not be used, with the reasons. Their entries were folded again.
     public let refused: [RefusedCheckpoint]
 
     package init(checkpoint: LogSequence, entriesFolded: Int, refused: [RefusedCheckpoint]) {
@@ -66,7 +76,8 @@ public struct ReplayStart: Hashable, Sendable {
         self.refused = refused
     }
 
-    /// Those that are damaged: the log is whole, and its disk should not be trusted.
+    /// The refused checkpoints that are damaged. The log itself is intact, but do not trust its
+    /// disk.
     public var warnings: [RefusedCheckpoint] {
         refused.filter { checkpoint in
             if case .damaged = checkpoint.reason { true } else { false }
@@ -78,19 +89,19 @@ public struct ReplayStart: Hashable, Sendable {
 public struct RefusedCheckpoint: Hashable, Sendable, CustomStringConvertible {
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
-        /// Its bytes are not what was written, or pieces are missing.
+        /// Its bytes differ from the bytes that were written, or pieces are missing.
         case damaged(String)
-        /// Written by a newer Foldback.
+        /// A newer Foldback wrote it.
         case newerFormat(String)
-        /// A projection has another version, or was not there when it was written.
+        /// It has no state of this projection in its present version.
         case lacks(projection: String)
-        /// Its states were folded from events as another codec, or another version of it, reads them.
+        /// Its states were folded from events that another codec, or another version of it, read.
         case otherCodec(EventFormat)
         /// A projection's state codec could not read the state.
         case unreadable(String)
     }
 
-    /// Nil where the whole table cannot be read.
+    /// The checkpoint's sequence; nil if the whole table cannot be read.
     public let sequence: LogSequence?
     public let reason: Reason
 

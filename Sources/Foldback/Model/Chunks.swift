@@ -1,6 +1,8 @@
-/// Which elements of a list to try to take out: half of them, quarters, … single ones, each size
-/// from the back. Behind what was taken out it goes on where it was, so a list of n elements of which k
-/// must stay takes about 4k log2(n) attempts.
+/// The ranges of a list that a minimizer tries to remove: halves, quarters, and so on down to
+/// single elements. Each size goes from the end of the list to its start.
+///
+/// After a removal the next range is before the removed one. If k of n elements must stay, the
+/// search takes about 4k log2(n) attempts.
 package struct Chunks {
     private var count: Int
     private var size: Int
@@ -12,6 +14,7 @@ package struct Chunks {
         end = count
     }
 
+    /// Returns the next range to try, or nil after the last.
     package mutating func next() -> Range<Int>? {
         while end == 0 {
             guard size > 1 else { return nil }
@@ -23,8 +26,10 @@ package struct Chunks {
         return start..<end
     }
 
-    /// To be called when the last range was taken out, with the elements that are left: others behind it
-    /// may be gone as well.
+    /// Records that the last range was removed.
+    ///
+    /// - Parameter count: the number of elements that are left. Elements after the range may be
+    ///   gone too.
     package mutating func removed(leaving count: Int) {
         self.count = count
         end = min(end, count)

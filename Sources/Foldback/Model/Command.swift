@@ -1,14 +1,14 @@
-/// What comes in by one of the two doors: the app's commands, the authority's answers and batches.
+/// A command of the app, or an answer or batch of the authority.
 package enum Command: Sendable {
     case record(Proposal)
     case change(IntentNumber, IntentCommand)
     case acknowledge(IntentNumber, position: Position?, replacement: Payload?)
     case reject(IntentNumber, Rejection)
-    /// `through` nil: the highest position of the events.
+    /// A batch. If `through` is nil, it is the highest position of the events.
     case confirm([Confirmed], through: Position?)
 
-    /// The numbers of this log's own intents that are named, and have to be looked up where they are
-    /// settled.
+    /// Returns the numbers of this log's own intents that the command names. The caller of
+    /// ``LogState/decision(for:settled:time:)`` looks up those that are settled.
     package func named(in replicas: ReplicaTable) -> [IntentNumber] {
         switch self {
         case .record: []
@@ -22,7 +22,7 @@ package enum Command: Sendable {
     }
 }
 
-/// An intent that somebody wants to record.
+/// An intent that the app wants to record.
 package struct Proposal: Sendable {
     package let payload: Payload
     package let isConfirmOnly: Bool
@@ -40,28 +40,32 @@ package struct Proposal: Sendable {
     }
 }
 
-/// What becomes of a command.
+/// The result of a command, decided by ``LogState``.
 package enum Decision: Sendable {
-    /// This entry is appended.
+    /// Append this entry.
     case append(Entry)
-    /// An intent with the same once key is in the overlay (F14). Retrying it dismisses the rejection.
+    /// Return the intent in the overlay that has the same once key (F14). For a retry, also append
+    /// the entry that dismisses the rejection.
     case join(IntentNumber, appending: Entry?)
-    /// Nothing changes, because the intent stands so already (F7).
+    /// Append nothing: the answer cannot change an intent in this state (F7).
     case ignore(IntentState)
-    /// Nothing changes, because the batch brings nothing new (F6).
+    /// Append nothing: the batch has nothing new (F6).
     case ignoreBatch
+    /// Append nothing, and report the refusal to the caller.
     case refuse(Refusal)
 }
 
-/// Why a command cannot be carried out on this log; nothing is appended.
+/// The reason why a command cannot be carried out on this log.
 package enum Refusal: Hashable, Sendable {
     case unknownIntent(IntentNumber)
     case notPending(IntentNumber, IntentState)
-    /// `isDismissed`: it was rejected, and is dismissed or retried already.
+    /// The intent has no listed rejection. If `isDismissed`, its rejection was dismissed or
+    /// retried.
     case notRejected(IntentNumber, IntentState, isDismissed: Bool)
     case positionBelowOne
     case throughBelowPosition(through: Position, highest: Position)
-    /// An acknowledgement log takes neither positions nor batches (F2, F4).
+    /// An acknowledgement log accepts no positions (F4).
     case positionInAcknowledgementLog
+    /// An acknowledgement log accepts no batches (F2).
     case batchInAcknowledgementLog
 }

@@ -1,43 +1,52 @@
-/// What an entry does beyond the bookkeeping: the actions that come out of ``LogState``.
+/// The work that an entry causes outside of ``LogState``.
 package struct Effects: Sendable {
-    /// Intents that left the overlay or changed their verdict.
+    /// New settlements, for the table `verdicts`.
     package var verdicts: [SettlementChange] = []
-    /// Intents that are back in the overlay: their verdict no longer holds (F7).
+    /// Intents that returned to the overlay, so that their settlement no longer holds (F7).
     package var reopened: [IntentNumber] = []
-    /// Intents whose state changed, for those who wait for an answer.
+    /// Intents whose state changed, so that callers who wait for an answer resume.
     package var answered: [IntentNumber] = []
     package var fold = FoldPlan()
 }
 
+/// A new settlement of one intent.
 package struct SettlementChange: Sendable {
     package let number: IntentNumber
     package let verdict: Settlement
-    /// The intent's own entry; nil where only the verdict changes and the log knows it.
+    /// The intent's own entry; nil if the intent was settled before, so that the table has it.
     package let intentSequence: LogSequence?
-    /// The entry that said so; nil where only a dismissal is noted.
+    /// The entry of the answer; nil for a dismissal, which keeps the rejection's entry.
     package let verdictSequence: LogSequence?
 }
 
-/// What the projections have to do.
+/// The work that an entry causes in every projection.
 ///
-/// The view is the fold of one list: the events of confirmed state, then those of the overlay. An
-/// entry that only moves the border between the two leaves the view as it is; any other change is
-/// folded again from the first place where the list has changed.
+/// The view is the fold of one list: the confirmed events, then the events of the overlay.
+///
+/// ```
+///  confirmed events  |  overlay
+///  a  b  c           |  4  5  6       the view folds a b c 4 5 6
+///  a  b  c  4        |  5  6          fast-forward: the list is the same (unchanged)
+///  a  b  c           |  4  6          5 is rejected: fold 6 again (roll back from 5)
+///  a  b  c  d        |  4  5  6       d is new: fold 4 5 6 again (rebase)
+/// ```
 package struct FoldPlan: Sendable {
-    /// To be applied to confirmed state, in this order.
+    /// The events to apply to confirmed state, in this order.
     package var confirm: [Folded] = []
     package var view = ViewChange.unchanged
-    /// Intents that are no longer in the overlay.
+    /// The intents that left the overlay, ascending.
     package var removed: [IntentNumber] = []
 }
 
+/// The work that an entry causes in a view.
 package enum ViewChange: Sendable {
+    /// The view folds the same list of events as before.
     case unchanged
-    /// The overlay has this one more, at its end.
+    /// The overlay has this new intent at its end: apply it.
     case apply(UnsettledIntent)
-    /// The overlay changed at this intent: fold it again from there.
+    /// The overlay changed at this intent: fold the overlay again from there.
     case rollBack(from: IntentNumber)
-    /// Confirmed state changed under the overlay: fold all of it again.
+    /// Confirmed state changed below the overlay: fold the whole overlay again.
     case rebase
 }
 

@@ -1,17 +1,20 @@
-/// What one entry of the log says (design: section 2).
+/// The content of one record of the log.
 package enum Entry: Sendable {
+    /// A new intent; it can also dismiss the rejection that it retries (F14).
     case intent(RecordedIntent)
     case acknowledged(Acknowledged)
     case changed(IntentNumber, IntentChange)
     case confirmed(ConfirmedBatch)
 }
 
-/// The server accepted an intent.
+/// The server's acknowledgement of an intent.
 package struct Acknowledged: Sendable {
     package let number: IntentNumber
+    /// The position of the intent's effect at the server; nil if unknown (F3).
     package let position: Position?
+    /// The event that the server applied in place of the recorded one; nil if it applied that.
     package let replacement: Payload?
-    /// Confirmed by this very entry, not only accepted (F3, F4).
+    /// Whether this entry confirms the intent, not only accepts it (F3, F4).
     package let settles: Bool
 
     package init(
@@ -24,13 +27,13 @@ package struct Acknowledged: Sendable {
     }
 }
 
-/// Confirmed events as the server sent them (F5), and what they settled here.
+/// Confirmed events as the server sent them (F5), and the intents of this log that they confirm.
 package struct ConfirmedBatch: Sendable {
-    /// In the order in which they were sent.
+    /// The events in the order in which the server sent them.
     package let events: [Confirmed]
     package let through: Position
-    /// The intents of this log that the batch confirmed, ascending: so that an answer can be read
-    /// from its entry alone (F15).
+    /// The intents of this log that the batch confirms, ascending. They are kept so that answers
+    /// can be read from the entry alone (F15).
     package let settled: [IntentNumber]
 
     package init(events: [Confirmed], through: Position, settled: [IntentNumber]) {
@@ -44,6 +47,7 @@ package struct ConfirmedBatch: Sendable {
 package struct Confirmed: Sendable {
     package let position: Position
     package let payload: Payload
+    /// The intent that the event comes from, of any replica; nil if it comes from none.
     package let origin: IntentID?
 
     package init(position: Position, payload: Payload, origin: IntentID?) {
@@ -52,18 +56,19 @@ package struct Confirmed: Sendable {
         self.origin = origin
     }
 
-    /// What a projection may know beside the event (F12).
+    /// The context that a projection gets with the event (F12).
     package var context: EventContext {
         EventContext(origin.map(EventContext.Origin.intent) ?? .position(position))
     }
 }
 
 extension [Confirmed] {
-    /// What counts against the limit of a batch: payloads, and about what each has beside it.
+    /// The bytes that count against the limit of a batch: the payloads, and 32 for each event's
+    /// other fields.
     package var limitedBytes: Int { reduce(0) { $0 + $1.payload.bytes.count + 32 } }
 }
 
-/// Where and when an entry stands.
+/// The sequence and time of an entry.
 package struct Stamp: Sendable {
     package let sequence: LogSequence
     package let time: Timestamp

@@ -1,10 +1,11 @@
-/// All that a projection may know beside the event itself, and the same on every replica (F12): no
-/// clock, no randomness, not whether the event is still pending.
+/// Everything that a projection gets besides the event. It is the same on every replica (F12).
+///
+/// It has no clock and no randomness, and does not say whether the event is still pending.
 public struct EventContext: Hashable, Sendable {
     public enum Origin: Hashable, Sendable {
         /// The intent that the event comes from, pending or confirmed, here or on another replica.
         case intent(IntentID)
-        /// The event's place in the server's order, where it comes from no intent.
+        /// The event's place in the server's order, for an event that comes from no intent.
         case position(Position)
     }
 
@@ -12,13 +13,16 @@ public struct EventContext: Hashable, Sendable {
 
     public init(_ origin: Origin) { self.origin = origin }
 
-    /// An id for something that the event creates: unique for this origin and index, and the same
-    /// whenever and wherever the event is applied. Where a server makes several events of one intent, or
-    /// gives several one position, they share an origin: their indices must differ.
+    /// Returns an id for something that the event creates.
     ///
-    /// The prediction and the server's own event for the same intent thus make the same id, so a list
-    /// keeps its row when the intent is confirmed.
-    /// - Parameter index: tells several things made by one event apart.
+    /// The id is unique for this origin and index, and the same whenever and wherever the event is
+    /// applied. So the prediction and the server's own event for one intent make the same id, and a
+    /// list keeps its row when the intent is confirmed.
+    ///
+    /// Several events of one intent, or at one position, share an origin. Then their indices must
+    /// differ.
+    ///
+    /// - Parameter index: distinguishes several things that one event creates.
     public func id(_ index: Int = 0) -> String {
         switch origin {
         case .intent(let intent): "\(intent.replica).\(intent.number).\(index)"

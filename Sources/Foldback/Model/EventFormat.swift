@@ -1,10 +1,12 @@
-/// Which codec wrote an event, and in which version; each record of the log has it (L5).
+/// The codec that wrote an event, and its version. Each record of the log has it (L5).
 public struct EventFormat: Hashable, Sendable, CustomStringConvertible {
-    /// 0: no event, in records that have none. 1: JSON. 2 to 127 are kept for Foldback. 128 to 255 are the
-    /// app's own, which gives each of its codecs a number that it never uses for another.
+    /// The codec's number: 0 in records without an event, 1 for JSON, 2 to 127 reserved for
+    /// Foldback.
+    ///
+    /// 128 to 255 belong to the app. It must never use the number of one codec for another.
     public let codec: UInt8
-    /// The version of what the codec writes, from 1; the app counts it up when older bytes are to be read in
-    /// another way.
+    /// The version of the codec's bytes, from 1. The app increments it if older bytes must be read
+    /// in a different way.
     public let version: UInt16
 
     public init(codec: UInt8, version: UInt16) {
@@ -14,10 +16,10 @@ public struct EventFormat: Hashable, Sendable, CustomStringConvertible {
 
     public static let json = EventFormat(codec: 1, version: 1)
 
-    /// Of what has no events.
+    /// The format of records without an event.
     package static let none = EventFormat(codec: 0, version: 0)
 
-    /// The numbers of codecs that apps may choose.
+    /// The codec numbers that apps may choose.
     package static let appCodecs: ClosedRange<UInt8> = 128...255
 
     public var description: String { "codec \(codec), version \(version)" }

@@ -1,8 +1,8 @@
-/// A string that equals another when their UTF-8 bytes are the same.
+/// A string that equals another string only if their UTF-8 bytes are equal.
 ///
-/// Swift's `String` says more: there "é" equals "e" followed by U+0301. Keys, fields and names in a
-/// log are data of somebody else, and two that differ in bytes are two. Ordered by bytes, which is the
-/// order of code points.
+/// Swift's `String` compares by canonical equivalence: "é" equals "e" followed by U+0301. Keys,
+/// fields and names in a log come from outside, so names with different bytes must stay different.
+/// The order is by bytes, which is the order of code points.
 public struct ExactString: Sendable, ExpressibleByStringInterpolation,
     CustomStringConvertible
 {
@@ -17,7 +17,8 @@ public struct ExactString: Sendable, ExpressibleByStringInterpolation,
     public init(stringLiteral value: String) { self.init(value) }
     public var description: String { string }
 
-    /// The bytes; native storage is always contiguous.
+    /// Calls `body` with the bytes. Native storage is always contiguous, so the copy is only a
+    /// fallback.
     private func withBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
         if let result = string.utf8.withContiguousStorageIfAvailable(body) { return result }
         return Array(string.utf8).withUnsafeBufferPointer(body)

@@ -1,9 +1,9 @@
 extension FoldbackError: CustomStringConvertible {
-    /// What happened, to what, and what to do: one line.
+    /// One line that says what happened, to what, and what to do.
     public var description: String {
         switch self {
         case .locked(let path, let holder): "the log at \(path) is in use: \(holder)"
-        case .missing(let path): "there is no log at \(path); check the path"
+        case .missing(let path): "no log exists at \(path); check the path"
         case .notALog(let path, let reason):
             "\(path) is not a Foldback log (\(reason)); choose another directory"
         case .kindDiffers(let path, let existing, let asked):
@@ -11,36 +11,36 @@ extension FoldbackError: CustomStringConvertible {
                 + "the kind is fixed when a log is created"
         case .newerFormat(let path, let sequence, let found):
             "the log at \(path) was written by a newer Foldback (\(found)\(Self.at(sequence))); "
-                + "use that version, nothing was changed"
+                + "nothing was changed, use that version"
         case .damaged(let path, let sequence, let reason):
             "the log at \(path) is damaged\(Self.at(sequence)): \(reason); "
                 + "nothing was changed, restore a backup or send the log to its developers"
         case .unsupportedLibrary(let version):
             "liblmdb \(version) is not supported; install 0.9.24, 0.9.25, or 0.9.32 or later of 0.9"
         case .inapplicable(let reason):
-            "the event does not apply to the present view: \(reason); "
+            "the event does not apply to the current view: \(reason); "
                 + "change it, or record it with force"
         case .unknownIntent(let number): "no intent \(number) was ever recorded in this log"
         case .notPending(let number, let state):
-            "intent \(number) is \(state.rawValue), and only a pending one can be withdrawn"
+            "intent \(number) is \(state.rawValue), and only a pending intent can be withdrawn"
         case .mayHaveLeft(let number):
             "intent \(number) may have reached the server already and cannot be withdrawn; "
-                + "record an event that takes it back"
+                + "record an event that reverses it"
         case .notRejected(let number, let state, let isDismissed):
             "intent \(number) is \(isDismissed ? "dismissed or retried already" : state.rawValue), "
-                + "and only a rejection in the list can be dismissed or retried"
-        case .invalidBatch(let reason): "the server's answer cannot be taken: \(reason)"
+                + "and only a listed rejection can be dismissed or retried"
+        case .invalidBatch(let reason): "the server's answer is invalid for this log: \(reason)"
         case .tooLarge(let what, let bytes, let bytesMax):
-            "\(what) has \(bytes) bytes, and a log takes at most \(bytesMax); make it smaller"
+            "\(what) has \(bytes) bytes, and a log accepts at most \(bytesMax); make it smaller"
         case .notEncodable(let reason): "the event cannot be encoded: \(reason)"
-        case .cancelled: "the task was cancelled before anything was recorded"
+        case .cancelled: "the task was canceled before anything was recorded"
         case .beyondEnd(let sequence, let last):
             "sequence \(sequence) is not there yet; the last is \(last)"
         case .doesNotFollow(let sequence, let reason):
-            "entry \(sequence) does not follow from those before it: \(reason)"
+            "entry \(sequence) cannot follow the entries before it: \(reason)"
         case .invalidEdit(let reason): "the edit cannot be made: \(reason)"
         case .notEmpty(let path, let count):
-            "the log at \(path) has \(count) entries, and only an empty one can be filled; "
+            "the log at \(path) has \(count) entries, and only an empty log can be filled; "
                 + "choose another directory"
         case .noCheckpoint(let reason): "no checkpoint was written: \(reason)"
         case .closed(let path): "the store of the log at \(path) is closed; open it again"

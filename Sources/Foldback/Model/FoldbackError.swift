@@ -1,110 +1,121 @@
-/// What can go wrong, and how the log stands afterwards.
+/// An error of a log or store, with the state that it leaves.
 ///
-/// Bugs of the caller's that a type cannot rule out are here as well as failures of the world;
-/// answers of the server are not: they are values (``Answer``).
+/// The cases are failures of the outside world, and mistakes of the caller that types cannot
+/// prevent. The server's answers are not errors. They are values (``Answer``).
 @nonexhaustive
 public enum FoldbackError: Error, Sendable {
     // MARK: Opening
 
-    /// Another store has the log open: one log has one writer (L8).
+    /// Another store or a reader has the log open. A log has one writer at a time (L8).
     case locked(path: String, holder: LockHolder)
-    /// There is no log at the path, and this call creates none.
+    /// The path has no log, and this call does not create one.
     case missing(path: String)
-    /// What is at the path is no log of Foldback's, and was left as it is.
+    /// The path has files that are not a Foldback log. They were left unchanged.
     case notALog(path: String, reason: String)
-    /// The log's kind was fixed when it was created (F2).
+    /// The log was created with another kind, and the kind cannot change (F2).
     case kindDiffers(path: String, existing: LogKind, asked: LogKind)
-    /// Written by a newer Foldback; nothing was changed, and nothing is lost (L5).
+    /// A newer Foldback wrote the log. Nothing was changed, and nothing is lost (L5).
     case newerFormat(path: String, sequence: LogSequence?, found: String)
-    /// A stored value is not what was written. Nothing was changed or skipped (L5).
+    /// A stored value differs from the value that was written. Nothing was changed or skipped (L5).
     case damaged(path: String, sequence: LogSequence?, reason: String)
-    /// This version of liblmdb has known faults or another file format.
+    /// The installed liblmdb has known faults or another file format.
     case unsupportedLibrary(version: String)
 
     // MARK: Commands; nothing was appended
 
-    /// `apply` threw for an event that was to be recorded (F9).
+    /// `apply` threw for the event to record (F9).
     case inapplicable(reason: String)
+    /// This log never recorded an intent with this number.
     case unknownIntent(IntentNumber)
+    /// Only a pending intent can be withdrawn (F7).
     case notPending(IntentNumber, state: IntentState)
-    /// Sending the intent has begun, so the authority may have it: it cannot be withdrawn any more, only
-    /// answered (F7).
+    /// Sending the intent has begun, so the authority may have it. The intent can be answered, but
+    /// no longer withdrawn (F7).
     case mayHaveLeft(IntentNumber)
+    /// Only a listed rejection can be dismissed or retried (F14). `isDismissed` is true if it was
+    /// dismissed or retried before.
     case notRejected(IntentNumber, state: IntentState, isDismissed: Bool)
-    /// A position or a batch that this log cannot take; says why (F2 to F5).
+    /// This log cannot accept the position or batch, for the given reason (F2 to F5).
     case invalidBatch(reason: String)
-    /// An event, key, message or `info` is larger than a log takes.
+    /// An event, batch, key, code, message or `info` is larger than a log accepts.
     case tooLarge(what: String, bytes: Int, bytesMax: Int)
     /// The codec could not encode an event.
     case notEncodable(reason: String)
-    /// The task was cancelled before its command was queued (L3).
+    /// The task was canceled before its command was queued (L3).
     case cancelled
-    /// The view at a sequence beyond the log's end was asked for.
+    /// The requested sequence is after the log's last entry.
     case beyondEnd(LogSequence, last: LogSequence)
 
     // MARK: Histories
 
-    /// An entry of a ``RecordedHistory`` cannot come behind those before it, and why.
+    /// An entry of a `RecordedHistory` cannot follow the entries before it, for the given reason.
     case doesNotFollow(LogSequence, reason: String)
-    /// An edit of a history is of an entry or intent that it does not have, or not any more, and which.
+    /// An edit names an entry or intent that the history does not have, or no longer has.
     case invalidEdit(reason: String)
-    /// A history can only be imported into a log without entries; nothing was changed.
+    /// A history can only be imported into a log without entries. Nothing was changed.
     case notEmpty(path: String, entryCount: Int)
 
     // MARK: Checkpoints
 
-    /// No checkpoint can be made, and why. Opening folds from the one before, or from the first entry.
+    /// No checkpoint was written, for the given reason. Opening folds from the checkpoint before,
+    /// or from the first entry.
     case noCheckpoint(reason: String)
 
     // MARK: The store
 
     /// The store is closed.
     case closed(path: String)
-    /// The store was opened before a fork and is used in the child; it is the parent's (L8).
+    /// The store was opened before a fork and was used in the child. It belongs to the parent (L8).
     case usedAfterFork(path: String)
     /// Reading or writing failed. Nothing was recorded by this call.
     case storage(StorageFailure)
-    /// The commit failed in a way that leaves open whether it is on disk (L6). The store takes no more
-    /// commands; after closing and opening it again, ``Store/intent(_:)`` tells whether the log has
-    /// the intent.
+    /// The commit failed, and may or may not be on disk (L6). The store refuses further commands.
+    /// Close it and open it again; then ``Store/intent(_:)`` reports whether the log has the
+    /// intent.
     case outcomeUnknown(intent: IntentNumber?, StorageFailure)
-    /// An earlier commit failed and the store takes no more commands until it is closed and opened
-    /// again; nothing was recorded by this call. The last committed view can still be read (L6); rows
-    /// only where the file does not have the failed commit.
+    /// An earlier commit failed, and the store refuses commands until it is closed and opened
+    /// again. Nothing was recorded by this call.
+    ///
+    /// The last committed view can still be read (L6). Rows can still be read unless the failed
+    /// commit reached the file.
     case latched(StorageFailure)
 }
 
-/// Who has a log that cannot be opened.
+/// The holder of a log that cannot be opened.
 public enum LockHolder: Hashable, Sendable {
     case thisProcess
-    /// Its process id where it is known.
+    /// Another process, with its process id if known.
     case process(Int32?)
-    /// A process is reading the closed log; it does so for moments only, but for verifying.
+    /// A process that reads the closed log. It holds the log only for moments, except while it
+    /// verifies.
     case reader
 }
 
-/// A failure of the disk, the file system or LMDB beneath a log.
+/// A failure of the disk, the file system or LMDB below a log.
 public struct StorageFailure: Error, Hashable, Sendable {
     @nonexhaustive
     public enum Reason: Hashable, Sendable {
-        /// Free space, close the store and open it again: writing goes on.
+        /// The disk is full. Free some space, close the store and open it again to continue
+        /// writing.
         case diskFull(freeBytes: UInt64)
-        /// The file has reached what this process may write (setrlimit(2), `ulimit -f`).
+        /// The file reached the largest size that this process may write (setrlimit(2), `ulimit
+        /// -f`).
         case fileSizeLimit(bytes: UInt64)
-        /// The system's error number.
+        /// A system call failed with this error number.
         case system(errno: Int32)
-        /// A page of the file is not what it should be.
+        /// A page of the file is damaged.
         case damagedFile
-        /// Every slot for readers is taken: 126 reads at once, or processes that died while reading.
+        /// All 126 reader slots are in use, by reads at the same time or by processes that died
+        /// while reading.
         case tooManyReaders
         case other
     }
 
     public let path: String
     public let reason: Reason
-    /// The operation, the table and LMDB's own words.
+    /// The operation, the table and LMDB's own message.
     public let detail: String
-    /// Whether the disk may hold what was being written.
+    /// Whether the failed write may be on disk.
     package let leavesOutcomeUnknown: Bool
 
     package init(path: String, reason: Reason, detail: String, leavesOutcomeUnknown: Bool) {
@@ -116,7 +127,7 @@ public struct StorageFailure: Error, Hashable, Sendable {
 }
 
 extension FoldbackError {
-    /// Why a command was refused, as its caller hears it.
+    /// Makes the error that the caller of a refused command gets.
     package init(_ refusal: Refusal) {
         self =
             switch refusal {
@@ -131,7 +142,7 @@ extension FoldbackError {
             case .positionInAcknowledgementLog:
                 .invalidBatch(reason: "a log that acknowledgements confirm has no positions")
             case .batchInAcknowledgementLog:
-                .invalidBatch(reason: "a log that acknowledgements confirm takes no batches")
+                .invalidBatch(reason: "a log that acknowledgements confirm accepts no batches")
             }
     }
 }

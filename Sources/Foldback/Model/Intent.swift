@@ -1,33 +1,35 @@
-/// How far an intent has come.
+/// The state of an intent.
 ///
 /// ```
 /// pending ──▶ accepted ──▶ confirmed
 ///    │            ▲             ▲
-///    ├──▶ rejected┤─────────────┤   the server's word overrides (F7)
+///    ├──▶ rejected┤─────────────┤   the server overrides (F7)
 ///    └──▶ withdrawn ────────────┘
 /// ```
 public enum IntentState: String, Hashable, Sendable, CaseIterable {
-    /// Recorded here, no answer yet.
+    /// Recorded here, without an answer.
     case pending
-    /// Acknowledged by the server, its effect not yet come by the downlink: still in the overlay.
+    /// Acknowledged by the server, but still in the overlay because the downlink has not yet
+    /// delivered its effect (F3).
     case accepted
     /// Its effect is in confirmed state.
     case confirmed
-    /// Refused by the server; folded no longer.
+    /// Refused by the server, and no longer folded.
     case rejected
-    /// Taken back by the app before it left; folded no longer.
+    /// Taken back by the app before it was sent, and no longer folded.
     case withdrawn
 
-    /// Confirmed, rejected or withdrawn.
+    /// Whether the intent is confirmed, rejected or withdrawn.
     public var isSettled: Bool { self != .pending && self != .accepted }
 }
 
-/// Why the server refused an intent. Only its definite answer is one; giving up or being offline
-/// is not (A4).
+/// The server's refusal of an intent.
+///
+/// Only a definite answer of the server is a rejection. Giving up or being offline is not (A4).
 public struct Rejection: Hashable, Sendable {
-    /// For programs, like "forbidden"; nil if the server gave none.
+    /// A code for programs, like "forbidden"; nil if the server sent none.
     public let code: String?
-    /// For people and log files.
+    /// A text for people and log files.
     public let message: String
 
     public init(code: String? = nil, message: String) {
@@ -36,16 +38,16 @@ public struct Rejection: Hashable, Sendable {
     }
 }
 
-/// An event with the bytes it has in the log.
+/// An event with the bytes that the log has for it.
 ///
-/// The log never looks inside: the event's type is known to the projections and the codec alone, so
-/// nothing between them is generic. One object, for it is handed on many times on its way and an intent that has
-/// waited for long is in no cache any more.
+/// The log never reads the event. Only the projections and the codec know its type, so the code
+/// between them is not generic. A payload is one object: it is passed on many times, and a copy
+/// would read memory that has left the cache while the intent was pending.
 package final class Payload: Sendable {
     package enum Content: Sendable {
-        /// Of the type that the store's codec reads and its projections apply.
+        /// An event of the type that the store's codec reads and its projections apply.
         case event(any Sendable)
-        /// This code cannot read the bytes, and why (L5).
+        /// The reason why this code cannot read the bytes (L5).
         case unreadable(String)
     }
 
@@ -59,16 +61,18 @@ package final class Payload: Sendable {
         self.content = content
     }
 
-    /// The event; nil where this code cannot read it.
+    /// Returns the event, or nil if this code cannot read it.
+    ///
+    /// - Precondition: a readable event has the type `Event`.
     package func event<Event>(as _: Event.Type = Event.self) -> Event? {
         guard case .event(let event) = content else { return nil }
         guard let event = event as? Event else {
-            preconditionFailure("an event is \(type(of: event)), not \(Event.self)")
+            preconditionFailure("the event has type \(type(of: event)), not \(Event.self)")
         }
         return event
     }
 
-    /// The bytes as text where they are any.
+    /// The bytes as text; if they are not UTF-8, their count.
     package var text: String { String(validating: bytes, as: UTF8.self) ?? "\(bytes.count) bytes" }
 
     package var isUnreadable: Bool {
@@ -78,14 +82,17 @@ package final class Payload: Sendable {
         }
     }
 
-    /// Whether both would be applied alike: equal events of one codec have equal bytes, or are
-    /// refolded, which is slower and as right.
+    /// Returns whether both payloads have the same format and bytes, so that they are applied
+    /// alike.
+    ///
+    /// Equal events may have different bytes. Then the overlay is folded again: slower, but
+    /// correct.
     package func isSame(as other: Payload) -> Bool {
         format == other.format && bytes == other.bytes
     }
 }
 
-/// An intent as its entry in the log has it; never changes.
+/// An intent as its entry in the log has it. It never changes.
 package final class RecordedIntent: Sendable {
     package let id: IntentID
     package let payload: Payload
@@ -115,7 +122,7 @@ package final class RecordedIntent: Sendable {
     package var number: IntentNumber { id.number }
 }
 
-/// An intent in the overlay: pending, or accepted with what the server said.
+/// An intent in the overlay: pending, or accepted with the server's acknowledgement.
 package struct UnsettledIntent: Sendable {
     package let recorded: RecordedIntent
     /// Nil while pending.
@@ -128,18 +135,23 @@ package struct UnsettledIntent: Sendable {
 
     package var state: IntentState { acceptance == nil ? .pending : .accepted }
 
-    /// What the overlay folds: the server's words once they are known (F3).
+    /// The payload that the overlay folds: the server's replacement if there is one (F3).
     package var payload: Payload { acceptance?.replacement ?? recorded.payload }
 
-    /// Confirm-only intents are listed and not folded (F13).
+    /// Whether the view folds the intent before it is confirmed: true unless it is confirm-only
+    /// (F13).
+    ///
+    /// A conflicted intent is optimistic too: the view tries it on every new base (F9).
     package var isOptimistic: Bool { !recorded.isConfirmOnly }
 }
 
-/// The server's acknowledgement of an intent whose effect has not come yet.
+/// The server's acknowledgement of an intent whose effect the downlink has not delivered yet (F3).
 package final class Acceptance: Sendable {
+    /// The position that will confirm the intent; nil if only a batch that names it does.
     package let position: Position?
+    /// The server's words, which replace the recorded payload in the view; nil to keep it.
     package let replacement: Payload?
-    /// The entry that said so.
+    /// The entry of the acknowledgement.
     package let sequence: LogSequence
 
     package init(position: Position?, replacement: Payload?, sequence: LogSequence) {
@@ -149,7 +161,7 @@ package final class Acceptance: Sendable {
     }
 }
 
-/// How a settled intent ended.
+/// How an intent was settled; the table `verdicts` stores it.
 package enum Settlement: Hashable, Sendable {
     case confirmed
     case rejected(isDismissed: Bool)
@@ -164,7 +176,7 @@ package enum Settlement: Hashable, Sendable {
     }
 }
 
-/// A settled intent that a command names, looked up in the log for it.
+/// A settled intent that a command names, as the log has it.
 package struct SettledIntent: Sendable {
     package let recorded: RecordedIntent
     package let verdict: Settlement

@@ -8,10 +8,10 @@ public enum IntentCommand: String, Hashable, Sendable, CaseIterable {
     case retry
 }
 
-/// What an entry says about one intent that is in the log, except an acknowledgement.
+/// A change of one intent that is in the log, as an entry says it; acknowledgements are separate.
 ///
-/// A new entry of this kind is a case here, its kind in the file format, and its rule in `LogState`.
-/// Code that only passes entries on needs no change.
+/// A new change is a case here, a kind in the file format, and a rule in `LogState`. Code that only
+/// passes entries on needs no change.
 public enum IntentChange: Hashable, Sendable {
     case rejected(Rejection)
     case withdrawn

@@ -4,11 +4,12 @@
     import Glibc
 #endif
 
-/// The key of a row as bytes, ordered as LMDB orders them: one by one, a prefix before what it begins.
+/// The key of a row as bytes, in LMDB's order: byte by byte, and a prefix before the keys that
+/// begin with it.
 package struct KeyBytes: Sendable {
     package let bytes: [UInt8]
-    /// The first 16 bytes as numbers, zeros behind their end. They mostly say which key comes first, without
-    /// looking at bytes that lie elsewhere in memory: searching the overlay is cheap by that.
+    /// The first 16 bytes as two numbers, with zeros after the end. They decide most comparisons
+    /// without a read of the array's memory, which keeps searches of the overlay cheap.
     private let head: UInt64
     private let rest: UInt64
 
@@ -58,10 +59,10 @@ extension KeyBytes: Comparable {
     }
 }
 
-/// The keys from one on and before another.
+/// The keys from a lower bound, inclusive, to an upper bound, exclusive.
 package struct KeySpan: Sendable {
     package var lower: KeyBytes
-    /// Nil: to the end of all keys.
+    /// Nil for no upper bound.
     package var upper: KeyBytes?
 
     package init(lower: KeyBytes, upper: KeyBytes?) {
@@ -69,7 +70,7 @@ package struct KeySpan: Sendable {
         self.upper = upper
     }
 
-    /// All keys that begin so.
+    /// Makes the span of all keys that begin with `prefix`.
     package init(prefix: [UInt8]) {
         lower = KeyBytes(prefix)
         upper = KeyBytes.behind(prefix: prefix)
@@ -81,7 +82,8 @@ package struct KeySpan: Sendable {
 }
 
 extension KeyBytes {
-    /// The first key behind all that begin with `prefix`; nil where there is none.
+    /// Returns the first key after all keys that begin with `prefix`, or nil if no key can be after
+    /// them.
     package static func behind(prefix: [UInt8]) -> KeyBytes? {
         var bytes = prefix
         while let last = bytes.popLast() {
@@ -92,7 +94,7 @@ extension KeyBytes {
 }
 
 extension SortedMap where Key == KeyBytes {
-    /// Calls `body` with the pairs of `span` in order, or backwards, until it answers false.
+    /// Calls `body` with the pairs of `span`, in order or backwards, until it returns false.
     package func scan(
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, Value) throws -> Bool
     ) rethrows {

@@ -1,10 +1,11 @@
-/// Every bound of the store in one place.
+/// All limits of the store.
 package enum Limits {
-    /// Bytes of one event as its codec writes it. LMDB 0.9.24 cannot commit values near 2 GiB, and large
-    /// ones fragment the file (overflow pages must be contiguous); anything beyond this belongs in a
-    /// file of its own that the event names.
+    /// Bytes of one event as its codec writes it.
+    ///
+    /// LMDB 0.9.24 cannot commit values near 2 GiB. Large values fragment the file, because
+    /// overflow pages must be contiguous. Put larger data in a separate file that the event names.
     package static let eventBytesMax = 16 << 20
-    /// Bytes of the events of one batch together.
+    /// Bytes of all events of one batch.
     package static let batchBytesMax = 64 << 20
     /// Bytes of an entry's `info`, as encoded.
     package static let infoBytesMax = 256
@@ -12,50 +13,59 @@ package enum Limits {
     package static let keyBytesMax = 1_024
     /// Bytes of a rejection's message.
     package static let messageBytesMax = 64 << 10
-    /// Bytes of the reason why an attempt came to nothing.
+    /// Bytes of the reason for an attempt's failure.
     package static let reasonBytesMax = 1_024
 
     /// Bytes of one row of a stored projection, as its codec writes it.
     package static let rowBytesMax = 16 << 20
-    /// Rows whose changes are kept for somebody who watches and does not take them.
+    /// Row changes that are kept for a watcher that does not take them.
     package static let rowChangesMax = 10_000
-    /// Their bytes, old and new.
+    /// Bytes of these changes, old and new rows together.
     package static let rowChangesBytesMax = 16 << 20
-    /// Changed rows behind which a projection that gets up with its log writes them, or that one transaction
-    /// removes of one that is not wanted any more. Catching up also writes behind ``commitBytesMax`` of rows, and
-    /// so many entries. It looks behind each entry: what one of them changes is in one transaction, however
-    /// much it is.
+    /// Changed rows after which a stored projection that catches up commits. It also commits after
+    /// ``commitBytesMax`` bytes of rows and after ``rowCatchUpEntriesMax`` entries.
+    ///
+    /// The limits are checked after each entry. All changes of one entry go into one transaction,
+    /// however many there are.
     package static let rowCatchUpCountMax = 8_192
+    /// Entries after which a stored projection that catches up commits.
     package static let rowCatchUpEntriesMax = 65_536
+    /// Rows of a dropped stored projection that one transaction removes.
     package static let rowDropCountMax = 8_192
 
-    /// How often a check follows a store that changes rows while they are compared.
+    /// Comparisons that a verification tries while a store changes the rows.
     package static let verifyAttemptsMax = 64
 
-    /// Entries of one transaction (L3): so that the first of them does not wait long for the last.
+    /// Entries of one transaction (L3). The limit keeps the first entry from waiting long for the
+    /// last.
     package static let commitCountMax = 1_024
-    /// Bytes of events in one transaction; one larger event goes alone. Far below LMDB's 131,071
-    /// changed pages a transaction (midl.h), so entries never fill one up. Nothing bounds the rows that one
-    /// event changes: one that is more than a transaction takes is an error of its command.
+    /// Bytes of events in one transaction. A larger event goes alone.
+    ///
+    /// This is far below LMDB's limit of 131,071 changed pages in a transaction (midl.h), so
+    /// entries never fill a transaction. The rows that one event changes have no limit. If they
+    /// exceed what a transaction can hold, the event's command fails.
     package static let commitBytesMax = 4 << 20
-    /// Requests that are queued; further callers wait (L3).
+    /// Requests that are queued. Further callers wait (L3).
     package static let queueCountMax = 4_096
+    /// Bytes of the queued requests. Further callers wait (L3).
     package static let queueBytesMax = 32 << 20
 
-    /// Bytes of a checkpoint that go into one transaction (L4): with their checksum just under 15 of
-    /// LMDB's pages.
+    /// Bytes of a checkpoint that go into one transaction (L4). With their checksum they take just
+    /// under 15 of LMDB's pages.
     package static let checkpointPieceBytes = 61_376
-    /// What a checkpoint leaves free on the disk, beside its own bytes again.
+    /// Bytes that must be free on disk to write a checkpoint, in addition to twice the checkpoint's
+    /// bytes.
     package static let checkpointReserveBytes = 8 << 20
     /// Rows of superseded checkpoints that one transaction removes.
     package static let checkpointDropCountMax = 64
 
-    /// Records copied out of one read transaction, and their bytes: reads stay short (L8).
+    /// Records that one read transaction copies. The limit keeps reads short (L8).
     package static let readCountMax = 512
+    /// Bytes of these records.
     package static let readBytesMax = 1 << 20
 }
 
-/// What a caller, or a history's file, may give of something.
+/// A size limit for data from a caller or from a history's file.
 package struct Limit: Sendable {
     let what: String
     let bytesMax: Int
@@ -68,7 +78,9 @@ package struct Limit: Sendable {
     package static let message = Limit(
         what: "a rejection's message", bytesMax: Limits.messageBytesMax)
 
-    /// - Throws: `.tooLarge`.
+    /// Checks a size.
+    ///
+    /// - Throws: `.tooLarge` if it is more than ``bytesMax``.
     package func require(_ bytes: Int) throws(FoldbackError) {
         guard bytes <= bytesMax else {
             throw .tooLarge(what: what, bytes: bytes, bytesMax: bytesMax)

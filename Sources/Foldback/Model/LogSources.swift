@@ -4,12 +4,13 @@
     import Foundation
 #endif
 
-/// Where time and fresh names come from: the one place that asks the system for them. Tests and
-/// simulations bring their own.
+/// The sources of time and of new replica ids.
+///
+/// No other code asks the system for them. Tests and simulations pass their own sources.
 public struct LogSources: Sendable {
-    /// When entries are recorded; only noted, never folded (F12).
+    /// Returns the time to note in an entry. It is never folded (F12).
     public var now: @Sendable () -> Timestamp
-    /// A replica id that no other log has.
+    /// Returns a replica id that no other log has.
     public var freshReplica: @Sendable () -> ReplicaID
 
     public init(
@@ -27,7 +28,7 @@ public struct LogSources: Sendable {
         },
         freshReplica: {
             guard let replica = ReplicaID(UUID().uuidString.lowercased()) else {
-                preconditionFailure("a UUID is a replica id")
+                preconditionFailure("a UUID was refused as a replica id")
             }
             return replica
         })

@@ -1,12 +1,13 @@
 extension LogState {
-    /// Why an entry read from a disk cannot follow on this state, nil if it can. The checksums say that
-    /// it is what was written; this says that what was written makes sense here, so that what follows
-    /// can rely on the invariants of this type.
+    /// Returns why an entry read from disk cannot follow this state, or nil if it can (L5).
+    ///
+    /// A checksum proves that the entry is as it was written. This check proves that it makes sense
+    /// here, so that `apply` keeps the invariants of this type.
     package func contradiction(in entry: Entry) -> String? {
         switch entry {
         case .intent(let intent):
             if intent.number != nextNumber {
-                return "intent \(intent.number) comes where \(nextNumber) should"
+                return "intent \(intent.number) is recorded where intent \(nextNumber) should be"
             }
             return intent.retries.flatMap { notRejected($0) }
         case .acknowledged(let answer): return contradiction(in: answer)
@@ -25,11 +26,13 @@ extension LogState {
         switch kind {
         case .acknowledgement:
             return answer.settles && answer.position == nil
-                ? nil : "an acknowledgement log has a position, or an accepted intent"
+                ? nil : "an acknowledgement log has a position or an accepted intent"
         case .downlink:
-            let hasCome = answer.position.map { $0 <= through } ?? false
-            return answer.position != 0 && answer.settles == hasCome
-                ? nil : "intent \(answer.number) is confirmed where it should be accepted, or not"
+            let isCovered = answer.position.map { $0 <= through } ?? false
+            if answer.position == 0 { return "intent \(answer.number) has position 0" }
+            if answer.settles == isCovered { return nil }
+            return "intent \(answer.number) is \(answer.settles ? "confirmed" : "accepted") "
+                + "where it should be \(isCovered ? "confirmed" : "accepted")"
         }
     }
 
@@ -37,7 +40,7 @@ extension LogState {
         if kind == .acknowledgement { return "an acknowledgement log has a batch" }
         let highest = batch.events.map(\.position).max() ?? 0
         if highest > batch.through || batch.events.contains(where: { $0.position < 1 }) {
-            return "a batch through \(batch.through) has a position outside of it"
+            return "a batch through \(batch.through) has a position below 1 or above it"
         }
         if !zip(batch.settled, batch.settled.dropFirst()).allSatisfy({ $0 < $1 }) {
             return "a batch settles an intent twice"
@@ -45,10 +48,12 @@ extension LogState {
         return batch.settled.lazy.compactMap { unknown($0) }.first
     }
 
+    /// Returns why the number is unknown, or nil if it was recorded.
     private func unknown(_ number: IntentNumber) -> String? {
         wasRecorded(number) ? nil : "intent \(number) was never recorded"
     }
 
+    /// Returns why the intent has no listed rejection, or nil if it has one.
     private func notRejected(_ number: IntentNumber) -> String? {
         rejections[number] == nil ? "intent \(number) is not in the list of rejections" : nil
     }

@@ -1,5 +1,5 @@
 extension LogState {
-    /// How an intent stands, for a command that names it.
+    /// An intent that a command names, in the state that decides the command.
     private enum IntentLookup {
         case pending
         case accepted
@@ -14,11 +14,26 @@ extension LogState {
         }
     }
 
-    /// What becomes of a command; nothing is changed yet.
+    /// Decides a command. The state stays as it is.
+    ///
+    /// A command about one intent is decided by the intent's state:
+    ///
+    /// | command | pending | accepted | rejected, withdrawn | confirmed |
+    /// |---|---|---|---|---|
+    /// | acknowledge | append (F3, F4) | ignore (F7) | append: it overrides (F7) | ignore (F7) |
+    /// | reject | append | ignore (F7) | ignore (F7) | ignore (F7) |
+    /// | withdraw | append (F7) | refuse | refuse | refuse |
+    /// | dismiss, retry | refuse | refuse | append if listed, else refuse (F14) | refuse |
+    ///
+    /// A rejection is listed until it is dismissed or retried (F14).
+    ///
+    /// The writer also refuses to withdraw an intent whose sending has begun (F7). Attempts are
+    /// kept beside the log, so this state does not know them.
     ///
     /// - Parameters:
-    ///   - settled: those of ``Command/named(in:)`` that were recorded and are not in the overlay.
-    ///   - time: when an intent that is recorded now was recorded.
+    ///   - settled: the intents of ``Command/named(in:)`` that were recorded and are not in the
+    ///     overlay.
+    ///   - time: the time to record for a new intent.
     package func decision(
         for command: Command, settled: [IntentNumber: SettledIntent],
         time: Timestamp
@@ -26,22 +41,24 @@ extension LogState {
         switch command {
         case .record(let proposal):
             if let joined = joined(by: proposal.once) { return .join(joined, appending: nil) }
-            return .append(.intent(recorded(proposal, retrying: nil, time)))
-        case .confirm(let events, let through): return batch(events, through, settled)
+            return .append(.intent(newIntent(proposal, retrying: nil, time)))
+        case .confirm(let events, let through): return batchDecision(events, through, settled)
         case .acknowledge(let number, let position, let replacement):
             if let refusal = refusal(of: position) { return .refuse(refusal) }
-            return decision(on: number, settled) {
-                acknowledgement(of: number, $0, position, replacement)
+            return decisionOnIntent(number, settled) {
+                acknowledgementDecision(on: number, $0, position, replacement)
             }
         case .reject(let number, let rejection):
-            return decision(on: number, settled) {
+            return decisionOnIntent(number, settled) {
                 switch $0 {
                 case .pending: .append(.changed(number, .rejected(rejection)))
                 case .accepted, .settled: .ignore($0.state)
                 }
             }
         case .change(let number, let command):
-            return decision(on: number, settled) { decision(for: command, on: number, $0, time) }
+            return decisionOnIntent(number, settled) {
+                decision(for: command, on: number, $0, time)
+            }
         }
     }
 
@@ -56,36 +73,30 @@ extension LogState {
             case .accepted, .settled: .refuse(.notPending(number, intent.state))
             }
         case .dismiss:
-            undismissed(number, intent) { _ in .append(.changed(number, .dismissed)) }
-        case .retry: undismissed(number, intent) { retry(of: $0.recorded, time) }
+            requireListedRejection(number, intent) { _ in .append(.changed(number, .dismissed)) }
+        case .retry: requireListedRejection(number, intent) { retryDecision(on: $0.recorded, time) }
         }
     }
 
-    private func decision(
-        on number: IntentNumber, _ settled: [IntentNumber: SettledIntent],
+    /// Finds the intent and decides on it. An intent that was never recorded here is refused.
+    private func decisionOnIntent(
+        _ number: IntentNumber, _ settled: [IntentNumber: SettledIntent],
         _ decide: (IntentLookup) -> Decision
     ) -> Decision {
-        guard let standing = standing(of: number, settled) else {
-            return .refuse(.unknownIntent(number))
+        guard wasRecorded(number) else { return .refuse(.unknownIntent(number)) }
+        if let intent = overlay[number] {
+            return decide(intent.acceptance == nil ? .pending : .accepted)
         }
-        return decide(standing)
-    }
-
-    /// Nil for a number never recorded here.
-    private func standing(
-        of number: IntentNumber, _ settled: [IntentNumber: SettledIntent]
-    ) -> IntentLookup? {
-        guard wasRecorded(number) else { return nil }
-        if let intent = overlay[number] { return intent.acceptance == nil ? .pending : .accepted }
         guard let intent = settled[number] else {
-            preconditionFailure("intent \(number) was not looked up")
+            preconditionFailure("the caller did not look up the settled intent \(number)")
         }
-        return .settled(intent)
+        return decide(.settled(intent))
     }
 
     // MARK: Recording
 
-    private func recorded(
+    /// Returns the intent as its entry has it, with the next number.
+    private func newIntent(
         _ proposal: Proposal, retrying old: IntentNumber?, _ time: Timestamp
     ) -> RecordedIntent {
         RecordedIntent(
@@ -94,55 +105,68 @@ extension LogState {
             info: proposal.info, sequence: sequence.next, time: time)
     }
 
-    /// Dismissing and retrying are for rejections that are still in the list (F14).
-    private func undismissed(
-        _ number: IntentNumber, _ standing: IntentLookup,
+    /// Decides on a rejected intent if its rejection is still listed, and refuses any other (F14).
+    private func requireListedRejection(
+        _ number: IntentNumber, _ intent: IntentLookup,
         _ decide: (SettledIntent) -> Decision
     ) -> Decision {
-        switch standing {
+        switch intent {
         case .pending, .accepted:
-            return .refuse(.notRejected(number, standing.state, isDismissed: false))
-        case .settled(let intent):
-            switch intent.verdict {
-            case .rejected(isDismissed: false): return decide(intent)
+            return .refuse(.notRejected(number, intent.state, isDismissed: false))
+        case .settled(let settled):
+            switch settled.verdict {
+            case .rejected(isDismissed: false): return decide(settled)
             case .rejected(isDismissed: true):
                 return .refuse(.notRejected(number, .rejected, isDismissed: true))
             case .confirmed, .withdrawn:
-                return .refuse(.notRejected(number, standing.state, isDismissed: false))
+                return .refuse(.notRejected(number, intent.state, isDismissed: false))
             }
         }
     }
 
-    /// Records the event anew under the same terms, and dismisses in the same entry. Where the once
-    /// key has been used again meanwhile, the intent that has it is the retry (F14).
-    private func retry(of old: RecordedIntent, _ time: Timestamp) -> Decision {
+    /// Records the event again under the same terms; the same entry dismisses the rejection (F14).
+    ///
+    /// If the once key is in use, the intent that has it is the retry. Then the entry only
+    /// dismisses.
+    private func retryDecision(on old: RecordedIntent, _ time: Timestamp) -> Decision {
         if let joined = joined(by: old.once) {
             return .join(joined, appending: .changed(old.number, .dismissed))
         }
         let proposal = Proposal(
             payload: old.payload, isConfirmOnly: old.isConfirmOnly, once: old.once, info: old.info)
-        return .append(.intent(recorded(proposal, retrying: old.number, time)))
+        return .append(.intent(newIntent(proposal, retrying: old.number, time)))
     }
 
     // MARK: Answers
 
+    /// Refuses a position below 1, and any position in an acknowledgement log (F4).
     private func refusal(of position: Position?) -> Refusal? {
         guard let position else { return nil }
         guard position >= 1 else { return .positionBelowOne }
         return kind == .acknowledgement ? .positionInAcknowledgementLog : nil
     }
 
-    private func acknowledgement(
-        of number: IntentNumber, _ standing: IntentLookup, _ position: Position?,
+    /// The settlement rule: decides an acknowledgement by the intent's state (F7).
+    ///
+    /// - A pending intent is acknowledged.
+    /// - A rejected or withdrawn intent is acknowledged as if it were pending, even if the
+    ///   rejection is dismissed. The acknowledgement overrides, and is delivered as a second
+    ///   answer.
+    /// - An accepted or confirmed intent stays as it is, so a repeated acknowledgement is harmless.
+    ///
+    /// `settles` says whether the entry confirms the intent at once. It does in an acknowledgement
+    /// log (F4), and in a downlink log whose `through` covers the position already (F3).
+    private func acknowledgementDecision(
+        on number: IntentNumber, _ intent: IntentLookup, _ position: Position?,
         _ replacement: Payload?
     ) -> Decision {
-        switch standing {
+        switch intent {
         case .accepted: return .ignore(.accepted)
         case .pending: break
-        case .settled(let intent):
-            switch intent.verdict {
+        case .settled(let settled):
+            switch settled.verdict {
             case .confirmed: return .ignore(.confirmed)
-            // The server's word is the truth: as if it were pending (F7).
+            // The server decides, so the late acknowledgement wins (F7).
             case .rejected, .withdrawn: break
             }
         }
@@ -158,7 +182,10 @@ extension LogState {
                     settles: settles)))
     }
 
-    private func batch(
+    /// Decides a batch: checks its positions (F5), and finds the intents that it confirms. These
+    /// are the accepted intents that `through` reaches (F3), and the intents that its events name
+    /// (F6).
+    private func batchDecision(
         _ events: [Confirmed], _ named: Position?,
         _ settled: [IntentNumber: SettledIntent]
     ) -> Decision {
@@ -179,14 +206,16 @@ extension LogState {
                 ConfirmedBatch(events: events, through: through, settled: confirmed.sorted())))
     }
 
-    /// Whether the event confirms an intent of this log. A new one does whatever had become of the
-    /// intent here; one at or below `through` only if the intent is unsettled (F6).
+    /// Returns whether the event confirms an intent of this log (F6).
+    ///
+    /// An event after `through` confirms the intent that it names, also a rejected or withdrawn
+    /// intent. An event at or below `through` confirms the intent only while it is unsettled.
     private func confirms(
         _ event: Confirmed, _ settled: [IntentNumber: SettledIntent]
     ) -> Bool {
         guard let origin = event.origin, wasRecorded(origin.number) else { return false }
         if let intent = overlay[origin.number] { return intent.recorded.id == origin }
-        // Another replica's intent is not looked up, whatever its number.
+        // An intent of another replica is not looked up, even if this log has its number too.
         guard let intent = settled[origin.number], intent.recorded.id == origin else {
             return false
         }

@@ -1,49 +1,85 @@
 import HashTreeCollections
 
-/// Which source confirms; chosen when a log is created (F2).
+/// The source that confirms a log's intents, fixed when the log is created (F2).
 public enum LogKind: String, Hashable, Sendable, CaseIterable {
-    /// Only confirmed batches change confirmed state; they bring this replica's own effects too.
+    /// Only confirmed batches change confirmed state. They also carry the effects of this replica's
+    /// own intents.
     case downlink
-    /// Acknowledgements confirm at once, in order of arrival: a server that only answers requests.
+    /// Acknowledgements confirm at once, in order of arrival. This fits a server that only answers
+    /// requests.
     case acknowledgement
 }
 
 /// Pending and accepted intents, in order of number.
 package typealias Overlay = NumberMap<IntentNumber, UnsettledIntent>
 
-/// The semantics of a log, without file or thread: numbering, the overlay, the order of answers, and
-/// what has to be folded. Everything that a log means is decided here.
+/// The rules of a log as a pure value, without file, thread or clock.
+///
+/// It numbers entries and intents, keeps the overlay, decides commands, and derives fold plans.
 ///
 /// ```
-///  command ─▶ decision(for:) ─▶ entry ─▶ apply(_:) ─▶ effects: verdicts, answers, fold plan
+///  Command
+///     │
+///     ▼
+///  decision(for:settled:time:)     reads the state, changes nothing
+///     │
+///     ├──▶ refuse, ignore, join    no entry (a retry that joins appends one)
+///     ▼
+///  Entry ──▶ the log on disk
+///     │
+///     ▼
+///  apply(_:at:settledIntent:)      changes the state, trusts the entry
+///     │
+///     ▼
+///  Effects                         verdicts   settlements to store
+///                                  reopened   intents back in the overlay
+///                                  answered   intents whose callers get an answer
+///                                  fold       work for the projections: confirm, roll back, rebase
 /// ```
 ///
-/// Any intent may be answered before any other (F8). `decision` looks and changes nothing; `apply` believes its entry and looks nothing up. Opening a log
-/// is `apply` for each entry; working on one is both in turn. What an intent's verdict was is kept by
-/// the log, not here: whoever asks for a decision brings it along (`settled`).
+/// Opening a log applies each of its entries. The writer decides and applies in turns. A decision's
+/// result is in the entry, so replay decides nothing again.
 ///
-/// Sequences and numbers rise; in a log by one, which ``contradiction(in:)`` holds. In a history entries
-/// may have been taken out, and whoever asks there for a decision knows which numbers are left.
+/// | file | question | rules |
+/// |---|---|---|
+/// | LogState+Decisions.swift | Which entry does a command append? | F2, F4 to F7, F14 |
+/// | LogState.swift | What does an entry change? | F3 to F8, F10, F13, F14 |
+/// | LogState+Contradictions.swift | Can an entry from disk follow this state? | L5 |
+///
+/// For a late acknowledgement of a rejected intent, read `acknowledgementDecision` in
+/// LogState+Decisions.swift (F7). Then read `accept` and `confirmByAcknowledgement` in this file.
+///
+/// Intents may be answered in any order (F8). The settlements of settled intents are in the log's
+/// table `verdicts`, not here. A caller of `decision` looks them up and passes them as `settled`.
+///
+/// Sequences and intent numbers rise. In a log they rise by one: ``contradiction(in:)`` checks the
+/// numbers, and the reader of records checks the sequences. A history may have gaps where entries
+/// were removed. There the caller of `decision` must know which numbers are left.
 ///
 /// Invariants:
-/// - the overlay holds exactly the pending and accepted intents, in order of number (section 1);
-/// - in an acknowledgement log nothing is ever accepted, and `through` stays 0 (F2, F4);
-/// - no accepted intent has a position at or below `through` (F3);
+/// - The overlay holds exactly the pending and accepted intents, in order of number.
+/// - In an acknowledgement log no intent is ever accepted, and `through` stays 0 (F2, F4).
+/// - No accepted intent has a position at or below `through` (F3).
 /// - `rejections` holds exactly the rejected intents that are neither dismissed nor retried (F14).
 package struct LogState: Sendable {
     package let kind: LogKind
-    /// Whose number the next intent gets; an older intent of a copied log may have another (L11).
+    /// The replica of the next intent. An older intent of a copied log may have another (L11).
     package let replica: ReplicaID
+    /// The sequence of the newest entry; 0 before the first.
     package private(set) var sequence: LogSequence = 0
     package private(set) var nextNumber: IntentNumber = 1
+    /// The highest position that confirmed state covers.
     package private(set) var through: Position = 0
     package private(set) var overlay = Overlay()
+    /// The rejections that are listed, each with the sequence of the entry that rejected the
+    /// intent.
     package private(set) var rejections = NumberMap<IntentNumber, LogSequence>()
+    /// The number of accepted intents in the overlay.
     package private(set) var acceptedCount = 0
-    /// Numbers in the overlay by once key, ascending. More than one only where the server brought a
-    /// rejected intent back after its key had been used again.
+    /// The numbers in the overlay by once key, ascending. A key has more than one number only if
+    /// the server accepted a rejected intent after its key had been used again (F7).
     private var onceKeys: TreeDictionary<ExactString, [IntentNumber]> = [:]
-    /// Accepted intents by the position that will confirm them: all between two fetches may share one.
+    /// Accepted intents by the position that will confirm them. Several can share a position.
     private var awaited = NumberMap<Position, TreeSet<IntentNumber>>()
 
     package init(kind: LogKind, replica: ReplicaID) {
@@ -51,7 +87,7 @@ package struct LogState: Sendable {
         self.replica = replica
     }
 
-    /// The state as a checkpoint has it, by the numbers that it cannot derive.
+    /// Restores the state at a checkpoint. Everything else is derived from these values.
     package init(
         kind: LogKind, replica: ReplicaID, sequence: LogSequence, nextNumber: IntentNumber,
         through: Position, overlay: [UnsettledIntent],
@@ -62,21 +98,23 @@ package struct LogState: Sendable {
         self.nextNumber = nextNumber
         self.through = through
         self.rejections = rejections
-        for intent in overlay { insert(intent) }
+        for intent in overlay { setInOverlay(intent) }
     }
 
-    // MARK: What is known
+    // MARK: Reading
 
+    /// Returns whether the number is below the next number. A history with gaps may lack the
+    /// intent.
     package func wasRecorded(_ number: IntentNumber) -> Bool {
         1 <= number && number < nextNumber
     }
 
-    /// The first intent in the overlay with that key (F14).
+    /// Returns the first intent in the overlay with this once key (F14).
     package func joined(by once: ExactString?) -> IntentNumber? {
         once.flatMap { onceKeys[$0]?.first }
     }
 
-    /// Accepted intents whose effect has come once everything up to `through` has (F3).
+    /// Returns the accepted intents that a batch up to `through` confirms by their position (F3).
     package func accepted(upTo through: Position) -> [IntentNumber] {
         var numbers: [IntentNumber] = []
         for (position, waiting) in awaited {
@@ -86,7 +124,9 @@ package struct LogState: Sendable {
         return numbers
     }
 
-    /// The settled intent whose event has to come back from the log before `entry` can be applied.
+    /// Returns the settled intent that the caller must read from the log before it applies `entry`.
+    ///
+    /// Only an acknowledgement that overrides a rejection or withdrawal needs one (F7).
     package func settledIntentNeeded(by entry: Entry) -> IntentNumber? {
         guard case .acknowledged(let answer) = entry, overlay[answer.number] == nil else {
             return nil
@@ -96,41 +136,51 @@ package struct LogState: Sendable {
 
     // MARK: Applying an entry
 
-    /// Takes the log's next entry in.
+    /// Applies the log's next entry, and returns its effects.
     ///
-    /// - Parameter recalled: the intent named by ``settledIntentNeeded(by:)``.
+    /// - Parameter settledIntent: the intent that ``settledIntentNeeded(by:)`` names.
+    /// - Precondition: the entry was decided on this state, or ``contradiction(in:)`` returned nil.
     package mutating func apply(
         _ entry: Entry, at sequence: LogSequence, settledIntent: RecordedIntent? = nil
     ) -> Effects {
-        precondition(sequence > self.sequence, "entry \(sequence) after \(self.sequence)")
+        precondition(
+            sequence > self.sequence, "entry \(sequence) is not after entry \(self.sequence)")
         self.sequence = sequence
         var effects = Effects()
         switch entry {
-        case .intent(let recorded): record(recorded, &effects)
+        case .intent(let recorded): appendToOverlay(recorded, &effects)
         case .acknowledged(let answer):
             switch kind {
+            case .downlink where answer.settles:
+                // Confirmed state already covers its position. The intent's effect is there, so
+                // only its prediction leaves the view (F3).
+                settleAndRollBack(answer.number, .confirmed, &effects)
             case .downlink: accept(answer, settledIntent, &effects)
-            case .acknowledgement: confirm(answer, settledIntent, &effects)
+            case .acknowledgement: confirmByAcknowledgement(answer, settledIntent, &effects)
             }
         case .changed(let number, .rejected):
-            settle(number, .rejected(isDismissed: false), &effects)
+            settleAndRollBack(number, .rejected(isDismissed: false), &effects)
             rejections[number] = sequence
-        case .changed(let number, .withdrawn): settle(number, .withdrawn, &effects)
+        case .changed(let number, .withdrawn): settleAndRollBack(number, .withdrawn, &effects)
         case .changed(let number, .dismissed): dismiss(number, &effects)
-        case .confirmed(let batch): confirm(batch, &effects)
+        case .confirmed(let batch): confirmByBatch(batch, &effects)
         }
         return effects
     }
 
-    private mutating func record(_ recorded: RecordedIntent, _ effects: inout Effects) {
-        precondition(recorded.number >= nextNumber, "\(recorded.number) is below \(nextNumber)")
+    /// Adds a new intent at the end of the overlay. A retry dismisses the rejection that it retries
+    /// (F14). A confirm-only intent leaves the view as it is (F13).
+    private mutating func appendToOverlay(_ recorded: RecordedIntent, _ effects: inout Effects) {
+        precondition(
+            recorded.number >= nextNumber, "intent \(recorded.number) is below \(nextNumber)")
         nextNumber = recorded.number.next
         if let old = recorded.retries { dismiss(old, &effects) }
         let intent = UnsettledIntent(recorded)
-        insert(intent)
+        setInOverlay(intent)
         if intent.isOptimistic { effects.fold.view = .apply(intent) }
     }
 
+    /// Takes a rejection out of the list (F14).
     private mutating func dismiss(_ number: IntentNumber, _ effects: inout Effects) {
         rejections[number] = nil
         effects.verdicts.append(
@@ -139,50 +189,52 @@ package struct LogState: Sendable {
                 intentSequence: nil, verdictSequence: nil))
     }
 
-    /// Rejected or withdrawn: what was folded is folded no longer, and what came after is folded
-    /// again (F10).
-    private mutating func settle(
+    /// Settles the intent and takes it out of the view. The intents after it are folded again
+    /// (F10).
+    private mutating func settleAndRollBack(
         _ number: IntentNumber, _ verdict: Settlement, _ effects: inout Effects
     ) {
-        let intent = remove(number, verdict, &effects)
+        let intent = settle(number, verdict, &effects)
         if let intent, intent.isOptimistic { effects.fold.view = .rollBack(from: number) }
     }
 
-    /// An acknowledgement where the downlink confirms (F3), overriding a rejection (F7).
+    /// Accepts an intent in a downlink log: it stays in the overlay, with the server's words, until
+    /// the downlink delivers its effect (F3). A rejected or withdrawn intent returns to the overlay
+    /// at its number (F7).
     private mutating func accept(
         _ answer: Acknowledged, _ settledIntent: RecordedIntent?,
         _ effects: inout Effects
     ) {
         let number = answer.number
-        if answer.settles {
-            // Its effect has come already; nothing is applied for it, and the overlay loses it.
-            settle(number, .confirmed, &effects)
-            return
-        }
         let acceptance = Acceptance(
             position: answer.position, replacement: answer.replacement, sequence: sequence)
-        let inOverlay = overlay[number]
-        let recorded = expect(inOverlay?.recorded ?? settledIntent, number)
+        let unsettled = overlay[number]
+        let recorded = required(unsettled?.recorded ?? settledIntent, number)
         let intent = UnsettledIntent(recorded, acceptance: acceptance)
-        if inOverlay == nil {
+        if unsettled == nil {
             rejections[number] = nil
             effects.reopened.append(number)
         }
-        insert(intent)
+        setInOverlay(intent)
         effects.answered.append(number)
-        let changesView = inOverlay == nil || answer.replacement != nil
+        let changesView = unsettled == nil || answer.replacement != nil
         if intent.isOptimistic, changesView { effects.fold.view = .rollBack(from: number) }
     }
 
-    /// An acknowledgement that confirms by itself: the server's words, or else the intent's own (F4).
-    private mutating func confirm(
+    /// Confirms an intent in an acknowledgement log: applies the server's words to confirmed state,
+    /// or else the intent's own event (F4). A rejected or withdrawn intent is confirmed as well
+    /// (F7).
+    ///
+    /// The view stays the same if this is the first optimistic intent of the overlay and the server
+    /// sent no replacement (fast-forward).
+    private mutating func confirmByAcknowledgement(
         _ answer: Acknowledged, _ settledIntent: RecordedIntent?,
         _ effects: inout Effects
     ) {
         let number = answer.number
-        let isHead = firstFolded == number
-        let intent = remove(number, .confirmed, &effects)
-        let recorded = expect(intent?.recorded ?? settledIntent, number)
+        let isHead = firstOptimistic == number
+        let intent = settle(number, .confirmed, &effects)
+        let recorded = required(intent?.recorded ?? settledIntent, number)
         effects.fold.confirm = [
             Folded(
                 payload: answer.replacement ?? recorded.payload,
@@ -191,20 +243,21 @@ package struct LogState: Sendable {
         effects.fold.view = isHead && answer.replacement == nil ? .unchanged : .rebase
     }
 
-    /// A batch: what is beyond `through` is applied in order of position, and what it names or
-    /// reaches is confirmed (F5, F6).
-    private mutating func confirm(
+    /// Applies a batch's new events to confirmed state, in order of position, and confirms the
+    /// intents in `batch.settled` (F5, F6).
+    private mutating func confirmByBatch(
         _ batch: ConfirmedBatch, _ effects: inout Effects
     ) {
         let newEvents = Self.newEvents(in: batch.events, after: through)
         let isFastForward = isFastForward(newEvents, settling: batch.settled)
         through = max(through, batch.through)
-        for number in batch.settled { _ = remove(number, .confirmed, &effects) }
+        for number in batch.settled { _ = settle(number, .confirmed, &effects) }
         effects.fold.confirm = newEvents.map { Folded(payload: $0.payload, context: $0.context) }
         effects.fold.view = isFastForward ? .unchanged : .rebase
     }
 
-    /// The events beyond `through`, in order of position; those of one position in batch order (F5).
+    /// Returns the events after `through`, in order of position. Events that share a position keep
+    /// their order in the batch (F5).
     package static func newEvents(
         in events: [Confirmed], after through: Position
     ) -> [Confirmed] {
@@ -218,8 +271,11 @@ package struct LogState: Sendable {
             .map(\.element)
     }
 
-    /// Whether the batch brings just the overlay's head as it is folded there, each intent once, and
-    /// settles just those: then the list that the view folds stays the same.
+    /// Returns whether the batch confirms the head of the overlay exactly as the view folds it.
+    ///
+    /// The new events must be the first optimistic intents, in order and with equal payloads, and
+    /// the batch must settle these intents only. Then the view folds the same list of events as
+    /// before.
     private func isFastForward(_ newEvents: [Confirmed], settling: [IntentNumber]) -> Bool {
         guard newEvents.count == settling.count else { return false }
         var settling = settling.makeIterator()
@@ -235,9 +291,10 @@ package struct LogState: Sendable {
 
     // MARK: The overlay
 
-    private var firstFolded: IntentNumber? { overlay.first { $0.value.isOptimistic }?.key }
+    private var firstOptimistic: IntentNumber? { overlay.first { $0.value.isOptimistic }?.key }
 
-    private mutating func insert(_ intent: UnsettledIntent) {
+    /// Adds the intent at its number, or replaces it there once it is accepted.
+    private mutating func setInOverlay(_ intent: UnsettledIntent) {
         let recorded = intent.recorded
         if overlay[recorded.number] == nil, let once = recorded.once {
             let numbers = (onceKeys[once] ?? []) + [recorded.number]
@@ -253,8 +310,11 @@ package struct LogState: Sendable {
         }
     }
 
-    /// Takes the intent out of the overlay, if it is there, and notes its verdict.
-    private mutating func remove(
+    /// Settles the intent: takes it out of the overlay and the list of rejections, and adds its
+    /// settlement and answer to the effects. The fold plan's view stays as it is.
+    ///
+    /// - Returns: the intent, or nil if it was not in the overlay (F7).
+    private mutating func settle(
         _ number: IntentNumber, _ verdict: Settlement, _ effects: inout Effects
     ) -> UnsettledIntent? {
         let intent = overlay[number]
@@ -281,11 +341,11 @@ package struct LogState: Sendable {
         return intent
     }
 
-    private func expect(
+    private func required(
         _ recorded: RecordedIntent?, _ number: IntentNumber
     ) -> RecordedIntent {
         guard let recorded else {
-            preconditionFailure("intent \(number) was not recalled for entry \(sequence)")
+            preconditionFailure("intent \(number) was not read from the log for entry \(sequence)")
         }
         return recorded
     }

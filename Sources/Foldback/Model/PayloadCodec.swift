@@ -1,14 +1,16 @@
-/// Reads events out of a log for those who do not know their type.
+/// Reads events from a log for code that does not know their type.
 package protocol PayloadCodec: Sendable {
-    /// What it makes of bytes is part of a fold: a state that was folded with another is none of its own.
-    /// Nil where it makes nothing of them.
+    /// The format that identifies this codec; nil if the codec leaves bytes as they are.
+    ///
+    /// The events that a codec reads are part of a fold. A state that another codec's events made
+    /// is not used.
     var format: EventFormat? { get }
 
-    /// The payload with its event, or with why it cannot be read (L5).
+    /// Returns the payload with its event, or with the reason why it cannot be read (L5).
     func payload(reading bytes: [UInt8], format: EventFormat) -> Payload
 }
 
-/// Leaves events as the bytes that they are: for tools that read any log without its types.
+/// A codec that leaves events as bytes, for tools that read a log without its types.
 package struct RawCodec: PayloadCodec {
     package init() {}
 

@@ -1,4 +1,4 @@
-/// A row's bytes, or that there is none.
+/// A row's bytes, or the fact that the row is absent.
 package enum RowValue: Equatable, Sendable {
     case absent
     case row([UInt8])

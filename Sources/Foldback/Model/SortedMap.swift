@@ -1,20 +1,27 @@
-/// A map from numbers, as most here are: they mostly rise.
+/// A sorted map whose keys are numbers. New keys are mostly the largest.
 package typealias NumberMap<Key: LogNumber, Value: Sendable> = SortedMap<Key, Value>
 
-/// An ordered map that is cheap to copy and to change after copying.
+/// A map in order of its keys that is cheap to copy, and cheap to change after a copy.
 ///
-/// The overlay is published with every commit while the next one changes it; with 100,000 intents
-/// pending neither may copy them. Pairs lie in chunks of at most 32 and chunks in groups of at most 64,
-/// all in order of key, so a change after a copy costs one chunk, one group's lists and the list of groups.
-/// Appending and removing at either end are O(1) but for that; elsewhere O(log n) to find. A group has its
-/// chunks' first keys side by side, so that finding looks into one chunk only.
+/// Each commit publishes the overlay while the next commit changes it. With 100,000 pending
+/// intents, neither may copy the whole map.
+///
+/// ```
+///  groups       [ group, group, … ]
+///  group        [ chunk, chunk, … ]  at most 64, with the first key of each
+///  chunk        [ pair, pair, … ]    at most 32
+/// ```
+///
+/// A change after a copy copies one chunk, the two lists of one group, and the list of groups.
+/// Beyond that, appending and removing at either end are O(1). Finding a key elsewhere is O(log n).
+/// A group has the first keys of its chunks side by side, so a search reads only one chunk.
 package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     private static var chunkCountMax: Int { 32 }
     private static var groupCountMax: Int { 64 }
 
     private typealias Chunk = ContiguousArray<(key: Key, value: Value)>
 
-    /// Chunks, with the first key of each; none is empty.
+    /// Chunks, with the first key of each. No chunk is empty.
     private struct Group {
         private(set) var chunks: ContiguousArray<Chunk> = []
         private(set) var firsts: ContiguousArray<Key> = []
@@ -40,7 +47,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
             chunks[chunk][place].value = value
         }
 
-        /// Removes the pair, and its chunk with the last one.
+        /// Removes the pair. The chunk is removed with its last pair.
         mutating func remove(at place: Int, in chunk: Int) {
             if chunks[chunk].count == 1 {
                 chunks.remove(at: chunk)
@@ -51,7 +58,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
             if place == 0 { firsts[chunk] = chunks[chunk][0].key }
         }
 
-        /// Cuts a chunk into two of half its size.
+        /// Splits a chunk into two chunks of half its size.
         mutating func split(_ chunk: Int) {
             let half = chunks[chunk].count / 2
             let upper = Chunk(chunks[chunk][half...])
@@ -60,7 +67,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
             firsts.insert(upper[0].key, at: chunk + 1)
         }
 
-        /// The chunks behind the first half, which stays.
+        /// Removes the second half of the chunks, and returns it.
         mutating func cut() -> Group {
             let half = chunks.count / 2
             let upper = Group(ContiguousArray(chunks[half...]))
@@ -70,7 +77,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
         }
     }
 
-    /// Where a key is, or where it would be inserted.
+    /// The place of a key, or the place where it would be inserted.
     private struct Place {
         var group: Int
         var chunk: Int
@@ -112,7 +119,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
             return
         }
         count += 1
-        // Behind a full last chunk a new one begins: numbers that rise fill their chunks.
+        // A full last chunk is not split, so that rising numbers fill their chunks.
         if isEnd(place), place.pair == Self.chunkCountMax {
             append([(key, value)])
             return
@@ -145,7 +152,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
         if groups[group].count == 0 { groups.remove(at: group) }
     }
 
-    /// Removes all keys from `key` up.
+    /// Removes `key` and all keys after it.
     package mutating func removeAll(from key: Key) {
         guard let place = find(key) else { return }
         var kept = SortedMap()
@@ -158,7 +165,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
         self = kept
     }
 
-    /// Nil where the map is empty.
+    /// Returns the key's place, or nil if the map is empty.
     private func find(_ key: Key) -> Place? {
         guard count > 0 else { return nil }
         let group =
@@ -205,12 +212,12 @@ extension SortedMap: Swift.Sequence {
 
     package func makeIterator() -> Iterator { Iterator(self, at: nil) }
 
-    /// The pairs from `key` up, in order.
+    /// Returns the pairs at and after `key`, in order.
     package func from(_ key: Key) -> IteratorSequence<Iterator> {
         IteratorSequence(Iterator(self, at: key))
     }
 
-    /// The last pair before `key`; nil: the last of all.
+    /// Returns the last pair before `key`, or the last of all if `key` is nil.
     package func last(before key: Key?) -> (key: Key, value: Value)? {
         guard let key else { return last }
         guard let place = find(key) else { return nil }
@@ -220,20 +227,22 @@ extension SortedMap: Swift.Sequence {
         return place.group > 0 ? groups[place.group - 1].chunks.last?.last : nil
     }
 
-    /// The first pair at or behind `key`.
+    /// Returns the first pair at or after `key`.
     package func first(from key: Key) -> (key: Key, value: Value)? {
         var pairs = Iterator(self, at: key)
         return pairs.next()
     }
 
     package var underestimatedCount: Int { count }
-    // Not by key paths, which generic code would have to make at each call.
+    // Closures, because unspecialized code would create a key path at each call.
     package var keys: [Key] { map { $0.key } }
     package var values: [Value] { map { $0.value } }
 }
 
 extension RandomAccessCollection {
-    /// The first index whose element satisfies `isAfter`, which must hold for all behind it as well.
+    /// Returns the first index whose element satisfies `isAfter`, by binary search.
+    ///
+    /// - Precondition: if an element satisfies `isAfter`, all elements after it do.
     fileprivate func partitioningIndex(where isAfter: (Element) -> Bool) -> Index {
         var low = startIndex
         var count = count

@@ -1,44 +1,54 @@
-/// A ``Fold`` whose projection is not named: several may stand on one log.
+/// A ``Fold`` without the type of its projection, because a log can have several projections.
 package protocol AnyFold: Sendable {
     var identity: ProjectionIdentity { get }
 
-    /// Goes on from a checkpoint.
-    /// - Throws: what the state codec throws, with nothing changed.
+    /// Continues from a checkpoint.
+    ///
+    /// - Throws: the state codec's error. The fold stays unchanged.
     mutating func restore(_ section: ProjectionSection) throws
 
+    /// See ``Fold/applyNewest(_:)``.
     mutating func applyNewest(_ intent: UnsettledIntent) -> (any Error)?
+    /// See ``Fold/rollBackLast(_:)``.
     mutating func rollBackLast(_ number: IntentNumber)
+    /// See ``Fold/perform(_:at:)``.
     mutating func perform(_ plan: FoldPlan, at sequence: LogSequence)
+    /// See ``Fold/rebaseView(over:)``.
     mutating func rebaseView(over overlay: Overlay)
-    /// Brings everything up to date; the states, to be shared with readers.
-    /// - Parameter isKept: whether readers keep them.
+    /// Brings the view up to date, and returns both states to share with readers.
+    ///
+    /// - Parameter isKept: whether readers keep the states. If so, the view becomes a savepoint.
     mutating func makeFoldedState(over overlay: Overlay, isKept: Bool) -> any AnyFoldedState
 }
 
-/// A ``FoldedState`` whose projection is not named.
+/// A ``FoldedState`` without the type of its projection.
 package protocol AnyFoldedState: Sendable {
     var identity: ProjectionIdentity { get }
     /// Whether the projection has a state codec.
     var isEncodable: Bool { get }
 
-    /// What a checkpoint keeps of it.
+    /// Returns the section for a checkpoint.
     ///
     /// - Complexity: O(n) in the state.
+    /// - Throws: the state codec's error, or `UnreadableState` if the projection has no state
+    ///   codec.
     func section() throws -> ProjectionSection
 
-    /// Whether it is what a checkpoint, or another fold of the same entries, has.
+    /// Compares the confirmed state and its faults with those of a checkpoint.
     func compared(with section: ProjectionSection) throws -> Comparison
+    /// Compares the states, faults and conflicts with those of another fold of the same entries.
     func compared(with other: any AnyFoldedState) throws -> Comparison
 }
 
-/// What comparing two folded states gave.
+/// The result of a comparison of two folded states.
 package enum Comparison: Sendable {
     case same, different
-    /// Their bytes differ and they have no `==`: sets and dictionaries are written in any order.
+    /// The states have no `==` and their bytes differ, or they have no codec. Different bytes prove
+    /// nothing, because sets and dictionaries are encoded in any order.
     case unknown
 }
 
-/// One projection's states as readers get them.
+/// One projection's states at one sequence, for readers.
 package struct FoldedState<P: Projection>: Sendable {
     package let view: P
     package let confirmed: P
@@ -92,12 +102,12 @@ extension FoldedState: AnyFoldedState {
         }
     }
 
-    /// Where faults are; that an app puts their reasons into other words is no difference.
+    /// The faults without their reasons, because an app may reword its errors.
     private static func places(of faults: [Fault]) -> [Fault] {
         faults.map { Fault(sequence: $0.sequence, origin: $0.origin, reason: "") }
     }
 
-    /// By `==` where the state has one, else by its bytes.
+    /// Compares by `==` if the state has it, else by the encoded bytes.
     private static func compare(_ a: P, _ b: P) throws -> Comparison {
         if let a = a as? any Equatable { return isEqual(a, b) ? .same : .different }
         guard let codec = P.stateCodec else { return .unknown }
@@ -110,7 +120,7 @@ extension FoldedState: AnyFoldedState {
     }
 }
 
-/// A checkpoint's state that this code cannot read.
+/// The error for a checkpoint's state that this code cannot read.
 package struct UnreadableState: Error, CustomStringConvertible {
     let reason: String
     package var description: String { "the state cannot be read: \(reason)" }

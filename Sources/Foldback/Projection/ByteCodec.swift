@@ -4,23 +4,25 @@
     import Foundation
 #endif
 
-/// Turns values into bytes and back, without Foundation: of rows, and through ``PackedCodec`` of events.
+/// Turns values into bytes and back, without Foundation. It is for rows, and through
+/// ``PackedCodec`` for events.
 ///
-/// Called on whichever task reads or writes, several at once. `decode` is the inverse of `encode`. Values
-/// that are equal should have equal bytes: what comes out unchanged then costs nothing further on.
-/// How to write one whose bytes outlive changes of the type: <doc:Codecs>.
+/// Several tasks may call a codec at the same time. `decode` is the inverse of `encode`. Equal
+/// values should have equal bytes, so that an unchanged value causes no further work. <doc:Codecs>
+/// shows how to write bytes that survive changes of the type.
 public protocol ByteCodec<Value>: Sendable {
     associatedtype Value: Sendable
 
+    /// Appends the value's bytes to `output`.
     func encode(_ value: Value, into output: inout OutputBuffer) throws
 
-    /// The value of bytes that `encode` wrote; they must not be kept.
+    /// Returns the value of bytes that `encode` wrote. Do not keep the bytes after the call.
     ///
-    /// - Throws: where the bytes cannot be read.
+    /// - Throws: any error if the bytes cannot be read.
     func decode(_ bytes: RawSpan) throws -> Value
 }
 
-/// JSON with sorted keys: the default for rows that are `Codable`.
+/// JSON with sorted keys, the default for rows that are `Codable`.
 public struct JSONBytes<Value: Codable & Sendable>: ByteCodec {
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
@@ -38,7 +40,8 @@ public struct JSONBytes<Value: Codable & Sendable>: ByteCodec {
 
 extension ByteCodec {
     package func bytes(of value: Value) throws -> [UInt8] {
-        // Small ones fit without the buffer's having to grow, and rows in memory take what it takes.
+        // Most values fit, so the buffer does not grow. Rows in memory keep the buffer's capacity,
+        // so it must stay small.
         var output = OutputBuffer(capacity: 64)
         try encode(value, into: &output)
         return output.bytes

@@ -4,31 +4,36 @@
     import Foundation
 #endif
 
-/// Turns events into the bytes that the log keeps, and back.
+/// Turns events into the bytes that the log stores, and back.
 ///
-/// Called on whichever task records or reads, several at once. `decode` is the inverse of `encode`.
-/// Events that are equal should have equal bytes: a confirmed event that comes back as it was recorded
-/// then costs no refold of the overlay.
+/// Several tasks may call a codec at the same time. `decode` is the inverse of `encode`. Equal
+/// events should have equal bytes. Then an event that is confirmed as recorded is a fast-forward,
+/// and the overlay is not folded again.
 public protocol EventCodec<Event>: Sendable {
     associatedtype Event: Sendable
-    /// What `encode` writes.
+    /// The format that `encode` writes.
     var format: EventFormat { get }
+    /// Returns the event's bytes in ``format``.
     func encode(_ event: Event) throws -> [UInt8]
-    /// The event of bytes that were written in `format`; older formats may be in the log.
+    /// Returns the event of bytes that were written in `format`. The log may have older formats.
     ///
-    /// - Throws: where the bytes cannot be read. The event is then a fault or a conflict (L5, F9).
+    /// - Throws: any error if the bytes cannot be read. The event is then a fault or a conflict
+    ///   (L5, F9).
     func decode(_ bytes: RawSpan, format: EventFormat) throws -> Event
 }
 
-/// The default: JSON with sorted keys, so that a log can be read with ordinary tools.
+/// JSON with sorted keys, the default. Ordinary tools can read such a log.
 ///
-/// Reads JSON of any version, and nothing that another codec wrote, whatever its bytes look like.
+/// It reads JSON of any version. It refuses bytes that another codec wrote, even if they look like
+/// JSON.
 public struct JSONCodec<Event: Codable & Sendable>: EventCodec {
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
 
     public let format: EventFormat
 
+    /// Makes a codec that writes this version.
+    ///
     /// - Parameter version: see ``EventFormat/version``.
     public init(version: UInt16 = 1) {
         format = EventFormat(codec: EventFormat.json.codec, version: version)
@@ -48,7 +53,7 @@ extension EventCodec {
         Payload(bytes: try encode(event), format: format, content: .event(event))
     }
 
-    /// The payload that the log has; unreadable bytes are kept as they are (L5).
+    /// Returns the payload of bytes in the log. Unreadable bytes are kept unchanged (L5).
     package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
         let content: Payload.Content
         do {
@@ -60,7 +65,7 @@ extension EventCodec {
     }
 }
 
-/// An app's codec, without the type of its events.
+/// An app's codec without the type of its events.
 package struct AppCodec<Event: Sendable>: PayloadCodec {
     private let codec: any EventCodec<Event>
 

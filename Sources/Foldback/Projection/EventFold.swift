@@ -4,21 +4,25 @@
     import Foundation
 #endif
 
-/// What stands on a log: a ``Projection``, whose state is a value in memory, or a ``StoredProjection``, whose
-/// state is rows on disk. Several can stand on one.
+/// A fold of a log's events: a ``Projection``, whose state is a value in memory, or a
+/// ``StoredProjection``, whose state is rows on disk. One log can have several.
 public protocol EventFold: Sendable {
     associatedtype Event: Sendable
 
-    /// How events become bytes in the log.
+    /// The codec of the events in the log.
     static var codec: any EventCodec<Event> { get }
 
-    /// Tells projections apart in the log's file; the type's full name unless another is given. Under a new
-    /// name the log is folded again from its first entry, once.
+    /// The name that identifies the projection in the log's file. The default is the type's full
+    /// name.
+    ///
+    /// If the name changes, the log is folded again from its first entry, once.
     static var name: String { get }
 
-    /// To be counted up whenever `apply` changes what it makes of the same events, or the state its
-    /// shape: what another version has stored is not used. 1 unless another is given;
-    /// ``Store/verify()`` finds where that was forgotten.
+    /// The version of the projection's code. The default is 1.
+    ///
+    /// Increment it when `apply` makes another state of the same events, or the state's shape
+    /// changes. States that another version stored are not used. ``Store/verify()`` finds a
+    /// forgotten increment.
     static var version: UInt32 { get }
 }
 
@@ -35,14 +39,16 @@ extension EventFold {
     }
 }
 
-/// A type's full name, without the addresses that the system puts into those of private and local types, which are
-/// others at each launch, and with Foundation's types named alike wherever it is built.
+/// Returns a type's full name in a form that is the same at each launch and on each platform.
+///
+/// It leaves out the addresses in the names of private and local types, which change at each
+/// launch. It gives Foundation's types the same names on all platforms.
 func stableName(of type: Any.Type) -> String {
     var parts = String(reflecting: type).components(separatedBy: "(unknown context at $")
     for index in parts.indices.dropFirst() {
         parts[index] = String(parts[index].drop { $0 != "." }.dropFirst())
     }
-    // On Linux it consists of several modules; on Darwin one of its types is C's.
+    // On Linux Foundation is several modules. On Darwin one of its types comes from C.
     return parts.joined().replacing("FoundationEssentials.", with: "Foundation.")
         .replacing("FoundationInternationalization.", with: "Foundation.")
         .replacing("__C.NSDecimal", with: "Foundation.Decimal")

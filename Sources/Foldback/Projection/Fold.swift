@@ -1,14 +1,36 @@
-/// One projection's confirmed state and view, kept up to date by the fold plans of ``LogState``.
+/// One projection's confirmed state and view, which follow the fold plans of ``LogState``.
 ///
-/// Beside the two states there are ``Savepoints``. Folding again from an intent starts at the mark before it, so
-/// taking back the newest intents costs what they cost, however many are pending. Marks are taken when
-/// a view is published: readers keep that value anyway, so a mark costs no copy.
+/// A rollback takes intents out of the view and folds the intents after them again. It has two
+/// steps:
+///
+/// 1. ``perform(_:at:)`` gets `.rollBack(from:)` or `.rebase`, and only notes the intent in
+///    `rebaseFrom`.
+/// 2. ``rebaseView(over:)`` starts from the newest savepoint before that intent, or from confirmed
+///    state, and folds the overlay from there. Several entries of one commit share this step.
+///
+/// ```
+///  confirmed state │ 4  5  6  7  8  9
+///                  │    s5       s8 s9     savepoints: the view after 5, after 8, after 9
+///  reject 7        │ 4  5  6     8  9      s8 and s9 include 7: remove them, fold 6 8 9 on s5
+/// ```
+///
+/// So the rollback of the newest intents costs as much as these intents, however many are pending.
+///
+/// Invariant of ``Savepoints``: the savepoint with number n is the fold of confirmed state and all
+/// optimistic intents of the overlay up to n. So a change at intent n makes the savepoints from n
+/// on invalid. A fast-forward that confirms intents up to n makes the savepoints before n invalid,
+/// because they lack intents that have left the overlay. A rebase makes all of them invalid.
+///
+/// Savepoints are kept when a view is published (after the newest intent), and during a long rebase
+/// (at distances from the end of the overlay that halve). Readers keep a published view anyway, so
+/// that savepoint costs no copy.
 package struct Fold<P: Projection>: Sendable {
     private var confirmedState = GuardedState(P())
     private var viewState = GuardedState(P())
-    private var marks = Savepoints<P>()
-    /// From which intent on the view has yet to be folded again; nil: it is up to date. It starts stale,
-    /// so that taking a long history in folds no view before the end.
+    private var savepoints = Savepoints<P>()
+    /// The first intent from which the view must be folded again; nil if the view is up to date.
+    ///
+    /// It starts at 0, so that replaying a long history folds the view only once, at the end.
     private var rebaseFrom: IntentNumber? = 0
     package private(set) var conflicted = NumberMap<IntentNumber, String>()
     package private(set) var faults: [Fault] = []
@@ -16,25 +38,29 @@ package struct Fold<P: Projection>: Sendable {
 
     package init() {}
 
-    /// Goes on from a checkpoint; the view is folded when it is asked for.
+    /// Continues from a checkpoint. ``rebaseView(over:)`` folds the view.
     package init(confirmed: P, faults: [Fault]) {
         confirmedState = GuardedState(confirmed)
         self.faults = faults
     }
 
     package var confirmed: P { confirmedState.value }
-    /// Up to date only behind ``rebaseView(over:)``.
+    /// The view, which is up to date only after ``rebaseView(over:)``.
     package var view: P { viewState.value }
 
     // MARK: Following the log
 
-    /// Adds the newest intent to the view; what `apply` throws makes it conflicted (F9).
+    /// Applies the newest intent to the view, and returns the error that makes it conflicted (F9).
+    ///
+    /// A stale view stays as it is. ``rebaseView(over:)`` will apply the intent then.
     package mutating func applyNewest(_ intent: UnsettledIntent) -> (any Error)? {
         guard rebaseFrom == nil else { return nil }
         return applyToView(intent)
     }
 
-    /// Takes the intent appended last out again: it is not recorded after all (F9).
+    /// Undoes the last ``applyNewest(_:)``, because the intent is not recorded (F9).
+    ///
+    /// - Precondition: the view was up to date when the intent was applied.
     package mutating func rollBackLast(_ number: IntentNumber) {
         guard conflicted[number] == nil else {
             conflicted[number] = nil
@@ -43,6 +69,8 @@ package struct Fold<P: Projection>: Sendable {
         viewState.undoLast()
     }
 
+    /// Applies the confirmed events of a fold plan, and notes from where the view must be folded
+    /// again.
     package mutating func perform(_ plan: FoldPlan, at sequence: LogSequence) {
         for folded in plan.confirm {
             counts.confirmed += 1
@@ -53,32 +81,38 @@ package struct Fold<P: Projection>: Sendable {
         for number in plan.removed { conflicted[number] = nil }
         switch plan.view {
         case .unchanged:
-            // The border moved: a mark before it lacks what is confirmed now.
+            // A fast-forward confirmed intents up to `border`. A savepoint before it lacks some of
+            // them, and a rollback could not add them, because they are no longer in the overlay.
             guard !plan.confirm.isEmpty, let border = plan.removed.last else { break }
-            marks.remove(before: border)
+            savepoints.remove(before: border)
         case .apply(let intent): _ = applyNewest(intent)
         case .rollBack(let number): rebaseFrom = min(number, rebaseFrom ?? number)
         case .rebase: rebaseFrom = 0
         }
     }
 
-    /// Brings the view up to date. Several entries of one commit are folded again together.
+    /// Brings the view up to date: rolls it back to a savepoint, and folds the overlay again from
+    /// there.
+    ///
+    /// - Complexity: one `apply` for each intent after the newest valid savepoint.
     package mutating func rebaseView(over overlay: Overlay) {
         guard let start = rebaseFrom else { return }
         rebaseFrom = nil
-        // A mark is the view of all up to its intent: good as long as none of these has changed.
-        marks.remove(from: start)
-        let mark = marks.last
-        viewState = GuardedState(mark?.view ?? confirmed)
-        let from = mark?.number.next ?? 0
+        // A savepoint is valid while no intent up to its number has changed.
+        savepoints.remove(from: start)
+        let savepoint = savepoints.last
+        viewState = GuardedState(savepoint?.view ?? confirmed)
+        let from = savepoint?.number.next ?? 0
         conflicted.removeAll(from: from)
         let rest = overlay.from(from)
         var left = rest.reduce(0) { count, _ in count + 1 }
         for (number, intent) in rest {
             if intent.isOptimistic { _ = applyToView(intent) }
             left -= 1
+            // Keep savepoints 1, 2, 4, … intents before the end, so that the next rollback is short
+            // too.
             if left > 0, left.nonzeroBitCount == 1 {
-                marks.append(number, view)
+                savepoints.append(number, view)
                 viewState.keep()
             }
         }
@@ -94,26 +128,28 @@ package struct Fold<P: Projection>: Sendable {
 
     // MARK: Publishing
 
-    /// To be called when the view is about to be shared with readers.
+    /// Brings the view up to date, and keeps it as a savepoint because readers will keep it anyway.
     package mutating func prepareToPublish(over overlay: Overlay) {
         rebaseView(over: overlay)
         confirmedState.keep()
         viewState.keep()
         guard let first = overlay.first?.key, let last = overlay.last?.key else {
-            // Nothing is pending: the view is confirmed state, and may as well share its storage.
-            marks.removeAll()
+            // The overlay is empty, so the view equals confirmed state. Sharing one value saves
+            // memory.
+            savepoints.removeAll()
             viewState = GuardedState(confirmed)
             return
         }
-        // A newest intent that was not folded may have left without a change: its mark is this one.
-        marks.remove(before: first)
-        marks.remove(from: last)
-        marks.append(last, view)
-        marks.thin()
+        // A savepoint before `first` equals confirmed state, which serves as well. A savepoint
+        // after `last` is from a confirm-only intent that left the overlay: it equals this view.
+        savepoints.remove(before: first)
+        savepoints.remove(from: last)
+        savepoints.append(last, view)
+        savepoints.thin()
     }
 }
 
-/// How many events were folded so far, for tests and benchmarks of what an answer costs.
+/// The number of events folded so far, for tests and benchmarks of an answer's cost.
 package struct FoldCounts: Equatable, Sendable {
     package var overlay: Int
     package var confirmed: Int

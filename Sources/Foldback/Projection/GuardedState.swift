@@ -1,9 +1,25 @@
-/// A projection's state that survives an `apply` that throws after it has changed something (F9).
+/// A projection's state that guards against an `apply` that changes the state and then throws (F9).
 ///
-/// No copy is taken for each event. Instead an earlier state is kept with the events since: on a throw
-/// the value is dropped and these are folded again. How far back that state may lie doubles from one
-/// throw to the next (1, 2, 4, … events, at most 1,024), so folding n events of which any number throw
-/// costs at most 2n applications, and log n copies where none does.
+/// Such an `apply` breaks the contract of ``Projection``, but a partial change must not reach the
+/// view or a checkpoint. A copy before each event would prevent that, and would copy storage at
+/// each event. Instead an earlier state is kept together with the events since then:
+///
+/// ```
+///  earlier ── since[0] ── since[1] ── … ──▶ value
+/// ```
+///
+/// - Invariant 1: `value` is `earlier` with the events of `since` applied in order. None of them
+///   threw.
+/// - Invariant 2: `since` has at most `reach` events, and `reach` is at most 1,024.
+///
+/// If an event throws, `value` is dropped and folded again from `earlier` (invariant 1 makes this
+/// the state before the event). The same steps undo the last event.
+///
+/// Cost: `earlier` moves up to `value` when `since` is full, and then `reach` doubles. It also moves
+/// up after each throw, and then `reach` is 1 again. So an event is folded again at most once, and n
+/// events cost at most 2n applications, however many of them throw. If none throws, `earlier` moves
+/// up 10 times in the first 1,023 events, and then once in 1,024 events. After each move, the next
+/// `apply` copies the storage that it changes.
 package struct GuardedState<P: Projection>: Sendable {
     private static var reachMax: Int { 1_024 }
 
@@ -17,7 +33,7 @@ package struct GuardedState<P: Projection>: Sendable {
         earlier = value
     }
 
-    /// Applies the event; nil, or why it does not apply, after which the state is as before.
+    /// Applies the event. If `apply` throws, the state is as before, and the error is returned.
     package mutating func apply(_ folded: Folded) -> (any Error)? {
         if since.count >= reach {
             keep()
@@ -34,14 +50,17 @@ package struct GuardedState<P: Projection>: Sendable {
         }
     }
 
-    /// Takes back the event applied last.
+    /// Undoes the last event that was applied.
+    ///
+    /// - Precondition: an event was applied since the last ``keep()``.
     package mutating func undoLast() {
-        precondition(!since.isEmpty, "nothing was applied that could be undone")
+        precondition(!since.isEmpty, "no event was applied since the state was kept")
         since.removeLast()
         foldAgain()
     }
 
-    /// Goes on from here: the value is about to be shared with readers, who keep it anyway.
+    /// Makes the present value the earlier state. Call it when readers are about to keep the value
+    /// anyway.
     package mutating func keep() {
         earlier = value
         since.removeAll(keepingCapacity: true)
@@ -50,8 +69,8 @@ package struct GuardedState<P: Projection>: Sendable {
     private mutating func foldAgain() {
         value = earlier
         for folded in since {
-            // These have been applied before; one that throws now depends on more than its state and
-            // its context, against F12. Leaving it out is all that is left to do.
+            // This event was applied before without an error. If it throws now, the projection
+            // depends on more than state and context, which breaks F12. It can only be left out.
             do { try Self.apply(folded, to: &value) } catch { continue }
         }
         keep()
@@ -61,7 +80,7 @@ package struct GuardedState<P: Projection>: Sendable {
         switch folded.payload.content {
         case .event(let event):
             guard let event = event as? P.Event else {
-                preconditionFailure("an event is \(type(of: event)), not \(P.Event.self)")
+                preconditionFailure("the event has type \(type(of: event)), not \(P.Event.self)")
             }
             try value.apply(event, folded.context)
         case .unreadable(let why): throw UnreadableEvent(reason: why)
@@ -69,12 +88,13 @@ package struct GuardedState<P: Projection>: Sendable {
     }
 }
 
-/// An event that this code cannot decode, where it should have been applied (L5).
+/// The error for an event that should be applied, and that this code cannot decode (L5).
 package struct UnreadableEvent: Error, CustomStringConvertible {
     let reason: String
     package var description: String { Self.words + reason }
     private static let words = "the event cannot be read: "
 
-    /// Whether a fault is of an event that its code could not read.
+    /// Returns whether the fault's event could not be decoded. Faults are stored with their reason,
+    /// so the words above must not change.
     package static func isReason(of fault: Fault) -> Bool { fault.reason.hasPrefix(words) }
 }

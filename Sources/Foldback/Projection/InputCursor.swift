@@ -10,34 +10,39 @@
     import Glibc
 #endif
 
-/// Where a ``ByteCodec`` is in the bytes that it reads. Everything is checked: bytes come from a disk.
+/// The place of a ``ByteCodec`` in the bytes that it reads. Each read is checked, because the bytes
+/// come from a disk.
 ///
-/// Its methods are inlined into the app's codec, as those of ``OutputBuffer`` are. What throws leaves the cursor
-/// anywhere between its place before and the end.
+/// The methods are inlined into the app's codec, like those of ``OutputBuffer``. A method that
+/// throws leaves the cursor anywhere between its place before and the end.
 public struct InputCursor: Sendable {
     @usableFromInline var place: Int
 
-    /// - Parameter offset: from 0; beyond the end, everything throws.
+    /// Makes a cursor at a byte offset.
+    ///
+    /// - Parameter offset: from 0. After the end, each read throws.
     @inlinable
     public init(at offset: Int = 0) {
-        precondition(offset >= 0, "a cursor cannot stand at \(offset)")
+        precondition(offset >= 0, "a cursor's offset is from 0 up, not \(offset)")
         place = offset
     }
 
-    /// The byte that is read next.
+    /// The offset of the byte that is read next.
     @inlinable public var offset: Int { place }
 
-    /// Whether all has been read: older code wrote fewer fields.
+    /// Returns whether all bytes are read. Older code may have written fewer fields.
     @inlinable
     public func isAtEnd(of bytes: RawSpan) -> Bool { place == bytes.byteCount }
 
-    /// To be called behind the last field: what goes on was written by newer code, or not by this codec.
+    /// Checks that no bytes follow the last field. Newer code or another codec wrote such bytes.
+    ///
+    /// - Throws: `.tooLong` if bytes follow.
     @inlinable
     public func requireEnd(of bytes: RawSpan) throws(InputError) {
         guard isAtEnd(of: bytes) else { throw .tooLong }
     }
 
-    /// What ``OutputBuffer/append(_:)-(N)`` wrote of a number.
+    /// Reads a number that ``OutputBuffer/append(_:)-(N)`` wrote.
     @inlinable
     public mutating func number<N: FixedWidthInteger & BitwiseCopyable>(
         _: N.Type = N.self, in bytes: RawSpan
@@ -51,8 +56,10 @@ public struct InputCursor: Sendable {
         Double(bitPattern: try number(in: bytes))
     }
 
-    /// What ``OutputBuffer/append(variable:)`` wrote. The same number in more bytes is `.outOfRange`: what can be
-    /// read has one form.
+    /// Reads a number that ``OutputBuffer/append(variable:)`` wrote.
+    ///
+    /// - Throws: `.tooShort`; `.outOfRange` if the number is too large, or has more bytes than it
+    ///   needs. So each number has exactly one readable form.
     @inlinable
     public mutating func variable(in bytes: RawSpan) throws(InputError) -> UInt64 {
         var value: UInt64 = 0
@@ -88,16 +95,18 @@ public struct InputCursor: Sendable {
         Date(timeIntervalSinceReferenceDate: try double(in: bytes))
     }
 
-    /// A copy of so many bytes, as ``OutputBuffer/append(bytes:)`` wrote them; how many is for the codec to know.
+    /// Reads a copy of `count` bytes that ``OutputBuffer/append(bytes:)`` wrote. The codec must
+    /// know the count.
     @inlinable
     public mutating func bytes(_ count: Int, in bytes: RawSpan) throws(InputError) -> [UInt8] {
         let start = try advance(by: count, in: bytes)
         return bytes.extracting(start..<place).withUnsafeBytes { [UInt8]($0) }
     }
 
-    /// Goes behind so many bytes.
+    /// Moves the cursor over `count` bytes.
     ///
-    /// - Returns: where they begin; all of them are there.
+    /// - Returns: the offset of the first of them.
+    /// - Throws: `.tooShort` if there are fewer, and the cursor stays.
     @inlinable
     mutating func advance(by count: Int, in bytes: RawSpan) throws(InputError) -> Int {
         let start = place
@@ -110,10 +119,10 @@ public struct InputCursor: Sendable {
 }
 
 extension String {
-    /// Nil where the bytes are not UTF-8.
+    /// Makes the string of these bytes, or returns nil if they are not UTF-8.
     ///
-    /// `String(validating:)` takes twice as long: it looks at the bytes before it copies them. This one decodes,
-    /// which puts something else in the place of what is wrong, and sees whether the bytes are the same.
+    /// `String(validating:)` takes twice as long, because it reads the bytes before it copies them.
+    /// This initializer decodes, which replaces invalid bytes, and then compares the bytes.
     fileprivate init?(exactly bytes: UnsafeRawBufferPointer) {
         self.init(decoding: bytes, as: UTF8.self)
         guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
@@ -125,25 +134,27 @@ extension String {
     }
 }
 
-/// Why an ``InputCursor`` cannot read on, and what codecs throw of bytes that mean nothing to them.
+/// The error of an ``InputCursor``, and of a codec that cannot read its bytes.
 @nonexhaustive
 public enum InputError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The bytes end in the middle of a value.
     case tooShort
-    /// Bytes are left behind the last field that this code knows.
+    /// Bytes follow the last field that this code knows.
     case tooLong
+    /// A text is not UTF-8.
     case notUTF8
-    /// A number that what it stands for cannot be.
+    /// A number is outside of the range of its field.
     case outOfRange
-    /// A case that this code does not know.
+    /// The tag of an enum case that this code does not know.
     case unknownTag(UInt64)
 
     public var description: String {
         switch self {
         case .tooShort: "it ends in the middle of a value"
-        case .tooLong: "it goes on behind its last field"
+        case .tooLong: "it has bytes after its last field"
         case .notUTF8: "a text in it is not UTF-8"
         case .outOfRange: "a number in it is out of range"
-        case .unknownTag(let tag): "it is of a case with tag \(tag), which this code does not know"
+        case .unknownTag(let tag): "its tag \(tag) is of a case that this code does not know"
         }
     }
 }

@@ -4,9 +4,9 @@
     import Foundation
 #endif
 
-/// Where a ``ByteCodec`` writes.
+/// The buffer that a ``ByteCodec`` writes to.
 ///
-/// Its methods are inlined into the app's codec: a field costs a few instructions, not a call.
+/// The methods are inlined into the app's codec, so a field costs a few instructions and no call.
 public struct OutputBuffer: Sendable {
     @usableFromInline var storage: [UInt8] = []
 
@@ -14,17 +14,17 @@ public struct OutputBuffer: Sendable {
 
     package var bytes: [UInt8] { storage }
 
-    /// A number of a fixed size, little-endian.
+    /// Appends a number in its fixed size, little-endian.
     @inlinable
     public mutating func append<N: FixedWidthInteger>(_ number: N) {
         withUnsafeBytes(of: number.littleEndian) { storage.append(contentsOf: $0) }
     }
 
-    /// Its bits, little-endian.
+    /// Appends the number's bits, little-endian.
     @inlinable
     public mutating func append(_ number: Double) { append(number.bitPattern) }
 
-    /// A number in as few bytes as it needs, seven bits each (LEB128).
+    /// Appends a number in as few bytes as it needs, seven bits in each (LEB128).
     @inlinable
     public mutating func append(variable number: UInt64) {
         var rest = number
@@ -35,7 +35,7 @@ public struct OutputBuffer: Sendable {
         storage.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// The length in bytes, then the UTF-8.
+    /// Appends the length in bytes, then the UTF-8.
     @inlinable
     public mutating func append(_ text: String) {
         var text = text
@@ -45,17 +45,17 @@ public struct OutputBuffer: Sendable {
         }
     }
 
-    /// Its 16 bytes.
+    /// Appends the 16 bytes of the UUID.
     @inlinable
     public mutating func append(_ id: UUID) {
         withUnsafeBytes(of: id.uuid) { storage.append(contentsOf: $0) }
     }
 
-    /// As exactly as `Date` keeps it, in 8 bytes.
+    /// Appends the date in 8 bytes, with the full precision of `Date`.
     @inlinable
     public mutating func append(_ date: Date) { append(date.timeIntervalSinceReferenceDate) }
 
-    /// The bytes as they are.
+    /// Appends the bytes unchanged, without their count.
     @inlinable
     public mutating func append(bytes other: some Sequence<UInt8>) {
         storage.append(contentsOf: other)

@@ -1,7 +1,8 @@
-/// Events through a ``ByteCodec``: smaller than JSON and much faster, for those who need it.
+/// An event codec that writes through a ``ByteCodec``: smaller than JSON, and much faster.
 ///
-/// Each record of a log says in which format its events are, so they can stand beside those that the log
-/// has from before. Named here, these are read; all that is recorded from now on is in this one's format.
+/// Each record of a log has the format of its events, so one log can have several formats. This
+/// codec writes all new events in its own format, and also reads the formats that ``reading(_:)``
+/// adds.
 ///
 /// ```swift
 /// static let codec: any EventCodec<Event> = PackedCodec(
@@ -9,16 +10,18 @@
 /// ).reading(JSONCodec())
 /// ```
 ///
-/// An event in a format that is not named cannot be read: a fault or a conflict, kept as it is, until it is
-/// named (L5). See <doc:Codecs>.
+/// An event in any other format cannot be read. Until its format is added, it is a fault or a
+/// conflict, and its bytes are kept unchanged (L5). See <doc:Codecs>.
 public struct PackedCodec<Event: Sendable>: EventCodec {
     public let format: EventFormat
     private let codec: any ByteCodec<Event>
     private var others: [EventFormat: any EventCodec<Event>] = [:]
 
+    /// Makes a codec for the app's own format.
+    ///
     /// - Parameters:
-    ///   - codec: what writes the bytes, and reads those of this format.
-    ///   - format: of the app's own: codec 128 to 255.
+    ///   - codec: writes the bytes, and reads the bytes of this format.
+    ///   - format: the app's own format, with a codec number from 128 to 255.
     public init(_ codec: some ByteCodec<Event>, as format: EventFormat) {
         precondition(
             EventFormat.appCodecs.contains(format.codec),
@@ -27,10 +30,12 @@ public struct PackedCodec<Event: Sendable>: EventCodec {
         self.codec = codec
     }
 
-    /// The same codec, which also reads what `other` wrote: records of its ``EventCodec/format``, and of no
-    /// other. A version of JSON is named like any other format.
+    /// Returns a codec that also reads the events that `other` wrote in its ``EventCodec/format``.
     ///
-    /// - Precondition: nobody reads that format yet.
+    /// It reads this one format of `other` and no more. Add each version of JSON like any other
+    /// format.
+    ///
+    /// - Precondition: this codec does not read that format yet.
     public func reading(_ other: some EventCodec<Event>) -> PackedCodec {
         precondition(
             other.format != format && others[other.format] == nil,
@@ -40,7 +45,8 @@ public struct PackedCodec<Event: Sendable>: EventCodec {
         return codec
     }
 
-    /// The same codec, which also reads what `older` wrote under `format`: a version from before.
+    /// Returns a codec that also reads the events that `older`, an earlier version, wrote in
+    /// `format`.
     ///
     /// - Precondition: as for ``reading(_:)``.
     public func reading(_ older: some ByteCodec<Event>, as format: EventFormat) -> PackedCodec {
@@ -56,8 +62,8 @@ public struct PackedCodec<Event: Sendable>: EventCodec {
     }
 }
 
-/// An event is in a format that the codec does not read.
+/// The error for an event in a format that the codec does not read.
 struct UnknownFormat: Error, CustomStringConvertible {
     let format: EventFormat
-    var description: String { "this code reads no events of \(format)" }
+    var description: String { "this code does not read events of \(format)" }
 }

@@ -1,4 +1,4 @@
-/// A pure function that folds events into state: what the app shows.
+/// A pure function that folds events into the state that the app shows.
 ///
 /// ```swift
 /// struct Likes: Projection, Codable {
@@ -14,17 +14,17 @@
 /// }
 /// ```
 ///
-/// The same events give the same state, on any machine and at any time (F1): no clock, no
-/// randomness, nothing from outside the event and its context (F12).
+/// The same events must give the same state on any machine and at any time (F1). So `apply` reads
+/// no clock, no randomness, and nothing outside of the event and its context (F12).
 ///
-/// A published view shares its storage with the value that the next commit changes. Collections that
-/// are persistent (`TreeDictionary` of swift-collections, as in ``Documents``) make that free; with
-/// plain arrays and dictionaries each commit copies what it changes once.
+/// A published view shares its storage with the value that the next commit changes. With persistent
+/// collections (`TreeDictionary` of swift-collections, as in ``Documents``) this costs nothing.
+/// With plain arrays and dictionaries, each commit copies the collections that it changes once.
 public protocol Projection: EventFold {
-    /// Declared again so that `apply` alone says what it is.
+    /// The type of the events. It is declared again so that Swift infers it from `apply`.
     associatedtype Event
 
-    /// What ``keys(touchedBy:_:)`` names; `Never` where it is not implemented.
+    /// The type of the keys of ``keys(touchedBy:_:)``; `Never` unless you implement it.
     associatedtype Key: Hashable & Sendable = Never
 
     /// The state before the first event.
@@ -32,21 +32,27 @@ public protocol Projection: EventFold {
 
     /// Changes the state by one event.
     ///
-    /// - Throws: where the event does not apply to this state, and before anything is changed. While
-    ///   recording, the caller gets the error (F9).
+    /// - Throws: any error if the event does not apply to this state. Throw before you change
+    ///   anything. The caller who records the event gets the error (F9).
     mutating func apply(_ event: Event, _ context: EventContext) throws
 
-    /// The keys of the state that the event reads or writes, those included that it makes of its
-    /// context; for ``Store/overlay(touching:)``.
+    /// Returns the keys of the state that the event reads or writes, for
+    /// ``Store/overlay(touching:)``.
+    ///
+    /// Include the keys that the event makes from its context.
     static func keys(touchedBy event: Event, _ context: EventContext) -> [Key]
 
-    /// The places of the state, as ``JSON/init(describing:)`` shows it, outside of which the event changes nothing;
-    /// nil: anywhere. With it tools that compare states behind each entry look at what the entry touched, and not
-    /// at states whole.
+    /// Returns the only places of the state that the event can change, or nil if it can change any
+    /// place.
+    ///
+    /// The places are those of ``JSON/init(describing:)``. With them, tools that compare states
+    /// after each entry read only these places, not whole states.
     static func places(touchedBy event: Event, _ context: EventContext) -> [JSONPointer]?
 
-    /// How states become bytes in checkpoints. JSON where the projection is `Codable`; else nil, and
-    /// opening folds the log from its first entry.
+    /// The codec of states in checkpoints.
+    ///
+    /// The default is JSON if the projection is `Codable`, else nil. If it is nil, opening folds
+    /// the log from its first entry.
     static var stateCodec: (any StateCodec<Self>)? { get }
 }
 

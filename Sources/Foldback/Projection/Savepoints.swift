@@ -1,9 +1,24 @@
-/// Views as they were after some intent of the overlay, at distances from its end that double.
+/// Views of one projection from which a rollback can start.
 ///
-/// Which of them are kept is decided over numbers alone: a store asks at each commit, and code over views would
-/// look their type up each time.
+/// Invariant: the savepoint with number n is the view after the intent with number n, and is valid
+/// as long as no intent up to n changed. The numbers rise. ``Fold`` removes savepoints when they
+/// become invalid.
+///
+/// ``thin()`` keeps the distances from the newest savepoint at about powers of two. A rollback of m
+/// intents then folds at most a small multiple of m, and n pending intents need about 2 log2(n)
+/// views.
+///
+/// ```
+///  before thin   1 2 3 4 5 6 7 8 9 10 11 12
+///  after         1     4       8   10 11 12
+/// ```
+///
+/// Numbers and views are in separate arrays. Each commit decides which savepoints to keep by
+/// numbers alone, and unspecialized code over views would look up their type each time.
 struct Savepoints<View: Sendable>: Sendable {
-    /// Rising: the last intent that the view at the same place has, or could have had.
+    /// The number of each savepoint, rising. The view at the same index includes all optimistic
+    /// intents up to this number. The intent with the number itself may be confirm-only,
+    /// conflicted, or gone.
     private var numbers: [IntentNumber] = []
     private var views: [View] = []
 
@@ -11,12 +26,15 @@ struct Savepoints<View: Sendable>: Sendable {
         numbers.last.map { ($0, views[views.count - 1]) }
     }
 
-    /// - Parameter number: behind those of all others.
+    /// Adds the newest savepoint.
+    ///
+    /// - Parameter number: a number after the numbers of all others.
     mutating func append(_ number: IntentNumber, _ view: View) {
         numbers.append(number)
         views.append(view)
     }
 
+    /// Removes the savepoints at and after `number`: that intent changed.
     mutating func remove(from number: IntentNumber) {
         var count = 0
         while count < numbers.count, numbers[numbers.count - 1 - count] >= number { count += 1 }
@@ -25,6 +43,7 @@ struct Savepoints<View: Sendable>: Sendable {
         views.removeLast(count)
     }
 
+    /// Removes the savepoints before `number`: intents up to it have left the overlay.
     mutating func remove(before number: IntentNumber) {
         var count = 0
         while count < numbers.count, numbers[count] < number { count += 1 }
@@ -39,13 +58,15 @@ struct Savepoints<View: Sendable>: Sendable {
         views.removeAll(keepingCapacity: true)
     }
 
-    /// Drops each mark whose neighbours are close enough to serve in its place: distances from the end at least
-    /// double over two marks, so there are about 2 log2(n).
+    /// Removes each savepoint whose older neighbor is at most twice as far from the newest
+    /// savepoint as its newer neighbor. The first and the last are always kept.
+    ///
+    /// Over any two steps the distance more than doubles, so about 2 log2(n) savepoints are left.
     mutating func thin() {
         guard let last = numbers.last else { return }
         var nearer = numbers.count - 1
         for place in stride(from: numbers.count - 2, to: 0, by: -1) {
-            // The one behind is the nearest that was kept.
+            // `nearer` is the index of the oldest savepoint that is kept so far.
             let near = last.value - numbers[nearer].value
             let far = last.value - numbers[place - 1].value
             if far > 2 * near {

@@ -6,16 +6,16 @@
 
 /// Turns a projection's state into the bytes of a checkpoint, and back.
 ///
-/// Called on a thread of its own while the store goes on. `decode` is the inverse of `encode`. Bytes
-/// that this code cannot read cost time, nothing else: the state is then folded from an earlier
-/// checkpoint or from the first entry.
+/// The store calls it on a separate thread while it continues to work. `decode` is the inverse of
+/// `encode`. If `decode` throws, only time is lost: the state is folded from an earlier checkpoint,
+/// or from the first entry.
 public protocol StateCodec<State>: Sendable {
     associatedtype State
     func encode(_ state: State) throws -> [UInt8]
     func decode(_ bytes: RawSpan) throws -> State
 }
 
-/// The default for a state that is `Codable`.
+/// JSON with sorted keys, the default for a state that is `Codable`.
 public struct JSONStateCodec<State: Codable>: StateCodec {
     public init() {}
 

@@ -1,10 +1,10 @@
-/// Rows as readers have them at one sequence: the overlay's above those that are confirmed.
+/// Rows as readers see them at one sequence: the overlay's rows over the confirmed rows.
 ///
-/// One object for a read, so that a row costs no copy of all that it consists of.
+/// A class, so that reading a row does not copy and retain each part.
 final class MergedRows {
     private let stored: any StoredRows
     private let folded: FoldedRows
-    /// Without the overlay.
+    /// Whether the overlay is left out.
     private let isConfirmedOnly: Bool
 
     init(stored: any StoredRows, folded: FoldedRows, isConfirmedOnly: Bool) {
@@ -13,16 +13,16 @@ final class MergedRows {
         self.isConfirmedOnly = isConfirmedOnly
     }
 
-    /// What the overlay has to do with the row; nil: nothing.
+    /// Returns the intents of the overlay that read or write the row; nil if there are none.
     func chain(at key: KeyBytes) -> RowChain? { isConfirmedOnly ? nil : folded.chains[key] }
 
-    /// The keys of all rows that the overlay makes what they are, or takes away.
+    /// The keys of all rows that the overlay writes or removes.
     var pendingKeys: [KeyBytes] {
         guard !isConfirmedOnly else { return [] }
         return folded.chains.compactMap { key, chain in chain.visible.map { _ in key } }
     }
 
-    /// The row's bytes; nil: there is none.
+    /// Returns the row's bytes; nil if there is no row.
     func value(at key: KeyBytes) throws -> FoundRow? {
         if !isConfirmedOnly, !folded.chains.isEmpty, let row = folded.chains[key]?.visible {
             return row.bytes.map { .memory($0) }
@@ -31,7 +31,7 @@ final class MergedRows {
         return try stored.value(at: key)
     }
 
-    /// Calls `body` with each row of `span` in order, or backwards, until it answers false.
+    /// Calls `body` with each row of `span` in key order, or in reverse, until it returns false.
     func scan(
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
     ) throws {
@@ -41,7 +41,8 @@ final class MergedRows {
         var overlay = OverlayRows(folded.chains, span, backwards: backwards)
         var isOver = false
         try scanConfirmed(span, backwards: backwards) { key, bytes in
-            // What the overlay has before this row, and whether it has this one.
+            // The overlay's rows before this row come first. Its row at the same key replaces this
+            // row.
             while let (place, row) = overlay.next, !overlay.isBehind(place, key) {
                 overlay.advance()
                 if let made = row.bytes, try !body(place, made.span.bytes) {
@@ -69,7 +70,7 @@ final class MergedRows {
     }
 }
 
-/// The rows that the overlay changes, one after the other.
+/// An iterator over the rows that the overlay writes or removes, in key order or in reverse.
 private struct OverlayRows {
     private let chains: SortedMap<KeyBytes, RowChain>
     private let span: KeySpan
@@ -87,6 +88,7 @@ private struct OverlayRows {
         advance()
     }
 
+    /// Returns whether `place` comes after `key` in this direction.
     func isBehind(_ place: KeyBytes, _ key: KeyBytes) -> Bool {
         backwards ? place < key : key < place
     }

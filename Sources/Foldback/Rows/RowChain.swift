@@ -1,4 +1,5 @@
-/// Values by intent number, of which there are mostly none or one.
+/// A map from intent number to value, with little memory for no value or one value, the usual
+/// cases.
 package enum SmallMap<Value: Sendable>: Sendable {
     case none
     case one(IntentNumber, Value)
@@ -32,7 +33,8 @@ package enum SmallMap<Value: Sendable>: Sendable {
                 map[number] = newValue
                 self = .many(map)
             case .many(var map):
-                // Without the case's own reference, so that the map is not copied.
+                // Releases the reference in the enum. With two references, the change would copy
+                // the map.
                 self = .none
                 map[number] = newValue
                 if map.count > 1 {
@@ -44,7 +46,7 @@ package enum SmallMap<Value: Sendable>: Sendable {
         }
     }
 
-    /// The last before `number`; nil: the last of all.
+    /// Returns the last pair before `number`; the last of all pairs if `number` is nil.
     func last(before number: IntentNumber? = nil) -> (key: IntentNumber, value: Value)? {
         switch self {
         case .none: nil
@@ -53,6 +55,7 @@ package enum SmallMap<Value: Sendable>: Sendable {
         }
     }
 
+    /// Returns the first pair after `number`.
     func first(behind number: IntentNumber) -> (key: IntentNumber, value: Value)? {
         switch self {
         case .none: nil
@@ -61,7 +64,8 @@ package enum SmallMap<Value: Sendable>: Sendable {
         }
     }
 
-    /// Those behind `first`, up to `last`.
+    /// Returns the numbers after `first`, up to and including `last`, ascending; all after `first`
+    /// if `last` is nil.
     func numbers(behind first: IntentNumber, through last: IntentNumber?) -> [IntentNumber] {
         switch self {
         case .none: return []
@@ -78,26 +82,42 @@ package enum SmallMap<Value: Sendable>: Sendable {
     }
 }
 
-/// What the overlay has to do with one row: who reads it, and who makes what of it.
+/// The intents of the overlay that read or write one row, in number order.
 ///
 /// ```
-/// confirmed ─▶ 3 reads ─▶ 5 makes A ─▶ 6 reads A ─▶ 9 makes B ─▶ what readers see
+/// confirmed ─▶ 3 reads ─▶ 5 writes A ─▶ 6 reads A ─▶ 9 writes B ─▶ the view has B
 /// ```
+///
+/// Each reader sees the value of the last writer before it, or the confirmed row if there is none.
+/// An intent that reads the row before it writes it is both: a reader of the value below it, and a
+/// writer. An intent that reads only its own value is not a reader.
+///
+/// A changed value concerns the readers from its place up to and including the next writer. Later
+/// readers see the value of that writer.
+///
+/// Invariants, kept by ``RowOverlay``:
+/// - `readers` has each intent whose evaluation read the row by key, conflicted intents included.
+///   Reads of ranges are not here but in the overlay's `ranges`.
+/// - `writers` has each intent whose evaluation writes the row, with the value; `.absent` is a
+///   removal. A conflicted intent writes nothing.
+/// - A chain that the overlay keeps is not empty.
 package struct RowChain: Sendable {
     var writers = SmallMap<RowValue>.none
     var readers = SmallMap<Void>.none
 
     var isEmpty: Bool { writers.isEmpty && readers.isEmpty }
 
-    /// The row as the view has it; nil where the overlay leaves it as it is confirmed.
+    /// The row as the view has it; nil if no intent writes it, so that the view has the confirmed
+    /// row.
     package var visible: RowValue? { writers.last()?.value }
 
-    /// Those who see what the row is behind `number`, and have asked.
+    /// Returns the readers that see the row's value after `number`: up to and including the next
+    /// writer.
     func readers(behind number: IntentNumber) -> [IntentNumber] {
         readers.numbers(behind: number, through: writers.first(behind: number)?.key)
     }
 
-    /// The intents that read or make it, ascending.
+    /// The intents that read or write the row, ascending.
     package var intents: [IntentNumber] {
         let writers = writers.numbers(behind: 0, through: nil)
         let readers = readers.numbers(behind: 0, through: nil)
@@ -105,11 +125,12 @@ package struct RowChain: Sendable {
     }
 }
 
-/// What came of applying one intent of the overlay.
+/// The result of applying one intent of the overlay: the rows that it read and the rows that it
+/// writes.
 package final class RowEvaluation: Sendable {
-    /// The rows that it asked for, as they were below it.
+    /// The rows that the intent read by key, with the values that they had below it.
     let reads: [(key: KeyBytes, value: RowValue)]
-    /// The rows that it changes; none where it does not apply.
+    /// The rows that the intent writes, with their new values; none if `apply` threw.
     let writes: [(key: KeyBytes, value: RowValue)]
 
     init(

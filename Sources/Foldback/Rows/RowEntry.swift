@@ -1,4 +1,4 @@
-/// Which way rows are read.
+/// The direction in which rows are read.
 public enum RowOrder: Sendable {
     /// From the lowest key up.
     case ascending
@@ -14,20 +14,26 @@ public struct RowEntry<Key: RowKey, Row: Sendable>: Sendable {
 
 extension RowEntry: Equatable where Row: Equatable {}
 
-/// A row as an index has it.
+/// A row with its place in an index.
 public struct IndexedRow<IndexKey: RowKey, Key: RowKey, Row: Sendable>: Sendable {
+    /// The row's place in the index. Pass it as `after` to read the next page.
     public let place: IndexPlace<IndexKey, Key>
     public let row: Row
 
+    /// The row's key in its table.
     public var key: Key { place.key }
+    /// The key that the index computed for the row.
     public var indexKey: IndexKey { place.indexKey }
 }
 
 extension IndexedRow: Equatable where Row: Equatable {}
 
-/// Where an index has a row: rows with one index key lie in the order of their own keys.
+/// The place of a row in an index: the index key, then the row's own key.
+///
+/// Rows with the same index key are in the order of their own keys.
 public struct IndexPlace<IndexKey: RowKey, Key: RowKey>: Hashable, Sendable {
     public let indexKey: IndexKey
+    /// The row's key in its table.
     public let key: Key
 
     public init(_ indexKey: IndexKey, _ key: Key) {
@@ -35,7 +41,12 @@ public struct IndexPlace<IndexKey: RowKey, Key: RowKey>: Hashable, Sendable {
         self.key = key
     }
 
-    /// - Parameter bytes: of the entry's value, which in a unique index is the row's key.
+    /// Reads the place from an index entry.
+    ///
+    /// - Parameters:
+    ///   - key: the entry's key.
+    ///   - offset: where the index key begins in it.
+    ///   - bytes: the entry's value. In a unique index it is the row's key.
     init(
         _ key: KeyBytes, _ offset: Int, _ bytes: RawSpan, _ isUnique: Bool
     ) throws {
@@ -47,6 +58,7 @@ public struct IndexPlace<IndexKey: RowKey, Key: RowKey>: Hashable, Sendable {
             : try Key(stored: key.bytes, behind: decoder.offset)
     }
 
+    /// The key of the index entry, after `prefix`.
     func bytes(_ prefix: [UInt8], _ isUnique: Bool) -> [UInt8] {
         let entry = indexKey.bytes(behind: prefix)
         return isUnique ? entry : key.bytes(behind: entry)
@@ -54,7 +66,8 @@ public struct IndexPlace<IndexKey: RowKey, Key: RowKey>: Hashable, Sendable {
 }
 
 extension KeySpan {
-    /// What is left of it behind `place`.
+    /// Returns the part of the span that comes after `place` in this order; all of it if `place` is
+    /// nil.
     func following(_ place: KeyBytes?, _ order: RowOrder) -> KeySpan {
         guard let place else { return self }
         var rest = self

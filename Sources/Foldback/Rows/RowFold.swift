@@ -1,28 +1,55 @@
-/// One stored projection's rows, kept up to date by the fold plans of ``LogState``: the counterpart of
+/// One stored projection's rows, updated by the fold plans of ``LogState``. The counterpart of
 /// ``Fold`` for state on disk.
+///
+/// ```
+/// plan ─▶ confirm: applied to `confirmed` at once; marks readers dirty
+///      ─▶ removed, replaced intents: change `overlay`; mark readers dirty
+///                      rebaseView ─▶ checks dirty intents, lowest number first ─▶ nothing is dirty
+/// ```
+///
+/// ``perform(_:at:)`` only marks intents dirty, except the newest intent, which it applies.
+/// ``rebaseView(over:)`` does the rest, so several entries of one commit are checked together.
+/// ``RowOverlay`` says when an intent becomes dirty, and why this work ends.
+///
+/// Invariants:
+/// - `confirmed` has the confirmed events of all entries up to `sequence`, each once. An entry at
+///   or below `sequence` changes the overlay alone: the log has its rows already (L4).
+/// - The log has the rows up to `writtenSequence`. The changes after it are in `confirmed.changed`,
+///   and are written in the transaction of their entries (L4).
+/// - Until the first ``rebaseView(over:)``, no intent is applied. So opening a log applies only the
+///   intents that are still in the overlay at its end.
+/// - After ``rebaseView(over:)``, nothing is dirty. Each evaluation is equal to the result of
+///   applying its intent now, so rows are a function of the log alone (F1).
+/// - A row that cannot be read sets `failure`. Then the invariants above no longer hold, and the
+///   fold applies nothing more. The writer drops it, with the transaction (L6).
 package struct RowFold: Sendable {
     package let identity: ProjectionIdentity
     package private(set) var schema: StoredSchema
-    /// Of the codec that reads the events.
+    /// The format of the codec that reads the events.
     private var format = EventFormat.none
     private let apply: RowApply
     package private(set) var confirmed = ConfirmedRows()
     package private(set) var overlay = RowOverlay()
     package private(set) var faults: [Fault] = []
-    /// The entry up to which confirmed rows stand: those before it are not applied again.
+    /// The last entry that confirmed rows cover. It and the entries before it are not applied
+    /// again.
     package private(set) var sequence: LogSequence = 0
-    /// The one up to which the log has them.
+    /// The last entry that the rows in the log cover.
     private var writtenSequence: LogSequence = 0
+    /// The number of confirmed events that were applied.
     package private(set) var confirmedCount = 0
-    /// Of a row that could not be read. What the transaction being prepared has changed is worthless then.
+    /// The reason why a row could not be read. If set, the changes since the last commit are
+    /// invalid.
     package private(set) var failure: FoldbackError?
     private var newFaults: [Fault] = []
-    /// Intents of the overlay are applied when the view is asked for first.
+    /// Whether no intent of the overlay has been applied yet. The first ``rebaseView(over:)``
+    /// applies all.
     private var isUnevaluated = true
-    /// What readers saw of the rows that change in this transaction; nil where nobody wants to know.
+    /// For each row that changes in this transaction, the row that readers saw before it; nil if
+    /// there is no watcher, or if such a row cannot be read.
     private var seen: [KeyBytes: VisibleRow]?
 
-    /// Rows of their own, in memory.
+    /// Creates the fold before the first entry, with its own rows in memory.
     package init<P: StoredProjection>(_: P.Type) {
         self.init(P.identity, StoredSchema(P.schema, number: 0)) { folded, rows in
             switch folded.payload.content {
@@ -45,7 +72,11 @@ package struct RowFold: Sendable {
         self.apply = apply
     }
 
-    /// Over the rows that the log has.
+    /// Uses the rows that the log has for this projection.
+    ///
+    /// - Parameters:
+    ///   - number: the projection's number in the log.
+    ///   - sequence: the last entry that these rows cover.
     package mutating func attach(
         to storage: any LogStorage, number: UInt32, format: EventFormat, sequence: LogSequence,
         faults: [Fault]
@@ -58,30 +89,37 @@ package struct RowFold: Sendable {
         self.faults = faults
     }
 
-    /// Rows that were changed since the last commit, and their bytes.
+    /// The number of rows that changed since the last commit.
     package var changedCount: Int { confirmed.changed.count }
+    /// The approximate bytes of these rows.
     package var changedBytes: Int { confirmed.changedBytes }
+    /// Whether the log lacks the rows of entries that this fold has applied.
     package var isBehindLog: Bool { writtenSequence < sequence }
 
-    /// The same rows in memory, under the number that the log has for them; to be compared with these.
+    /// Gives rows in memory another projection number, so that they can be compared with the rows
+    /// in a log.
     package mutating func renumber(as number: UInt32) {
         schema = StoredSchema(schema.schema, number: number)
     }
 
-    /// The same projection before the first entry, over rows of its own in memory.
+    /// The same projection before the first entry, with its own rows in memory.
     package var fresh: RowFold { RowFold(identity, schema, apply) }
 
     // MARK: Following the log
 
-    /// Applies the newest intent; what `apply` throws makes it conflicted (F9).
+    /// Applies the newest intent. An error that `apply` throws makes it conflicted (F9).
+    ///
+    /// - Returns: this error; nil if the intent applies, or was not applied because no intent was
+    ///   yet.
     package mutating func applyNewest(_ intent: UnsettledIntent) -> (any Error)? {
         guard !isUnevaluated, failure == nil else { return nil }
         return evaluate(intent)
     }
 
-    /// Takes the intent appended last out again: it is not recorded after all (F9).
+    /// Removes the newest intent again, because it is not recorded (F9).
     package mutating func rollBackLast(_ number: IntentNumber) { remove(number) }
 
+    /// Applies an entry's confirmed events, and marks the intents dirty that it concerns.
     package mutating func perform(_ plan: FoldPlan, at sequence: LogSequence) {
         guard failure == nil else { return }
         if sequence > self.sequence {
@@ -91,7 +129,7 @@ package struct RowFold: Sendable {
         guard !isUnevaluated else { return }
         for number in plan.removed { remove(number) }
         switch plan.view {
-        // A confirmed row that came out otherwise has been noted by its key.
+        // `confirm` has marked the readers of each changed row dirty, so there is nothing to do.
         case .unchanged, .rebase: break
         case .apply(let intent): _ = applyNewest(intent)
         case .rollBack(let number): overlay.markDirty(number)
@@ -120,7 +158,9 @@ package struct RowFold: Sendable {
         }
     }
 
-    /// Brings the view up to date. Several entries of one commit are looked at together.
+    /// Updates the view: applies dirty intents again, in number order, until nothing is dirty.
+    ///
+    /// - Complexity: one check for each dirty intent, and one `apply` for each that needs it.
     package mutating func rebaseView(over intents: Overlay) {
         guard failure == nil else { return }
         if isUnevaluated {
@@ -163,18 +203,18 @@ package struct RowFold: Sendable {
 
     // MARK: Changes
 
-    /// Notes what readers see of a row, before it changes for the first time.
+    /// Keeps the row that readers see, before the row's first change in this transaction.
     private mutating func note(_ key: KeyBytes, _ overlay: RowOverlay) {
         guard seen != nil, seen?[key] == nil else { return }
         guard let now = visible(key, overlay) else {
-            // Whoever watches is told that there is more; a commit does not fail by being watched.
+            // Watchers then get an incomplete batch. Being watched must not make a commit fail.
             seen = nil
             return
         }
         seen?[key] = now
     }
 
-    /// Nil where the row cannot be read.
+    /// Returns the row that readers see; nil if it cannot be read.
     private func visible(_ key: KeyBytes, _ overlay: RowOverlay) -> VisibleRow? {
         if let value = overlay.chains[key]?.visible {
             return VisibleRow(value: value, isPending: true)
@@ -186,8 +226,11 @@ package struct RowFold: Sendable {
         }
     }
 
-    /// Of rows that are seen otherwise than before the transaction, once it is published; nil where nobody asked, or that cannot
-    /// be said.
+    /// Returns the rows that readers see differently after the transaction being prepared.
+    ///
+    /// Call it once the view is up to date.
+    ///
+    /// - Returns: nil if there is no watcher, or if one of the rows cannot be read.
     package func changes() -> [RowChangeBytes]? {
         guard let seen else { return nil }
         var changes: [RowChangeBytes] = []
@@ -201,7 +244,9 @@ package struct RowFold: Sendable {
 
     // MARK: A transaction
 
-    /// - Parameter isWatched: whether somebody wants to know which rows change.
+    /// Begins the next transaction: forgets the changes, because they are committed or dropped.
+    ///
+    /// - Parameter isWatched: whether ``changes()`` will be needed.
     package mutating func beginTransaction(isWatched: Bool) {
         confirmed.committed()
         writtenSequence = sequence
@@ -209,7 +254,7 @@ package struct RowFold: Sendable {
         seen = isWatched ? [:] : nil
     }
 
-    /// What the transaction being prepared writes.
+    /// Returns the rows, faults and header that the transaction being prepared writes.
     package func batch() -> RowBatch {
         RowBatch(
             rows: confirmed.changed.map { ($0.key, $0.value) },
@@ -219,7 +264,7 @@ package struct RowFold: Sendable {
                 format: format, sequence: sequence))
     }
 
-    /// Brings everything up to date; the rows, to be shared with readers.
+    /// Updates the view, and returns the rows to share with readers.
     package mutating func makeFoldedRows(over intents: Overlay) -> FoldedRows {
         rebaseView(over: intents)
         return FoldedRows(
@@ -230,17 +275,17 @@ package struct RowFold: Sendable {
     }
 }
 
-/// A row that readers see otherwise than before.
+/// A row that readers see differently after a commit, as bytes.
 package struct RowChangeBytes: Sendable {
     package let key: KeyBytes
     package let old: VisibleRow
     package let new: VisibleRow
 }
 
-/// A row as readers have it.
+/// A row as readers see it.
 package struct VisibleRow: Equatable, Sendable {
     package let value: RowValue
-    /// An intent of the overlay makes it what it is.
+    /// Whether an intent of the overlay wrote it.
     package let isPending: Bool
 
     package init(value: RowValue, isPending: Bool) {
@@ -249,8 +294,8 @@ package struct VisibleRow: Equatable, Sendable {
     }
 }
 
-/// One stored projection as readers get it: what the overlay makes of rows, to be seen above those that the
-/// log has at the same sequence.
+/// One stored projection as readers get it: the overlay's rows, to be read over the confirmed rows
+/// that the log has at the same sequence.
 package struct FoldedRows: Sendable {
     package let identity: ProjectionIdentity
     package let schema: StoredSchema
@@ -258,6 +303,6 @@ package struct FoldedRows: Sendable {
     package let conflicted: NumberMap<IntentNumber, String>
     package let faults: [Fault]
     package let counts: FoldCounts
-    /// Confirmed rows, where they are not the log's.
+    /// The confirmed rows if they are in memory; nil if they are in the log.
     package let own: SortedMap<KeyBytes, [UInt8]>?
 }

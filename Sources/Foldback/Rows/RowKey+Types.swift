@@ -26,8 +26,8 @@ extension Bool: RowKey {
     public init(from key: inout KeyDecoder) throws { self = try key.number(UInt8.self) != 0 }
 }
 
-/// By the UTF-8 bytes, which is the order of code points. Two strings that Swift calls equal and that
-/// differ in bytes are two keys.
+/// Ordered by UTF-8 bytes, which is the order of code points. Two strings that are equal in Swift
+/// but differ in bytes are two keys.
 extension String: RowKey {
     public func encode(to key: inout KeyEncoder) { key.append(bytes: utf8) }
     public init(from key: inout KeyDecoder) throws {
@@ -43,7 +43,7 @@ extension ExactString: RowKey {
     public init(from key: inout KeyDecoder) throws { self.init(try String(from: &key)) }
 }
 
-/// Bytes of any length, a prefix before what it begins.
+/// Ordered byte by byte; a prefix comes before the longer arrays that begin with it.
 extension Array: RowKey where Element == UInt8 {
     public func encode(to key: inout KeyEncoder) { key.append(bytes: self) }
     public init(from key: inout KeyDecoder) throws { self = try key.text() }
@@ -60,7 +60,7 @@ extension UUID: RowKey {
     }
 }
 
-/// By time, as exactly as `Date` keeps it.
+/// Ordered by time, with the full precision of `Date`.
 extension Date: RowKey {
     public func encode(to key: inout KeyEncoder) { timeIntervalSinceReferenceDate.encode(to: &key) }
     public init(from key: inout KeyDecoder) throws {
@@ -68,11 +68,11 @@ extension Date: RowKey {
     }
 }
 
-/// In the total order of IEEE 754; `-0` counts as `0`.
+/// Ordered by IEEE 754's total order, except that `-0` is `0`.
 extension Double: RowKey {
     public func encode(to key: inout KeyEncoder) {
         let bits = (self == 0 ? 0 : self).bitPattern
-        // Negative numbers fall as their bits rise.
+        // A negative number decreases as its bits increase, so all its bits are inverted.
         key.append(number: bits >> 63 == 1 ? ~bits : bits | 1 << 63)
     }
 
@@ -91,7 +91,9 @@ extension IntentNumber: RowKey {}
 extension LogSequence: RowKey {}
 extension Position: RowKey {}
 
-/// Two keys as one, ordered by the first, then by the second.
+/// Two keys as one key, ordered by the first, then by the second.
+///
+/// Read all keys with the same first part with ``RowRange/prefix(_:)``.
 public struct KeyPair<First: RowKey, Second: RowKey>: RowKey {
     public var first: First
     public var second: Second
@@ -118,8 +120,11 @@ extension KeyPair: Comparable where First: Comparable, Second: Comparable {
     }
 }
 
-/// A key in the opposite order: for an index that rises in one part and falls in the other. For one that
-/// only falls, read backwards.
+/// A key in the opposite order, for an index that is ascending in one part and descending in
+/// another.
+///
+/// Do not use it for a table or index that is descending as a whole: read that with
+/// ``RowOrder/descending``.
 public struct Descending<Key: RowKey>: RowKey {
     public var key: Key
 
@@ -135,7 +140,7 @@ public struct Descending<Key: RowKey>: RowKey {
 }
 
 extension KeyDecoder {
-    /// Reads from here on with every bit turned over.
+    /// Reads the rest of the bytes with every bit inverted.
     fileprivate mutating func inverted<K>(_ body: (inout KeyDecoder) throws -> K) throws -> K {
         var rest = KeyDecoder(remaining().map { ~$0 })
         let key = try body(&rest)

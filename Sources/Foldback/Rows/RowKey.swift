@@ -1,7 +1,7 @@
-/// The key of a row, or of an index: a value whose order its bytes keep.
+/// The key of a row or of an index entry: a value whose bytes have the same order as the value.
 ///
-/// Whole numbers, `Bool`, `String` and ``ExactString`` (by their UTF-8 bytes), `UUID`, `Date` and arrays of
-/// bytes are keys; ``KeyPair`` and a type of your own put several together:
+/// Integers, `Bool`, `Double`, `String` and ``ExactString`` (by their UTF-8 bytes), `UUID`, `Date`
+/// and arrays of bytes are keys. ``KeyPair`` or a type of your own combines several keys:
 ///
 /// ```swift
 /// struct Place: RowKey {
@@ -19,25 +19,30 @@
 /// }
 /// ```
 ///
-/// What `encode` appends has to say by itself where it ends, as everything that ``KeyEncoder`` appends does.
-/// A key, with an index's key before it, has at most ``KeyEncoder/bytesMax`` bytes.
+/// The bytes that `encode` appends must show where they end, so that another key can follow. All
+/// methods of ``KeyEncoder`` append such bytes. A key has at most ``KeyEncoder/bytesMax`` bytes. In
+/// an index that is not unique, the limit is for the index key and the row's key together.
 public protocol RowKey: Hashable, Sendable {
+    /// Appends the key as bytes whose order is the order of the key.
     func encode(to key: inout KeyEncoder)
 
-    /// - Throws: ``RowError`` where the bytes are not such a key's.
+    /// Reads the bytes that ``encode(to:)`` appended.
+    ///
+    /// - Throws: ``RowError`` if the bytes are not a key of this type.
     init(from key: inout KeyDecoder) throws
 }
 
-/// Writes keys as bytes, in their order.
+/// Writes keys as bytes that have the same order as the keys.
 public struct KeyEncoder: Sendable {
-    /// LMDB's longest key, 511 bytes (MDB_MAXKEYSIZE of lmdb 0.9.24), without the number of the table.
+    /// The most bytes of a key. LMDB's longest key has 511 bytes (MDB_MAXKEYSIZE of lmdb 0.9.24);
+    /// the numbers of projection and table take a part of it.
     public static let bytesMax = 504
 
     package private(set) var bytes: [UInt8]
 
     package init(prefix: [UInt8] = []) {
         bytes = []
-        // Most keys have no more, and are allocated once.
+        // Most keys are shorter than this, so they need one allocation.
         bytes.reserveCapacity(prefix.count + 26)
         bytes.append(contentsOf: prefix)
     }
@@ -45,14 +50,15 @@ public struct KeyEncoder: Sendable {
     /// Appends another key.
     public mutating func append<K: RowKey>(_ key: K) { key.encode(to: &self) }
 
-    /// Appends a whole number: big-endian, and for signed ones with the sign's bit turned over.
+    /// Appends an integer in big-endian order, with the sign bit inverted if it is signed.
     public mutating func append<N: FixedWidthInteger>(number: N) {
         let ordered = N.isSigned ? number ^ N.min : number
         withUnsafeBytes(of: ordered.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Appends bytes of any length: a zero is followed by 255, and two zeros end them. So a prefix comes
-    /// before what it begins, whatever follows.
+    /// Appends bytes of any length. A zero is followed by 255, and two zeros end the bytes.
+    ///
+    /// So a prefix always comes before the longer bytes that begin with it.
     public mutating func append(bytes text: some Sequence<UInt8>) {
         for byte in text {
             bytes.append(byte)
@@ -62,11 +68,11 @@ public struct KeyEncoder: Sendable {
         bytes.append(0)
     }
 
-    /// Appends just these bytes, which have to be as many in every key.
+    /// Appends these bytes alone. Their count must be the same in every key.
     public mutating func append(fixed: some Sequence<UInt8>) { bytes.append(contentsOf: fixed) }
 }
 
-/// Reads keys that ``KeyEncoder`` wrote.
+/// Reads the keys that ``KeyEncoder`` wrote.
 public struct KeyDecoder: Sendable {
     private let bytes: [UInt8]
     package private(set) var offset: Int
@@ -78,11 +84,17 @@ public struct KeyDecoder: Sendable {
 
     package var isAtEnd: Bool { offset == bytes.count }
 
-    /// What has not been read yet.
+    /// Returns the bytes that were not read yet.
     func remaining() -> ArraySlice<UInt8> { bytes[offset...] }
 
+    /// Reads another key.
+    ///
+    /// - Throws: the error of that key's `init(from:)`.
     public mutating func next<K: RowKey>(_: K.Type = K.self) throws -> K { try K(from: &self) }
 
+    /// Reads the integer that ``KeyEncoder/append(number:)`` appended.
+    ///
+    /// - Throws: `RowError.unreadableKey` if there are too few bytes.
     public mutating func number<N: FixedWidthInteger>(_: N.Type = N.self) throws -> N {
         let fixed = try fixed(count: N.bitWidth / 8)
         var number: N = 0
@@ -90,7 +102,10 @@ public struct KeyDecoder: Sendable {
         return N.isSigned ? number ^ N.min : number
     }
 
-    /// What ``KeyEncoder/append(bytes:)`` appended.
+    /// Reads the bytes that ``KeyEncoder/append(bytes:)`` appended.
+    ///
+    /// - Throws: `RowError.unreadableKey` if they do not end, or if a zero is followed by another
+    ///   byte than 0 or 255.
     public mutating func text() throws -> [UInt8] {
         var text: [UInt8] = []
         while true {
@@ -110,6 +125,9 @@ public struct KeyDecoder: Sendable {
         }
     }
 
+    /// Reads the next `count` bytes, which ``KeyEncoder/append(fixed:)`` appended.
+    ///
+    /// - Throws: `RowError.unreadableKey` if there are too few bytes.
     public mutating func fixed(count: Int) throws -> ArraySlice<UInt8> {
         guard offset + count <= bytes.count else { throw RowError.unreadableKey }
         defer { offset += count }
@@ -118,14 +136,14 @@ public struct KeyDecoder: Sendable {
 }
 
 extension RowKey {
-    /// The key with which these bytes end.
+    /// Reads the key that is in these bytes from `offset` to their end.
     package init(stored bytes: [UInt8], behind offset: Int) throws {
         var decoder = KeyDecoder(bytes, from: offset)
         self = try decoder.next()
         guard decoder.isAtEnd else { throw RowError.unreadableKey }
     }
 
-    /// The bytes of this key behind those of a table.
+    /// Returns the bytes of this key, after `prefix`.
     package func bytes(behind prefix: [UInt8]) -> [UInt8] {
         var encoder = KeyEncoder(prefix: prefix)
         encode(to: &encoder)

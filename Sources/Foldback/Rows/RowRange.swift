@@ -1,4 +1,4 @@
-/// Which keys to read: all of them, those between two, or those that begin alike.
+/// A range of keys to read: all keys, the keys between two keys, or the keys with a prefix.
 ///
 /// ```swift
 /// rows.page(of: messages, in: .keys(from: a, upTo: b))
@@ -10,62 +10,64 @@ public struct RowRange<Key: RowKey>: Sendable {
 
     private enum Bound: Sendable {
         case open
-        /// All that begin so are within, or all that do are beyond.
+        /// All keys with this prefix are in the range.
         case within([UInt8])
+        /// All keys with this prefix are outside the range.
         case beyond([UInt8])
     }
 
     /// Every key.
     public static var all: Self { Self(lower: .open, upper: .open) }
 
-    /// Just this key.
+    /// Returns the range of one key.
     public static func key(_ key: Key) -> Self { .prefix(key) }
 
-    /// - Parameters:
-    ///   - first: within.
-    ///   - last: within.
+    /// Returns the range of the keys from `first` to `last`, both included.
     public static func keys(from first: Key, through last: Key) -> Self {
         Self(lower: .within(first.bytes(behind: [])), upper: .within(last.bytes(behind: [])))
     }
 
-    /// - Parameters:
-    ///   - first: within.
-    ///   - end: beyond.
+    /// Returns the range of the keys from `first`, which is included, to `end`, which is not.
     public static func keys(from first: Key, upTo end: Key) -> Self {
         Self(lower: .within(first.bytes(behind: [])), upper: .beyond(end.bytes(behind: [])))
     }
 
-    /// From that key, which is within, to the last of all; below, the same from behind a key, and up to one.
+    /// Returns the range of the keys from `first`, which is included, to the last key.
     public static func keys(from first: Key) -> Self {
         Self(lower: .within(first.bytes(behind: [])), upper: .open)
     }
 
+    /// Returns the range of the keys after `key`, to the last key.
     public static func keys(behind key: Key) -> Self {
         Self(lower: .beyond(key.bytes(behind: [])), upper: .open)
     }
 
+    /// Returns the range of the keys before `end`.
     public static func keys(upTo end: Key) -> Self {
         Self(lower: .open, upper: .beyond(end.bytes(behind: [])))
     }
 
+    /// Returns the range of the keys up to `last`, which is included.
     public static func keys(through last: Key) -> Self {
         Self(lower: .open, upper: .within(last.bytes(behind: [])))
     }
 
-    /// All keys whose encoding begins with that of `part`: those of a ``KeyPair`` with that first half, or of
-    /// a type of your own with those first members.
+    /// Returns the range of all keys whose bytes begin with the bytes of `part`.
+    ///
+    /// For a ``KeyPair``, these are the keys with `part` as their first key. For a key type of your
+    /// own, these are the keys whose first members encode as `part`.
     public static func prefix<Part: RowKey>(_ part: Part) -> Self {
         let bytes = part.bytes(behind: [])
         return Self(lower: .within(bytes), upper: .within(bytes))
     }
 
-    /// Strings that begin with `text`, byte for byte.
+    /// Returns the range of the strings that begin with `text`, byte for byte.
     public static func beginning(with text: String) -> Self where Key == String {
         let bytes = text.prefixBytes
         return Self(lower: .within(bytes), upper: .within(bytes))
     }
 
-    /// The bytes of the keys behind those of a table.
+    /// Returns the range as bytes, after the prefix of a table or index.
     func span(behind prefix: [UInt8]) -> KeySpan {
         var span = KeySpan(prefix: prefix)
         switch lower {
@@ -84,7 +86,8 @@ public struct RowRange<Key: RowKey>: Sendable {
 }
 
 extension String {
-    /// What the encodings of all strings that begin with this one begin with.
+    /// The bytes with which the keys of all strings with this prefix begin: without the two zeros
+    /// at the end.
     fileprivate var prefixBytes: [UInt8] {
         utf8.flatMap { $0 == 0 ? [0, 255] : [$0] }
     }

@@ -1,24 +1,37 @@
 /// The tables and indexes of a stored projection.
 ///
-/// What is in it, under which names, of which types and in which order, is part of what is stored: a log whose rows were
-/// made under another schema has them made anew from its entries, as with another version. A type is told by its full
-/// name, which for those of Foundation is the same on every platform. What the closure of an index computes, and what
-/// a codec writes, is not seen: ``EventFold/version`` is to be counted up with them.
+/// ```swift
+/// static let schema = RowSchema(messages, unread)
+/// ```
+///
+/// The log stores a summary of the schema: names, types, unique or not, and the order. If it
+/// differs when a log is opened, the store makes the rows again from the log's entries, as for
+/// another version of the projection. A type counts by its full name. The names of Foundation's
+/// types are the same on every platform.
+///
+/// The store cannot see that the closure of an index or the bytes of a codec change. Count
+/// ``EventFold/version`` up when they do.
 public struct RowSchema: Sendable {
     private let spaces: [SpaceDefinition]
     private let places: [String: Int]
-    /// For each table, the indexes on it, by place.
+    /// For each place, the places of the indexes on that table.
     private let indexes: [[Int]]
 
-    /// Traps where two have one name, or an index comes without its table.
+    /// Creates the schema with these tables and indexes, in this order.
+    ///
+    /// Traps if two of them have the same name, or if the table of an index is missing.
     public init(_ spaces: any RowSpace...) { self.init(spaces) }
 
+    /// Creates the schema with these tables and indexes, in this order.
+    ///
+    /// Traps if two of them have the same name, or if the table of an index is missing.
     public init(_ spaces: [any RowSpace]) {
         let definitions = spaces.map(\.definition)
         var places: [String: Int] = [:]
         for (place, space) in definitions.enumerated() {
             precondition(
-                places[space.name] == nil, "two tables or indexes are called \(space.name)")
+                places[space.name] == nil,
+                "two tables or indexes have the name \(space.name); rename one of them")
             places[space.name] = place
         }
         var indexes = definitions.map { _ in [Int]() }
@@ -26,7 +39,8 @@ public struct RowSchema: Sendable {
             guard case .index(let table, _, _, _) = space.kind else { continue }
             guard let owner = places[table], case .table = definitions[owner].kind else {
                 preconditionFailure(
-                    "the table \(table) of index \(space.name) is not in the schema")
+                    "index \(space.name) is in the schema without its table \(table); add the table"
+                )
             }
             indexes[owner].append(place)
         }
@@ -35,7 +49,7 @@ public struct RowSchema: Sendable {
         self.indexes = indexes
     }
 
-    /// In words, to be compared with what rows were made under.
+    /// The schema as text, to compare with the schema of the rows in a log.
     package var summary: String {
         spaces.map { space in
             switch space.kind {
@@ -46,8 +60,9 @@ public struct RowSchema: Sendable {
         }.joined(separator: ", ")
     }
 
-    /// A table's row by its bytes, behind the projection's number; nil where it is of an index, or of
-    /// another type.
+    /// Returns a table's row for its bytes; nil if it belongs to an index or cannot be read.
+    ///
+    /// - Parameter key: the bytes after the projection's number.
     package func shown(
         key: [UInt8], row: [UInt8]
     ) -> (table: String, key: Any, row: Any)? {
@@ -59,21 +74,26 @@ public struct RowSchema: Sendable {
         return (spaces[place].name, key, row)
     }
 
-    /// The table or index that has such a key, behind the projection's number; nil: none.
+    /// Returns the name of the table or index that has the key; nil if there is none.
+    ///
+    /// - Parameter key: the bytes after the projection's number.
     func spaceName(ofKey key: ArraySlice<UInt8>) -> String? {
         let place = key.prefix(2).reduce(0) { $0 << 8 | Int($1) }
         return key.count >= 2 && place < spaces.count ? spaces[place].name : nil
     }
 
-    /// In order of place.
+    /// The names of all tables and indexes, in the order of the schema.
     package var spaceNames: [(name: String, isTable: Bool)] {
         spaces.map { space in
             if case .table = space.kind { (space.name, true) } else { (space.name, false) }
         }
     }
 
-    /// What a table's row is when it is read: its key as it is written again, and where indexes would have it;
-    /// nil where it cannot be read. All bytes are those behind the projection's number.
+    /// Decodes a table's row, and returns its key encoded again and the keys of its index entries.
+    ///
+    /// All keys are the bytes after the projection's number.
+    ///
+    /// - Returns: nil if key or row cannot be read.
     package func readBack(
         key: [UInt8], row: [UInt8]
     ) -> (key: [UInt8], entries: [[UInt8]])? {
@@ -95,7 +115,11 @@ public struct RowSchema: Sendable {
         [UInt8(place >> 8), UInt8(truncatingIfNeeded: place)]
     }
 
-    /// - Parameter isWritten: whether its rows have to be of the schema's type; they may be read as another.
+    /// Returns the table's place in the schema.
+    ///
+    /// - Parameter isWritten: whether the row type must be the schema's too. Rows may be read as
+    ///   another type.
+    /// - Throws: `RowError.unknown` if the schema has no such table.
     func place<Key, Row>(
         of table: RowTable<Key, Row>, isWritten: Bool = false
     ) throws(RowError) -> Int {
@@ -106,6 +130,9 @@ public struct RowSchema: Sendable {
         return place
     }
 
+    /// Returns the index's place in the schema.
+    ///
+    /// - Throws: `RowError.unknown` if the schema has no such index.
     func place<Key, Row, IndexKey>(
         of index: RowIndex<Key, Row, IndexKey>
     ) throws(RowError) -> Int {
@@ -116,7 +143,7 @@ public struct RowSchema: Sendable {
     }
 
     private func place(named name: String) -> Int? {
-        // Comparing a few short names costs less than hashing one.
+        // To compare a few short names costs less than to hash one name.
         spaces.count <= Self.fewSpaces
             ? spaces.firstIndex { $0.name == name } : places[name]
     }
@@ -125,28 +152,28 @@ public struct RowSchema: Sendable {
 
     fileprivate var spaceCount: Int { spaces.count }
 
-    /// The indexes of the table at `place`.
+    /// Returns the places of the indexes on the table at `place`.
     func indexes(of place: Int) -> [Int] { indexes[place] }
 
     func index(_ place: Int) -> (name: String, isUnique: Bool, rows: any AnyIndexedRows) {
         guard case .index(_, let isUnique, _, let rows) = spaces[place].kind else {
-            preconditionFailure("\(spaces[place].name) is no index")
+            preconditionFailure("\(spaces[place].name) is not an index")
         }
         return (spaces[place].name, isUnique, rows)
     }
 }
 
-/// A schema in a log: which bytes its tables' keys begin with.
+/// A schema in a log: the bytes with which the keys of each table and index begin.
 ///
 /// ```
 /// number of the projection (4 bytes)  place in the schema (2)  key
 /// ```
 package struct StoredSchema: Sendable {
     package let schema: RowSchema
-    /// Of the projection in its log; 0 in memory.
+    /// The projection's number in its log; 0 in memory.
     package let number: UInt32
 
-    /// What the keys of each space begin with.
+    /// The bytes with which keys begin, for each place in the schema.
     private let prefixes: [[UInt8]]
 
     package init(_ schema: RowSchema, number: UInt32) {
@@ -157,6 +184,7 @@ package struct StoredSchema: Sendable {
         }
     }
 
+    /// The length of the prefix of each key.
     package static let prefixBytes = StoredRow.prefixBytes + 2
 
     func prefix(ofPlace place: Int) -> [UInt8] { prefixes[place] }

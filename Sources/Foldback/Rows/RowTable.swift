@@ -7,30 +7,47 @@
 /// }
 /// static let schema = RowSchema(messages, unread)
 /// ```
+///
+/// A row has at most 16 MiB as bytes, a key at most ``KeyEncoder/bytesMax`` bytes.
 public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
     public let name: String
     let codec: any ByteCodec<Row>
 
+    /// Creates a table whose rows `codec` turns into bytes.
+    ///
     /// - Parameters:
-    ///   - name: of its own in its schema; another name is another table.
-    ///   - key: the type of its keys.
-    ///   - codec: what its rows are as bytes.
+    ///   - name: the table's name, unique in its schema. A table with another name is another
+    ///     table.
+    ///   - key: the type of the table's keys.
+    ///   - codec: turns rows into bytes and back. If its bytes change, count the projection's
+    ///     ``EventFold/version`` up.
     public init(_ name: String, key: Key.Type = Key.self, codec: any ByteCodec<Row>) {
         self.name = name
         self.codec = codec
     }
 
+    /// Creates a table whose rows are stored as JSON.
+    ///
+    /// - Parameters:
+    ///   - name: the table's name, unique in its schema. A table with another name is another
+    ///     table.
+    ///   - key: the type of the table's keys.
+    ///   - row: the type of the table's rows.
     public init(
         _ name: String, key: Key.Type = Key.self, row: Row.Type = Row.self
     ) where Row: Codable { self.init(name, codec: JSONBytes<Row>()) }
 
-    /// An index of this table, to be put into the schema beside it.
+    /// Returns an index of this table with at most one entry for each row.
+    ///
+    /// Put it into the schema together with its table.
     ///
     /// - Parameters:
-    ///   - name: of its own in its schema.
-    ///   - isUnique: two rows with one key are an error of the event that makes the second one.
-    ///   - key: where the index has the row; nil where it does not have it. A pure function, whose changes
-    ///     nobody can see: count the projection's ``EventFold/version`` up with them.
+    ///   - name: the index's name, unique in its schema.
+    ///   - isUnique: whether two rows with the same index key are an error. The event that writes
+    ///     the second row then does not apply (F9).
+    ///   - key: returns the row's key in the index; nil to leave the row out. A pure function of
+    ///     the row and its key. The store cannot see that the function changes, so count the
+    ///     projection's ``EventFold/version`` up when it does.
     public func index<IndexKey: RowKey>(
         _ name: String, isUnique: Bool = false,
         by key: @escaping @Sendable (Key, Row) -> IndexKey?
@@ -38,7 +55,14 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
         index(name, isUnique: isUnique) { primary, row in key(primary, row).map { [$0] } ?? [] }
     }
 
-    /// The same for rows that an index has in several places, like an article under each of its tags.
+    /// Returns an index of this table with any number of entries for each row, like an article
+    /// under each of its tags.
+    ///
+    /// - Parameters:
+    ///   - name: as in ``index(_:isUnique:by:)``.
+    ///   - isUnique: as in ``index(_:isUnique:by:)``.
+    ///   - keys: returns the row's keys in the index; none to leave the row out. The rules of
+    ///     ``index(_:isUnique:by:)`` apply.
     public func index<IndexKey: RowKey>(
         _ name: String, isUnique: Bool = false,
         byEach keys: @escaping @Sendable (Key, Row) -> [IndexKey]
@@ -50,6 +74,7 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
         SpaceTypes(key: ObjectIdentifier(Key.self), row: ObjectIdentifier(Row.self))
     }
 
+    /// The table without its types, for ``RowSchema``.
     public var definition: SpaceDefinition {
         SpaceDefinition(
             name: name, types: types,
@@ -77,10 +102,14 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
     }
 }
 
-/// A secondary index of a ``RowTable``: its rows in another order, or some of them.
+/// A secondary index of a ``RowTable``: the table's rows, or some of them, in another order.
+///
+/// Made by ``RowTable/index(_:isUnique:by:)``. Foldback updates it with its table.
 public struct RowIndex<Key: RowKey, Row: Sendable, IndexKey: RowKey>: RowSpace {
+    /// The table whose rows the index has.
     public let table: RowTable<Key, Row>
     public let name: String
+    /// Whether two rows with the same index key are an error.
     public let isUnique: Bool
     let keys: @Sendable (Key, Row) -> [IndexKey]
 
@@ -90,6 +119,7 @@ public struct RowIndex<Key: RowKey, Row: Sendable, IndexKey: RowKey>: RowSpace {
         return types
     }
 
+    /// The index without its types, for ``RowSchema``.
     public var definition: SpaceDefinition {
         SpaceDefinition(
             name: name, types: types,
@@ -99,18 +129,18 @@ public struct RowIndex<Key: RowKey, Row: Sendable, IndexKey: RowKey>: RowSpace {
     }
 }
 
-/// A table or an index, as schemas list them: ``RowTable`` or ``RowIndex``.
+/// An element of a schema: a ``RowTable`` or a ``RowIndex``.
 public protocol RowSpace: Sendable {
-    /// Of its own in its schema.
+    /// The name of the table or index, unique in its schema.
     var name: String { get }
-    /// For schemas.
+    /// The table or index without its types, for ``RowSchema``.
     var definition: SpaceDefinition { get }
 }
 
-/// What a schema knows of a table or an index without its types.
+/// A table or an index without its types, as a ``RowSchema`` keeps it.
 public struct SpaceDefinition: Sendable {
     enum Kind: Sendable {
-        /// `shown`: key and row of their bytes, for people.
+        /// `shown` decodes the bytes of a key and a row; it returns nil if either cannot be read.
         case table(types: String, shown: @Sendable ([UInt8], [UInt8]) -> (key: Any, row: Any)?)
         case index(table: String, isUnique: Bool, types: String, any AnyIndexedRows)
     }
@@ -120,7 +150,7 @@ public struct SpaceDefinition: Sendable {
     let kind: Kind
 }
 
-/// The types of a table or an index, by which one of the same name is told to be another.
+/// The types of a table or an index, to detect another table or index with the same name.
 struct SpaceTypes: Equatable, Sendable {
     struct Index: Equatable, Sendable {
         let key: ObjectIdentifier
@@ -129,21 +159,21 @@ struct SpaceTypes: Equatable, Sendable {
 
     let key: ObjectIdentifier
     let row: ObjectIdentifier
-    /// Nil of a table.
+    /// Nil for a table.
     var index: Index?
 
-    /// Whether both are tables with keys of one type.
+    /// Returns whether both are tables with the same type of keys.
     func isTable(like table: SpaceTypes) -> Bool {
         index == nil && table.index == nil && key == table.key
     }
 }
 
 protocol AnyIndexedRows: Sendable {
-    /// Where the index has the row; nowhere if key or row is of another type than its table's.
+    /// Returns the row's keys in the index; none if key or row does not have its table's type.
     func keys(ofAny key: Any, _ row: Any) -> [[UInt8]]
 }
 
-/// Where an index has a row, by bytes.
+/// The closure of an index, with index keys as bytes.
 final class IndexedRows<Key: RowKey, Row: Sendable>: AnyIndexedRows {
     let keys: @Sendable (Key, Row) -> [[UInt8]]
 

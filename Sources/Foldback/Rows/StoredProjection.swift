@@ -1,5 +1,8 @@
-/// A projection whose state is rows on disk: for state that does not fit in memory, or is read by key, in
-/// ranges and by index.
+/// A projection whose confirmed state is rows on disk.
+///
+/// Use it for state that does not fit in memory, or that is read by key, in ranges or by index. Do
+/// not use it for small state: a ``Projection`` has a view as one value.
+/// <doc:ChoosingBetweenAValueAndRows> helps to choose.
 ///
 /// ```swift
 /// struct Inbox: StoredProjection {
@@ -24,21 +27,27 @@
 /// }
 /// ```
 ///
-/// Confirmed rows move in the transaction of the entry that confirms (L4); what pending intents make of them
-/// is kept in memory, and reading sees it above them. Which rows an event touches is noted while `apply`
-/// runs, so an answer costs what it touches: the intents that read a row which came out otherwise are applied
-/// again, in order, and nobody else is.
+/// Confirmed rows change in the transaction of the entry that confirms the event (L4). The rows of
+/// the overlay's intents are in memory. A reader sees them over the confirmed rows.
+///
+/// The store records which rows `apply` reads and writes. When a row changes, only the intents that
+/// read this row are applied again, in number order.
 public protocol StoredProjection: EventFold {
-    /// Declared again so that `apply` alone says what it is.
+    /// Declared again so that the compiler can infer it from `apply`.
     associatedtype Event
 
+    /// The tables and indexes of the projection.
     static var schema: RowSchema { get }
 
-    /// Changes the rows that the event touches: all of them, or none if it throws.
+    /// Applies one event to the rows: changes all rows that the event asks for, or none if it
+    /// throws.
     ///
-    /// The same event over the same rows changes them in the same way, on any machine and at any time
-    /// (F12): nothing from outside the event, its context and `rows`.
-    /// - Throws: where the event does not apply to these rows; what it has changed so far is dropped (F9).
+    /// Must be a function of the event, its context and `rows` alone, on any machine and at any time
+    /// (F12). The same event over the same rows makes the same changes. The store may call it on any
+    /// thread.
+    ///
+    /// - Throws: if the event does not apply to these rows. The changes that it made so far are
+    ///   dropped, and the intent is conflicted or the confirmed event is a fault (F9).
     static func apply(
         _ event: Event, _ context: EventContext, to rows: inout TouchedRows
     ) throws

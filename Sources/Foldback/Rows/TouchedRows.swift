@@ -1,21 +1,28 @@
-/// The rows as an event finds them, and what it makes of them.
+/// The rows that an event reads and writes; passed to ``StoredProjection/apply(_:_:to:)``.
 ///
-/// Handed to ``StoredProjection/apply(_:_:to:)``. Each row that is asked for is noted, and the event is applied
-/// again when one of these comes out otherwise below it. Changes are seen by what follows in the same event,
-/// and kept only if it does not throw. One that throws has changed nothing, neither the row nor an index: what
-/// `apply` catches, it can go on from.
+/// ```swift
+/// try rows.insert(message, at: id, in: messages)
+/// try rows.update(message.thread, in: unreadCounts, default: 0) { $0 += 1 }
+/// ```
 ///
-/// An index is kept with its table: a change of a row costs one read of it, and one change in each index
-/// whose key for it changes.
+/// Each row that the event reads is recorded. While the intent is in the overlay, its event is
+/// applied again when one of these rows changes below it. Later reads in the same event see its
+/// changes. They are kept only if `apply` does not throw.
+///
+/// Except ``removeAll(in:from:)``, a method that throws has changed neither the row nor an index,
+/// so `apply` may catch the error and continue.
+///
+/// Foldback updates indexes with their table. In a table with indexes, a change to a row costs one
+/// read of this row, and one or two writes for each index whose key for the row changes.
 public struct TouchedRows {
     private let schema: StoredSchema
     private let below: any RowsBelow
     private var touches: [Touch] = []
     /// Places in `touches`, once there are many.
     private var places: [KeyBytes: Int] = [:]
-    /// Ranges that were asked for.
+    /// The ranges that the event read.
     package private(set) var spans: [KeySpan] = []
-    /// What the disk said, whatever the app made of it.
+    /// The first failure to read a row from disk. It counts even if `apply` catches it.
     package private(set) var failure: FoldbackError?
 
     private struct Touch {
@@ -31,31 +38,34 @@ public struct TouchedRows {
 
     // MARK: One row
 
-    /// The row at `key`; nil where there is none.
+    /// Returns the row at `key`; nil if there is none.
     ///
-    /// Here and below, an event that lets an error through does not apply (F9).
-    /// - Throws: ``RowError``, where the table is not in the schema, the key is too long, or the row's codec
-    ///   does not read it; `FoldbackError.damaged`, which also stops the command if it is caught.
+    /// If `apply` does not catch an error of this or another method, the event does not apply (F9).
+    ///
+    /// - Throws: ``RowError`` if the table is not in the schema, the key is too long, or the codec
+    ///   cannot read the row. `FoldbackError.damaged` or `.storage` if the row cannot be read from
+    ///   disk; this fails the command even if `apply` catches it.
     public mutating func get<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>
     ) throws -> Row? {
         try row(at: try place(of: key, table).key, table)
     }
 
-    /// Puts the row there, whatever was there before.
+    /// Writes the row at `key`, and replaces the row that was there.
     ///
-    /// - Throws: what ``get(_:in:)`` throws, `RowError.rowTooLarge`, what the codec throws, and
-    ///   `RowError.notUnique` where another row has one of its keys in a unique index: also where that row is
-    ///   changed later in the same event. Two rows that swap such keys need a third value in between.
+    /// - Throws: the errors of ``get(_:in:)`` and of the codec, and `RowError.rowTooLarge`.
+    ///   `RowError.notUnique` if another row has one of its keys in a unique index, even if the
+    ///   same event changes that row later. To swap such keys of two rows, give one of them a third
+    ///   value first.
     public mutating func put<Key, Row>(
         _ row: Row, at key: Key, in table: RowTable<Key, Row>
     ) throws {
         try change(key, table, to: row)
     }
 
-    /// Puts a row where there is none.
+    /// Writes a new row at `key`.
     ///
-    /// - Throws: `RowError.isPresent` where there is one; what ``put(_:at:in:)`` throws.
+    /// - Throws: `RowError.isPresent` if there is a row; the errors of ``put(_:at:in:)``.
     public mutating func insert<Key, Row>(
         _ row: Row, at key: Key, in table: RowTable<Key, Row>
     ) throws {
@@ -65,9 +75,10 @@ public struct TouchedRows {
         try change(key, table, to: row)
     }
 
-    /// Changes the row that is there.
+    /// Changes the row at `key`.
     ///
-    /// - Throws: `RowError.isAbsent` where there is none; what `body` and ``put(_:at:in:)`` throw.
+    /// - Throws: `RowError.isAbsent` if there is no row; the errors of `body` and
+    ///   ``put(_:at:in:)``.
     public mutating func update<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>, _ body: (inout Row) throws -> Void
     ) throws {
@@ -79,56 +90,63 @@ public struct TouchedRows {
         try change(key, table, from: old, to: row)
     }
 
-    /// Changes the row that is there, or the one that is made where there is none.
+    /// Changes the row at `key`, or the default row if there is none.
+    ///
+    /// - Throws: the errors of `body` and ``put(_:at:in:)``.
     public mutating func update<Key, Row>(
-        _ key: Key, in table: RowTable<Key, Row>, default made: @autoclosure () -> Row,
+        _ key: Key, in table: RowTable<Key, Row>, default defaultRow: @autoclosure () -> Row,
         _ body: (inout Row) throws -> Void
     ) throws {
         let old = try get(key, in: table)
-        var row = old ?? made()
+        var row = old ?? defaultRow()
         try body(&row)
         try change(key, table, from: old, to: row)
     }
 
-    /// Removes the row, if there is one.
+    /// Removes the row at `key`. Does nothing if there is none.
     ///
-    /// - Throws: what ``get(_:in:)`` throws.
+    /// - Throws: the errors of ``get(_:in:)``.
     public mutating func remove<Key, Row>(_ key: Key, from table: RowTable<Key, Row>) throws {
         try change(key, table, to: nil)
     }
 
     // MARK: Many rows
 
-    /// The keys of the rows in `range`, in order. The event is applied again when any row in it comes out
-    /// otherwise: for whole states that a server sends, rather than for what users do.
+    /// Returns the keys of the rows in `range`, in order.
     ///
-    /// - Complexity: O(n) in these rows. While such an intent is pending, every row that changes is held
-    ///   against its ranges.
-    /// - Throws: ``RowError``; `FoldbackError.damaged`.
+    /// While the intent is in the overlay, the event is applied again when any row in the range
+    /// changes. So read ranges in events that replace whole states, as a server sends them. Avoid
+    /// it in the events of users.
+    ///
+    /// - Throws: ``RowError``; `FoldbackError.damaged` or `.storage`, as ``get(_:in:)``.
+    /// - Complexity: O(n) in these rows. While such an intent is in the overlay, each row that
+    ///   changes is compared with its ranges.
     public mutating func keys<Key, Row>(
         in range: RowRange<Key> = .all, of table: RowTable<Key, Row>
     ) throws -> [Key] {
         let prefix = try schema.prefix(of: table)
         let span = range.span(behind: prefix)
-        var found: [KeyBytes]
-        do throws(FoldbackError) { found = try below.keys(in: span) } catch {
+        var bytes: [KeyBytes]
+        do throws(FoldbackError) { bytes = try below.keys(in: span) } catch {
             failure = failure ?? error
             throw error
         }
         spans.append(span)
-        let made = writes.filter { span.contains($0.key) }
-        if !made.isEmpty {
-            let keys = Set(made.map(\.key))
-            found.removeAll { keys.contains($0) }
-            found += made.filter { $0.value != .absent }.map(\.key)
-            found.sort()
+        let written = writes.filter { span.contains($0.key) }
+        if !written.isEmpty {
+            let keys = Set(written.map(\.key))
+            bytes.removeAll { keys.contains($0) }
+            bytes += written.filter { $0.value != .absent }.map(\.key)
+            bytes.sort()
         }
-        return try found.map { try Key(stored: $0.bytes, behind: prefix.count) }
+        return try bytes.map { try Key(stored: $0.bytes, behind: prefix.count) }
     }
 
-    /// Removes the rows in `range`, one after the other; see ``keys(in:of:)``.
+    /// Removes the rows in `range`, one after another. Reads the range, see ``keys(in:of:)``.
     ///
-    /// - Throws: where one of them cannot be removed; those before it are removed then.
+    /// - Throws: the errors of ``keys(in:of:)`` and ``remove(_:from:)``. The rows before the failed
+    ///   row are removed.
+    /// - Complexity: as ``keys(in:of:)``, and one removal for each row.
     public mutating func removeAll<Key, Row>(
         in range: RowRange<Key> = .all, from table: RowTable<Key, Row>
     ) throws {
@@ -141,7 +159,7 @@ public struct TouchedRows {
         _ key: Key, _ table: RowTable<Key, Row>, to row: Row?
     ) throws {
         let (place, bytes) = try place(of: key, table)
-        // What was there matters to indexes alone.
+        // Only indexes need the old row.
         let isIndexed = !schema.schema.indexes(of: place).isEmpty
         let old = isIndexed ? try self.row(at: bytes, table) : nil
         try change(key, table, from: old, to: row)
@@ -160,20 +178,21 @@ public struct TouchedRows {
                 entries += try self.entries(in: index, key, primary, from: old, to: row)
             }
         }
-        // Only now is anything changed: `apply` may catch what was thrown, and go on.
+        // The first change comes after the last possible error, because `apply` may catch it and
+        // continue.
         for entry in entries { set(entry.value, at: entry.key) }
         set(value, at: bytes)
     }
 
-    /// What changes in the index when the row does.
+    /// Returns the changes to an index when the row changes from `old` to `new`.
     ///
-    /// - Throws: where the index cannot have the row.
+    /// - Throws: `RowError.notUnique` or `.keyTooLong` if the index cannot have the row.
     private mutating func entries<Key: RowKey, Row: Sendable>(
         in place: Int, _ key: Key, _ primary: [UInt8], from old: Row?, to new: Row?
     ) throws -> [(key: KeyBytes, value: RowValue)] {
         let (name, isUnique, rows) = schema.schema.index(place)
         guard let rows = rows as? IndexedRows<Key, Row> else {
-            preconditionFailure("the index \(name) is of another table")
+            preconditionFailure("the index \(name) belongs to another table")
         }
         let before = old.map { rows.keys(key, $0) } ?? []
         let after = new.map { rows.keys(key, $0) } ?? []
@@ -192,7 +211,8 @@ public struct TouchedRows {
                 continue
             }
             let there = try value(at: entry)
-            // The row itself is not in its way, where its codec has lost what the index went by.
+            // The row's own entry is fine. It is there if the codec lost the value that the index
+            // key came from.
             guard there == .absent || there == .row(primary) else {
                 throw RowError.notUnique(index: name)
             }
@@ -226,6 +246,7 @@ public struct TouchedRows {
         return try table.decoded(bytes.span.bytes)
     }
 
+    /// Returns the row as the event has it now, and records the first read from below.
     private mutating func value(at key: KeyBytes) throws -> RowValue {
         let index = touch(key)
         if let known = touches[index].written ?? touches[index].read { return known }
@@ -243,7 +264,9 @@ public struct TouchedRows {
         touches[touch(key)].written = value
     }
 
+    /// Returns the place of the row in `touches`, and adds it if needed.
     private mutating func touch(_ key: KeyBytes) -> Int {
+        // To search a few keys costs less than to hash one.
         if touches.count <= 16 {
             if let index = touches.firstIndex(where: { $0.key == key }) { return index }
         } else {
@@ -257,20 +280,23 @@ public struct TouchedRows {
         return touches.count - 1
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
+    /// The rows that the event read by key, with the values that they had below it.
     package var reads: [(key: KeyBytes, value: RowValue)] {
         touches.compactMap { touch in touch.read.map { (touch.key, $0) } }
     }
 
+    /// The rows that the event wrote, index entries included, with their new values.
     package var writes: [(key: KeyBytes, value: RowValue)] {
         touches.compactMap { touch in touch.written.map { (touch.key, $0) } }
     }
 }
 
-/// The rows that an event finds.
+/// The rows to which an event is applied.
 package protocol RowsBelow {
+    /// Returns the row's bytes, or that there is no row.
     func value(at key: KeyBytes) throws(FoldbackError) -> RowValue
-    /// Of the rows in `span`, in order.
+    /// Returns the keys of the rows in `span`, in order.
     func keys(in span: KeySpan) throws(FoldbackError) -> [KeyBytes]
 }

@@ -1,13 +1,17 @@
-/// What became of an acknowledgement or a rejection.
+/// The result of an acknowledgement or a rejection.
 public enum AnswerResult: Hashable, Sendable {
+    /// The answer is the entry at this sequence.
     case recorded(LogSequence)
-    /// The intent stood so already, or can no longer be rejected; nothing was appended (F7).
+    /// Nothing was appended, because the intent was in this state already, or can no longer be
+    /// rejected (F7).
     case ignored(IntentState)
 }
 
-/// What became of a batch.
+/// The result of a batch of confirmed events.
 public enum BatchResult: Hashable, Sendable {
+    /// The batch is the entry at this sequence. `through` is the highest position that confirmed
+    /// state now covers.
     case confirmed(LogSequence, through: Position)
-    /// It brought nothing new, and nothing was appended (F6).
+    /// Nothing was appended, because the batch has nothing new (F6).
     case ignored(through: Position)
 }

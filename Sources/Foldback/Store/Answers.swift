@@ -1,6 +1,17 @@
-/// Answers as the log has them, from some sequence on: a cursor, so a slow reader loses nothing and
-/// costs no memory (F15). Waits at the end for more; ends when the store is closed or the task is
-/// cancelled.
+/// The answers in a log after some sequence, in log order; see ``Store/answers(after:)``.
+///
+/// ```swift
+/// for try await answer in store.answers(after: shown) {
+///     show(answer)
+///     shown = answer.sequence
+/// }
+/// ```
+///
+/// The sequence is a cursor over the log (F15). A slow reader misses no answer and costs no memory.
+/// At the end of the log, it waits for more answers. It ends when the store is closed or the task
+/// is canceled.
+///
+/// Do not use it to wait for one intent: ``Receipt/settlement()`` does that.
 public struct Answers: AsyncSequence, Sendable {
     public typealias Element = Answer
     public typealias Failure = FoldbackError
@@ -8,17 +19,25 @@ public struct Answers: AsyncSequence, Sendable {
     let core: StoreCore
     let start: LogSequence
 
+    /// Returns a cursor at the beginning of the sequence. Each iterator reads all answers.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(core: core, read: start)
     }
 
+    /// A cursor over the answers of a log.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let core: StoreCore
-        /// Everything up to here has been looked at.
+        /// The last entry whose answers were read.
         var read: LogSequence
         var found: ArraySlice<Answer> = []
 
-        /// - Throws: `.damaged`, `.newerFormat`, `.storage`; calling again tries again.
+        /// Returns the next answer, and waits for it at the end of the log. Nil if the store is
+        /// closed or the task is canceled.
+        ///
+        /// May block on the disk while it reads a bounded piece of the log.
+        ///
+        /// - Throws: `.damaged`, `.newerFormat`, `.storage`. The cursor did not move, so another
+        ///   call tries again.
         public mutating func next() async throws(FoldbackError) -> Answer? {
             while found.isEmpty {
                 guard !Task.isCancelled else { return nil }
@@ -35,7 +54,7 @@ public struct Answers: AsyncSequence, Sendable {
             return found.popFirst()
         }
 
-        /// False where the store is closed.
+        /// Reads the answers of the next entries. Returns false if the store is closed.
         private mutating func readOn() throws(FoldbackError) -> Bool {
             do throws(FoldbackError) {
                 let end = core.writer.publishedState.sequence
@@ -52,7 +71,7 @@ public struct Answers: AsyncSequence, Sendable {
 }
 
 extension Answer {
-    /// What an entry answers.
+    /// Returns the answers in an entry.
     static func all(in record: Record) -> [Answer] {
         func answer(_ number: IntentNumber, _ content: Content) -> Answer {
             Answer(intent: number, content: content, sequence: record.stamp.sequence)

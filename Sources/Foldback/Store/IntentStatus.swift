@@ -1,23 +1,35 @@
-/// Everything that the log knows of one intent.
+/// An intent with its state and its latest answer, as the log has them; see ``Store/intent(_:)``.
+///
+/// ```swift
+/// let status = try store.intent(number)
+/// if let rejection = status.rejection, !status.isDismissed { show(rejection.message) }
+/// ```
+///
+/// The value does not change later. To wait for an answer, use ``Store/receipt(for:)``.
 public struct IntentStatus<Event: Sendable>: Sendable {
     let known: KnownIntent
 
     public var id: IntentID { known.recorded.id }
+    /// The intent's state when the status was read.
     public var state: IntentState { known.state }
-    /// As it was recorded; nil where this code cannot read it (L5).
+    /// The event as it was recorded; nil if this code cannot read it (L5).
     public var event: Event? { known.recorded.payload.event() }
-    /// Why, where the state is `.rejected`.
+    /// The authority's refusal; nil unless the state is `.rejected`.
     public var rejection: Rejection? { known.rejection }
-    /// Whether a rejection is out of the list: dismissed or retried (F14).
+    /// Whether the rejection was dismissed or retried, and so left the list (F14).
     public var isDismissed: Bool { known.isDismissed }
-    /// The rejected intent that this one retries.
+    /// The rejected intent that this intent retries; nil if none.
     public var retries: IntentNumber? { known.recorded.retries }
+    /// Whether the intent is folded only once it is confirmed (F13).
     public var isConfirmOnly: Bool { known.recorded.isConfirmOnly }
+    /// The once key with which it was recorded; nil if none (F14).
     public var once: String? { known.recorded.once?.string }
+    /// The `info` with which it was recorded.
     public var info: [String: String] { known.recorded.info }
+    /// When it was recorded.
     public var recordedAt: Timestamp { known.recorded.time }
-    /// The intent's own entry.
+    /// The sequence of the intent's own entry.
     public var sequence: LogSequence { known.recorded.sequence }
-    /// The latest answer; nil while pending.
+    /// The latest answer; nil while the intent is pending.
     public var answer: Answer? { known.answer }
 }

@@ -6,21 +6,35 @@ import FoldbackLMDB
     import Foundation
 #endif
 
-/// The directory of a log that no store has open: for maintenance.
+/// The directory of a log that no store has open, for maintenance.
+///
+/// ```swift
+/// try await LogDirectory(at: url).discardRows()
+/// ```
+///
+/// Do not use it for a log that is open: close the store first.
 public struct LogDirectory: Hashable, Sendable {
     public let url: URL
 
+    /// Names the directory. Nothing is read or written.
     public init(at url: URL) { self.url = url }
 
-    /// Removes the rows of all stored projections from a log, which nobody may have open: the next opening
-    /// makes them anew from its entries, as for a projection that is new to it.
+    /// Removes the rows of all stored projections from the log.
     ///
-    /// For rows, or headers of theirs, whose bytes are damaged; they hold nothing that the entries do not. A
-    /// page of the file that is damaged itself, be it of the rows' own tree, is not mended by that: such a
-    /// log cannot be opened for writing, and neither can its rows be removed. Its entries can be read as far as
-    /// their pages are sound (``LogReader``), and imported into a new log.
-    /// - Throws: `.missing`, `.locked`, `.damaged` where more than rows' bytes is, `.newerFormat` where newer
-    ///   code made any of the rows, `.storage`. What has been removed by then is made anew as well.
+    /// The next opening makes the rows again from the log's entries, as for a projection that is
+    /// new to the log. Nothing is lost, because rows have nothing that the entries do not have. Use
+    /// it if the bytes of rows, or of their headers, are damaged. No store may have the log open.
+    ///
+    /// This does not repair damaged pages of the file, not even pages of the rows' own tree. A log
+    /// with such pages cannot be opened for writing, so its rows cannot be removed. Its entries can
+    /// be read with `LogReader` as far as their pages are intact, and imported into a new log.
+    ///
+    /// Runs on its own thread. Suspends the caller.
+    ///
+    /// - Throws: `.missing`; `.locked`; `.notALog`; `.damaged` if more than the bytes of rows is
+    ///   damaged; `.newerFormat` if newer code made any of the rows; `.unsupportedLibrary`;
+    ///   `.storage`. The next opening also makes the rows again that were removed before the error.
+    /// - Complexity: O(n) in rows and index entries.
     public func discardRows() async throws(FoldbackError) {
         let path = url.path
         try await Platform.onThread { () throws(FoldbackError) in

@@ -1,16 +1,27 @@
-/// One stored projection of a store.
+/// One stored projection of a store, with its rows; see `Store.projected(_:)`.
+///
+/// ```swift
+/// let inbox = store.projected(Inbox.self)
+/// let unread = try inbox.read { rows in try rows.count(of: Inbox.unread) }
+/// ```
+///
+/// The store itself has the same methods for its own projection. Use this type for the additional
+/// projections. Projections whose state is a value have ``Projected``.
 public struct ProjectedRows<P: StoredProjection>: Sendable {
     let core: StoreCore
     let index: Int
 
-    /// Reads rows of one sequence: that of the last commit, or a later one.
+    /// Calls `body` with the rows of one sequence, and returns its result.
     ///
-    /// - Parameter body: sees the same however long it takes, while writing goes on; must not record
-    ///   anything. On the calling thread. Keep it short: the file cannot be made larger meanwhile, so a
-    ///   commit that needs room waits for it, and other reads for that one; after 10 seconds the commit
-    ///   fails (L8).
-    /// - Throws: what `body` throws; `.closed`, `.damaged`, `.storage`; `.latched` where the last commit
-    ///   failed and may be on the disk all the same.
+    /// The sequence is that of the last commit, or a later one. All reads in `body` see this sequence,
+    /// however long it runs, while the writer continues.
+    ///
+    /// Runs on the calling thread, and may block it on the disk. Keep `body` short, and do not record
+    /// in it. While it runs, the file cannot grow: a commit that needs more room waits for it, and
+    /// other reads wait for that commit. After 10 seconds the commit fails (L7, L8).
+    ///
+    /// - Throws: the errors of `body`; `.closed`, `.damaged`, `.storage`. `.latched` if the last
+    ///   commit failed and may be on the disk.
     public func read<R>(_ body: (borrowing RowReader<P>) throws -> R) throws -> R {
         while true {
             let result: R?
@@ -26,16 +37,21 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
                 throw core.writer.latched.map(FoldbackError.latched) ?? .storage(failure)
             }
             if let result { return result }
-            // Two commits have gone by since the read began; or one is on the disk that failed.
+            // Since the read began, there were two commits; or the disk has a commit that failed.
             if let failure = core.writer.latched { throw FoldbackError.latched(failure) }
         }
     }
 
-    /// Reads rows as they were after entry `sequence`; 0 is before the first (F11).
+    /// Calls `body` with the rows as they were after entry `sequence`, and returns its result. 0 is
+    /// before the first entry (F11).
     ///
-    /// - Complexity: folds the log from its first entry on, on the calling task's executor, and has all
-    ///   rows in memory meanwhile: for looking into the past, not for showing it.
-    /// - Throws: what `body` throws; `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    /// Runs on the calling task's executor and blocks it on the disk. Use it to look into the past,
+    /// not to show it.
+    ///
+    /// - Throws: the errors of `body`; `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`,
+    ///   `.storage`.
+    /// - Complexity: one `apply` for each confirmed event from the first entry to `sequence`. All
+    ///   rows of the projection are in memory while it runs.
     public func read<R>(
         at sequence: LogSequence, _ body: (borrowing RowReader<P>) throws -> R
     ) async throws -> R {
@@ -48,19 +64,19 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
         return try body(RowReader(published, published.rows[0], NoRows(sequence: sequence)))
     }
 
-    /// Confirmed events that could not be applied, oldest first (F9).
+    /// The confirmed events that could not be applied, oldest first (F9). O(1), from any thread.
     public var faults: [Fault] { folded.faults }
 
-    /// Intents in the overlay that do not apply to the present rows (F9), ascending.
+    /// The intents of the overlay that do not apply to the current rows, ascending (F9).
     public var conflicted: [IntentNumber] { folded.conflicted.keys }
 
-    /// Why an intent is conflicted; nil if it is not.
+    /// Returns the error that makes an intent conflicted, as text; nil if it is not conflicted.
     public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
 
     package var folded: FoldedRows { core.writer.publishedState.rows[index] }
 }
 
-/// Where rows are not the log's.
+/// The stored rows of a fold whose confirmed rows are in memory: none.
 private struct NoRows: StoredRows {
     let sequence: LogSequence
 
@@ -79,22 +95,24 @@ extension Store where P: StoredProjection {
     /// The store's own projection.
     package var projected: ProjectedRows<P> { projected(P.self) }
 
-    /// See ``ProjectedRows/read(_:)``.
+    /// Calls `body` with the rows of one sequence, and returns its result. See
+    /// ``ProjectedRows/read(_:)``.
     public func read<R>(_ body: (borrowing RowReader<P>) throws -> R) throws -> R {
         try projected.read(body)
     }
 
-    /// See ``ProjectedRows/read(at:_:)``.
+    /// Calls `body` with the rows as they were after entry `sequence`. See
+    /// ``ProjectedRows/read(at:_:)``.
     public func read<R>(
         at sequence: LogSequence, _ body: (borrowing RowReader<P>) throws -> R
     ) async throws -> R { try await projected.read(at: sequence, body) }
 
-    /// Confirmed events that could not be applied, oldest first (F9).
+    /// The confirmed events that could not be applied, oldest first (F9).
     public var faults: [Fault] { projected.faults }
 
-    /// Intents in the overlay that do not apply to the present rows (F9), ascending.
+    /// The intents of the overlay that do not apply to the current rows, ascending (F9).
     public var conflicted: [IntentNumber] { projected.conflicted }
 
-    /// Why an intent is conflicted; nil if it is not.
+    /// Returns the error that makes an intent conflicted, as text; nil if it is not conflicted.
     public func conflict(of number: IntentNumber) -> String? { projected.conflict(of: number) }
 }

@@ -1,25 +1,46 @@
-/// Proof that an intent is in the log, and where its answer can be awaited; minutes or days later, and
-/// after a restart through ``Store/receipt(for:)``.
+/// Proof that an intent is in the log, and a way to wait for its answer.
+///
+/// ```swift
+/// let receipt = try await store.record(.liked(post: "42"))
+/// switch try await receipt.settlement().content {
+/// case .rejected(let rejection): show(rejection.message)
+/// case .accepted, .confirmed, .withdrawn: break
+/// }
+/// ```
+///
+/// The answer may come minutes or days later. After a restart, ``Store/receipt(for:)`` returns the
+/// receipt again. Do not use receipts to follow all answers: ``Store/answers(after:)`` does that.
 public struct Receipt: Sendable {
     public let id: IntentID
-    /// The entry of the intent.
+    /// The sequence of the intent's entry. For a joined retry (F14), the entry that dismisses the
+    /// rejection.
     public let sequence: LogSequence
-    /// Nothing new was recorded: an intent with the same once key is in the overlay, and this is it
-    /// (F14).
+    /// Whether no intent was recorded, because an intent with the same once key is in the overlay.
+    /// This is the receipt of that intent (F14).
     public let isJoined: Bool
     let core: StoreCore
 
+    /// The intent's number in this log.
     public var number: IntentNumber { id.number }
 
-    /// How the intent stands as soon as it is not pending: accepted, confirmed, rejected or withdrawn.
+    /// Waits until the intent is no longer pending, and returns its latest answer: accepted,
+    /// confirmed, rejected or withdrawn.
     ///
-    /// Asked later it is the latest word; every change of the server's mind is in ``Store/answers(after:)`` (F7).
-    /// - Throws: `.cancelled`, `.closed`, `.damaged`, `.storage`.
+    /// If the intent was answered before the call, the answer is returned at once. The server can
+    /// answer again and differently (F7). ``Store/answers(after:)`` has every answer.
+    ///
+    /// May be called from any task. May block on the disk for a short read.
+    ///
+    /// - Throws: `.cancelled` if the task was canceled; `.closed` if the store was; `.latched`,
+    ///   `.damaged`, `.storage`. The log does not change.
     public func answer() async throws(FoldbackError) -> Answer {
         try await core.answer(to: number) { $0 != .pending }
     }
 
-    /// The same, waiting until it is confirmed, rejected or withdrawn.
+    /// Waits until the intent is settled, and returns its latest answer: confirmed, rejected or
+    /// withdrawn.
+    ///
+    /// As ``answer()`` in everything else.
     public func settlement() async throws(FoldbackError) -> Answer {
         try await core.answer(to: number) { $0.isSettled }
     }

@@ -1,4 +1,15 @@
-/// What becomes of some rows of a stored projection, commit by commit; see ``ProjectedRows/changes(of:in:)``.
+/// The changes to a range of a stored projection's rows, in batches; see
+/// ``ProjectedRows/changes(of:in:)``.
+///
+/// ```swift
+/// var changes = try store.changes(of: Inbox.messages).makeAsyncIterator()
+/// show(try readAll())  // after the iterator was made, so that no change is missed
+/// while let batch = try await changes.next() {
+///     if batch.isComplete { update(with: batch.changes) } else { show(try readAll()) }
+/// }
+/// ```
+///
+/// Do not use it as a log of all changes: changes are merged if they are taken late.
 public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
     public typealias Element = RowChangeBatch<Key, Row>
 
@@ -7,6 +18,7 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
     let table: RowTable<Key, Row>
     let span: KeySpan
 
+    /// A watcher of the rows. It watches from when it is made until it is released.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let watcher: RowWatcher
         private let table: RowTable<Key, Row>
@@ -20,17 +32,23 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
             self.bell = bell.makeAsyncIterator()
         }
 
-        /// - Throws: ``RowError`` where a row cannot be read; the batch is gone then.
+        /// Returns the changes since the last batch, and waits until there are any. Nil if the
+        /// store is closed or the task is canceled.
+        ///
+        /// - Throws: ``RowError`` if the codec cannot read a row. This batch is lost. Another call
+        ///   continues after it.
         public mutating func next() async throws -> RowChangeBatch<Key, Row>? {
             try await next(isolation: nil)
         }
 
+        /// Returns the changes since the last batch, on the given actor. As ``next()`` in
+        /// everything else.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws -> RowChangeBatch<Key, Row>? {
             while await bell.next(isolation: actor) != nil {
                 let gathered = watcher.take()
-                // Rung for what was taken with the batch before.
+                // The bell rang for changes that the previous batch already had.
                 if gathered.isEmpty { continue }
                 return try RowChangeBatch(gathered, table)
             }
@@ -38,7 +56,7 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Watches from here on.
+    /// Returns an iterator that watches the rows from now on.
     public func makeAsyncIterator() -> AsyncIterator {
         let (bell, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -51,16 +69,20 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// What has become of rows since the batch before: of one commit, or of several where nobody took them one by
-/// one.
+/// The changes to rows since the last batch: of one commit, or of several if they were taken late.
 public struct RowChangeBatch<Key: RowKey, Row: Sendable>: Sendable {
-    /// The last commit that is in it.
+    /// The last entry that the batch covers.
     public let sequence: LogSequence
-    /// By key, in order; each row once, from what it was at the last batch to what it is. One that has
-    /// changed and changed back in between is among them, for it may have been read meanwhile.
+    /// The changed rows in key order, each once: from its value at the last batch to its current
+    /// value.
+    ///
+    /// A row that changed and changed back is included, because it may have been read in between.
     public let changes: [RowChange<Key, Row>]
-    /// False: more has changed than is kept for who comes late, or a commit was under way when watching
-    /// began. What is wanted has to be read again, at ``sequence`` or later.
+    /// Whether ``changes`` has all changes.
+    ///
+    /// If false, read the rows again, at ``sequence`` or later. It is false if more changed than is
+    /// kept (10,000 rows or 16 MiB), if a changed row could not be read, or if a commit was in
+    /// progress when watching began.
     public let isComplete: Bool
 
     fileprivate init(_ gathered: RowWatcher.Gathered, _ table: RowTable<Key, Row>) throws {
@@ -80,17 +102,19 @@ public struct RowChangeBatch<Key: RowKey, Row: Sendable>: Sendable {
     }
 }
 
-/// A row that is seen otherwise than before.
+/// A change to one row, as readers see it.
 public struct RowChange<Key: RowKey, Row: Sendable>: Sendable {
     public let key: Key
-    /// Nil: it was absent.
+    /// The row before the change; nil if there was none.
     public let old: Row?
-    /// Nil: it is absent.
+    /// The row after the change; nil if there is none.
     public let new: Row?
-    /// An intent of the overlay makes it what it is. A confirmation of what was predicted changes this
-    /// alone.
+    /// Whether an intent of the overlay wrote or removed the row.
+    ///
+    /// If the server confirms the intent unchanged, only this property changes.
     public let isPending: Bool
 
+    /// Creates a change, for tests.
     public init(key: Key, old: Row?, new: Row?, isPending: Bool) {
         self.key = key
         self.old = old
@@ -103,13 +127,18 @@ extension RowChange: Equatable where Row: Equatable {}
 extension RowChangeBatch: Equatable where Row: Equatable {}
 
 extension ProjectedRows {
-    /// What becomes of the rows in `range` from the iterator's making on: a batch for each commit that
-    /// changes any. A reader that is slower than the commits gets them merged, in bounded space, never a
-    /// queue. Ends when the store is closed.
+    /// Returns the changes to the rows in `range`: a batch for each commit that changes any of
+    /// them.
     ///
-    /// To go on from what was read: make the iterator, read, and then take the batches; those up to the
-    /// sequence that was read tell what is known already.
-    /// - Complexity: while somebody watches, each commit costs O(rows that it changes) more.
+    /// Watching begins when the iterator is made, and ends when the store is closed. A reader that
+    /// is slower than the commits gets them merged, in bounded memory.
+    ///
+    /// To miss no change: make the iterator, then read, then take the batches. Batches up to the
+    /// sequence of that read repeat what it saw.
+    ///
+    /// - Throws: `RowError.unknown` if the schema has no such table.
+    /// - Complexity: while there is a watcher, each commit costs O(n) more in the rows that it
+    ///   changes.
     public func changes<Key, Row>(
         of table: RowTable<Key, Row>, in range: RowRange<Key> = .all
     ) throws(RowError) -> RowChanges<Key, Row> {
@@ -120,7 +149,8 @@ extension ProjectedRows {
 }
 
 extension ProjectedRows {
-    /// Gathers what becomes of all rows and of their places in indexes, for as long as it is there.
+    /// Returns an observation that collects the changes to all rows and index entries until it is
+    /// released.
     package func gathering() -> RowObservation {
         RowObservation(
             RowWatcher(
@@ -130,7 +160,7 @@ extension ProjectedRows {
     }
 }
 
-/// Somebody who watches all rows of a stored projection.
+/// A watcher of all rows and index entries of a stored projection.
 package final class RowObservation: Sendable {
     private let watcher: RowWatcher
     private let listeners: Listeners
@@ -144,12 +174,13 @@ package final class RowObservation: Sendable {
 
     deinit { if let place { listeners.stopRows(place) } }
 
-    /// What has changed since the last was taken.
+    /// Returns the changes since the last call.
     package func take() -> RowWatcher.Gathered { watcher.take() }
 }
 
 extension Store where P: StoredProjection {
-    /// See ``ProjectedRows/changes(of:in:)``.
+    /// Returns the changes to the rows in `range`, in batches. See
+    /// ``ProjectedRows/changes(of:in:)``.
     public func changes<Key, Row>(
         of table: RowTable<Key, Row>, in range: RowRange<Key> = .all
     ) throws(RowError) -> RowChanges<Key, Row> { try projected.changes(of: table, in: range) }

@@ -1,11 +1,20 @@
-/// A stored projection's rows at one sequence, for as many reads as are wanted, while writing goes on.
+/// A stored projection's rows at one sequence, for any number of reads.
 ///
-/// Stands while the closure of ``Store/read(_:)`` runs, and cannot leave it. Every read sees the same: what is
-/// confirmed at ``sequence``, with what the overlay of that sequence makes of it. Keep it short, see
-/// ``Store/read(_:)`` (L8).
+/// ```swift
+/// let (newest, count) = try store.read { rows in
+///     (try rows.page(of: Inbox.unread, order: .descending, limit: 50),
+///      try rows.count(of: Inbox.unread))
+/// }
+/// ```
 ///
-/// All reading throws `FoldbackError.damaged` where the file is, and ``RowError`` where a row or key is not of
-/// the type that is asked for, or the schema does not have the table.
+/// Valid only while the closure of ``Store/read(_:)`` runs. Every read in it sees the confirmed
+/// rows of ``sequence`` with the overlay of that sequence, while the writer continues. Keep the
+/// closure short (L8). To follow changes, use ``ProjectedRows/changes(of:in:)`` instead of reading
+/// again.
+///
+/// All reads throw `FoldbackError.damaged` or `.storage` if the file cannot be read. They throw
+/// ``RowError`` if a row or key does not have the requested type, or if the schema has no such
+/// table or index.
 public struct RowReader<P: StoredProjection>: ~Copyable {
     private let published: PublishedState
     private let folded: FoldedRows
@@ -26,34 +35,39 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         rows = MergedRows(stored: stored, folded: folded, isConfirmedOnly: true)
     }
 
+    /// The last entry that the rows cover.
     public var sequence: LogSequence { published.sequence }
     /// The highest position that confirmed rows cover.
     public var through: Position { published.through }
 
-    /// Pending and accepted intents in order of number. O(n) in their count.
+    /// Pending and accepted intents in number order. O(n) in their count.
     public var overlay: [OverlayIntent<P.Event>] { published.intents() }
-    /// Their numbers, by state; ascending, as all lists of numbers here.
+    /// The numbers of the pending intents, ascending. O(n) in the overlay.
     public var pending: [IntentNumber] { published.numbers(in: .pending) }
+    /// The numbers of the accepted intents, ascending. O(n) in the overlay.
     public var accepted: [IntentNumber] { published.numbers(in: .accepted) }
-    /// Intents in the overlay that do not apply to the present rows (F9).
+    /// The intents of the overlay that do not apply to the current rows, ascending (F9).
     public var conflicted: [IntentNumber] { folded.conflicted.keys }
-    /// Why an intent is conflicted; nil if it is not.
+    /// Returns the error that makes an intent conflicted, as text; nil if it is not conflicted.
     public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
-    /// Rejected intents that are neither dismissed nor retried.
+    /// Rejected intents that are neither dismissed nor retried, ascending.
     public var rejections: [IntentNumber] { published.rejections.keys }
-    /// Confirmed events that could not be applied so far, oldest first (F9).
+    /// The confirmed events that could not be applied so far, oldest first (F9).
     public var faults: [Fault] { folded.faults }
 
-    /// The same rows without the overlay, of which none is pending. Lists of intents stay as they are.
+    /// Calls `body` with the confirmed rows alone, and returns its result.
+    ///
+    /// No row is pending there. The lists of intents are the same.
     public borrowing func confirmed<R>(
         _ body: (borrowing RowReader<P>) throws -> R
     ) throws -> R { try body(RowReader(confirmedOf: self)) }
 
     // MARK: By key
 
-    /// The row at `key`; nil where there is none.
+    /// Returns the row at `key`; nil if there is none.
     ///
-    /// - Complexity: O(log n) in rows and in the overlay's; one decoding.
+    /// - Throws: as described at ``RowReader``.
+    /// - Complexity: O(log n) in stored rows and in the overlay's rows. Decodes one row.
     public borrowing func get<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>
     ) throws -> Row? {
@@ -64,7 +78,11 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         }
     }
 
-    /// Calls `body` with the bytes that the table's codec wrote, which must not be kept.
+    /// Calls `body` with a row's bytes as the table's codec wrote them, and returns its result; nil
+    /// if there is no row.
+    ///
+    /// The bytes are valid only while `body` runs. The cost is that of ``get(_:in:)`` without
+    /// decoding.
     public borrowing func withBytes<Key, Row, R>(
         of key: Key, in table: RowTable<Key, Row>, _ body: (RawSpan) throws -> R
     ) throws -> R? {
@@ -75,7 +93,9 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         }
     }
 
-    /// The row that a unique index has at `key`; of one that is not unique, the first.
+    /// Returns the row with this index key; nil if there is none.
+    ///
+    /// If the index is not unique, returns the first of these rows in the order of their own keys.
     ///
     /// - Complexity: as two reads by key.
     public borrowing func get<Key, Row, IndexKey>(
@@ -84,12 +104,20 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         try page(of: index, in: .key(key), limit: 1).first.map { ($0.key, $0.row) }
     }
 
-    /// Whether an intent of the overlay makes the row what it is.
+    /// Returns whether an intent of the overlay wrote or removed the row.
+    ///
+    /// - Throws: as described at ``RowReader``.
+    /// - Complexity: O(log n) in the overlay's rows.
     public borrowing func isPending<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>
     ) throws -> Bool { rows.chain(at: try place(of: key, table))?.visible != nil }
 
-    /// The intents in the overlay that have read or changed the row, ascending.
+    /// Returns the numbers of the overlay's intents that read or write the row, ascending.
+    ///
+    /// Reads of whole ranges do not count.
+    ///
+    /// - Throws: as described at ``RowReader``.
+    /// - Complexity: O(log n) in the overlay's rows, and O(m log m) in the intents returned.
     public borrowing func overlay<Key, Row>(
         touching key: Key, in table: RowTable<Key, Row>
     ) throws -> [IntentNumber] {
@@ -98,17 +126,18 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
 
     // MARK: In order
 
-    /// Rows in the order of their keys.
+    /// Returns a page of rows in the order of their keys.
     ///
     /// - Parameters:
-    ///   - table: of the projection's schema.
-    ///   - range: which keys.
-    ///   - order: from the lowest key up, or from the highest down.
-    ///   - place: of the last row of the page before; the first row is the one behind it, whether that
-    ///     one is still there or not.
-    ///   - limit: how many rows at most.
-    /// - Complexity: O(log n), and O(1) for each row, and for each one in between that the overlay
-    ///   removes.
+    ///   - table: a table of the projection's schema.
+    ///   - range: the keys to read.
+    ///   - order: from the lowest key up, or from the highest key down.
+    ///   - place: the key of the last row on the previous page; nil for the first page. The page
+    ///     begins with the next row. The row at `place` need not exist any more.
+    ///   - limit: the most rows to return; none if it is 0 or less.
+    /// - Throws: as described at ``RowReader``.
+    /// - Complexity: O(log n), and O(1) for each returned row and for each row in between that the
+    ///   overlay removes.
     public borrowing func page<Key, Row>(
         of table: RowTable<Key, Row>, in range: RowRange<Key> = .all,
         order: RowOrder = .ascending, after place: Key? = nil, limit: Int
@@ -122,11 +151,14 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         return page
     }
 
-    /// Calls `body` with the key of each row and the bytes that the table's codec wrote, which must not be
-    /// kept, until it answers false.
+    /// Calls `body` with the key and the bytes of each row, in the order of the keys, until it
+    /// returns false.
     ///
-    /// The parameters and the cost are those of ``page(of:in:order:after:limit:)-(RowTable<Key,Row>,_,_,_,_)``,
-    /// without decoding.
+    /// The bytes are as the table's codec wrote them, and are valid only during the call.
+    /// Parameters and cost are those of
+    /// ``page(of:in:order:after:limit:)-(RowTable<Key,Row>,_,_,_,_)``, without decoding.
+    ///
+    /// - Throws: the errors of `body`; else as described at ``RowReader``.
     public borrowing func scan<Key, Row>(
         _ table: RowTable<Key, Row>, in range: RowRange<Key> = .all,
         order: RowOrder = .ascending, after place: Key? = nil,
@@ -140,15 +172,17 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         }
     }
 
-    /// Rows in the order of an index.
+    /// Returns a page of rows in the order of an index.
     ///
     /// - Parameters:
-    ///   - index: of the projection's schema.
-    ///   - range: which keys of the index.
-    ///   - order: from the lowest key up, or from the highest down.
-    ///   - place: the ``IndexedRow/place`` of the last row of the page before.
-    ///   - limit: how many rows at most.
-    /// - Complexity: a walk along the index as in a table, and one read by key for each row.
+    ///   - index: an index of the projection's schema.
+    ///   - range: the index keys to read.
+    ///   - order: from the lowest index key up, or from the highest index key down.
+    ///   - place: the ``IndexedRow/place`` of the last row on the previous page; nil for the first
+    ///     page.
+    ///   - limit: the most rows to return; none if it is 0 or less.
+    /// - Throws: as described at ``RowReader``.
+    /// - Complexity: as a page of a table, and one read by key for each row.
     public borrowing func page<Key, Row, IndexKey>(
         of index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all,
         order: RowOrder = .ascending, after place: IndexPlace<IndexKey, Key>? = nil, limit: Int
@@ -162,8 +196,13 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         return page
     }
 
-    /// The same without decoding: calls `body` with each row's place and bytes, which must not be kept, until
-    /// it answers false.
+    /// Calls `body` with the place and the bytes of each row, in the order of an index, until it
+    /// returns false.
+    ///
+    /// The bytes are as the table's codec wrote them, and are valid only during the call.
+    /// Parameters and cost are those of a page of an index, without decoding.
+    ///
+    /// - Throws: the errors of `body`; else as described at ``RowReader``.
     public borrowing func scan<Key, Row, IndexKey>(
         _ index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all,
         order: RowOrder = .ascending, after place: IndexPlace<IndexKey, Key>? = nil,
@@ -181,32 +220,39 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
                 throw FoldbackError.damaged(
                     path: "\(identity)", sequence: nil,
                     reason:
-                        "index \(index.name) has a row that \(index.table.name) has not; if what "
-                        + "the index has was changed, give the projection another version")
+                        "index \(index.name) has a row that \(index.table.name) lacks; if the "
+                        + "index computes other keys now, count the projection's version up")
             case .memory(let row): return try body(place, row.span.bytes)
             case .file(let row): return try body(place, row.bytes)
             }
         }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows in `range`.
     ///
-    /// - Complexity: a walk along the rows, without decoding them.
+    /// - Throws: as described at ``RowReader``.
+    /// - Complexity: O(log n), and O(1) for each row. Decodes none. Keep a count in a row if that
+    ///   is too slow.
     public borrowing func count<Key, Row>(
         of table: RowTable<Key, Row>, in range: RowRange<Key> = .all
     ) throws -> Int {
         try count(range.span(behind: try folded.schema.prefix(of: table)))
     }
 
-    /// The same along an index: rows that it does not have are not counted, those in several places are so
-    /// often.
+    /// Returns the number of an index's entries in `range`.
+    ///
+    /// Rows that the index leaves out do not count. A row with several entries counts once for
+    /// each.
+    ///
+    /// - Throws: as described at ``RowReader``.
+    /// - Complexity: O(log n), and O(1) for each entry.
     public borrowing func count<Key, Row, IndexKey>(
         of index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all
     ) throws -> Int {
         try count(range.span(behind: try folded.schema.prefix(of: index)))
     }
 
-    /// Everything that there is, also what indexes have: the bytes behind the projection's number.
+    /// Returns all rows and index entries; keys begin after the projection's number.
     package borrowing func everything() throws -> [(key: [UInt8], value: [UInt8])] {
         var all: [(key: [UInt8], value: [UInt8])] = []
         let faults = StoredRow.faultPrefix(folded.schema.number)
@@ -220,7 +266,8 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         return all
     }
 
-    /// The keys in ``everything()`` that are pending, and those that pending intents take away.
+    /// Returns the keys of all rows and index entries that the overlay writes or removes, as in
+    /// ``everything()``.
     package borrowing func everythingPending() -> Set<[UInt8]> {
         Set(rows.pendingKeys.map { Array($0.bytes.dropFirst(StoredRow.prefixBytes)) })
     }

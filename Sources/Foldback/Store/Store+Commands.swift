@@ -1,22 +1,30 @@
-/// The first door: what the app and its user want.
+/// The first door: commands of the app and its user.
 extension Store {
     /// Records an intent, and returns when it is in the log and in the view.
     ///
-    /// Durable on return as the store was opened; the view is at this entry or later (L2, F15). Queued
-    /// on the caller's actor before the first suspension, so two tasks of the main actor record in the
-    /// order in which they start.
+    /// The intent is durable on return, as the store was opened. The view is at this entry or later
+    /// (L2, F15). The intent is queued on the caller's actor before the first suspension, so two
+    /// tasks of the main actor record in the order in which they start.
+    ///
+    /// May be called from any task. Suspends, and does not block on the disk.
     ///
     /// - Parameters:
-    ///   - event: what the user intends.
-    ///   - force: record even if a projection throws; the intent is then conflicted (F9).
-    ///   - confirmOnly: send and list it, and fold it only once it is confirmed (F13).
-    ///   - once: while an intent with this key is in the overlay, that intent is returned and nothing
-    ///     is recorded: a double tap (F14). At most 1,024 bytes.
-    ///   - info: what replay wants to know later, like who began it or where on screen; at most 256
-    ///     bytes with one or two for the length of each key and value. Not seen by projections.
-    /// - Throws: `.inapplicable`, `.notEncodable`, `.tooLarge`, `.cancelled`, `.closed`, `.latched`,
-    ///   `.storage`: nothing was recorded. `.outcomeUnknown`: it may have been (L6).
-    /// - Complexity: one write, one `apply` for each projection.
+    ///   - event: the change that the user intends. At most 16 MiB as bytes.
+    ///   - force: whether to record the intent even if a projection throws. It is then conflicted
+    ///     (F9).
+    ///   - confirmOnly: whether to fold the intent only once it is confirmed. It is sent and listed
+    ///     before (F13).
+    ///   - once: a once key, like one for a double tap; at most 1,024 bytes. While an intent with
+    ///     this key is in the overlay, nothing is recorded, and that intent is returned (F14).
+    ///   - info: notes for replay, like the screen or the feature that began it. At most 256 bytes,
+    ///     with one or two bytes for the length of each key and value. Projections do not get it
+    ///     (F12).
+    /// - Returns: a receipt, with which the answer can be awaited.
+    /// - Throws: `.inapplicable`, `.notEncodable`, `.tooLarge`, `.cancelled`, `.closed`,
+    ///   `.usedAfterFork`, `.latched`, `.damaged`, `.storage`, and nothing was recorded.
+    ///   `.outcomeUnknown` if it may have been recorded; after that, the store refuses writes until
+    ///   it is reopened (L6).
+    /// - Complexity: one write, and one `apply` for each projection.
     public nonisolated(nonsending) func record(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
@@ -26,11 +34,18 @@ extension Store {
         ).receipt()
     }
 
-    /// Queues an intent without waiting for the commit: the order in which these calls return is the
-    /// order in the log. Waits only where the queue is full (L3).
+    /// Queues an intent, and returns before its commit.
     ///
-    /// With many keystrokes in flight, one task can queue them in order and another await them. See
-    /// ``record(_:force:confirmOnly:once:info:)`` for everything else.
+    /// The order in which these calls return is the order in the log. A call waits only if the
+    /// queue is full (L3). Once this returns, the intent is carried out, also if the task is
+    /// canceled. So one task can queue many keystrokes in order, and another task can await them.
+    ///
+    /// Parameters, and the rest, are as in ``record(_:force:confirmOnly:once:info:)``. Prefer that
+    /// method if the caller needs the result.
+    ///
+    /// - Returns: the queued intent, whose ``QueuedIntent/receipt()`` waits for the commit.
+    /// - Throws: `.notEncodable`, `.tooLarge`, `.cancelled`, `.closed`, `.usedAfterFork`, and
+    ///   nothing was queued. ``QueuedIntent/receipt()`` throws the other errors.
     public nonisolated(nonsending) func enqueue(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
@@ -47,10 +62,15 @@ extension Store {
             core: core)
     }
 
-    /// Takes back a pending intent that cannot have left the device: it is folded no longer (F7).
+    /// Withdraws a pending intent that cannot have left the device.
+    ///
+    /// The intent leaves the view, as if it had not been recorded (F7). The record is durable on
+    /// return, and the view is at this entry or later (L2, F15).
     ///
     /// - Returns: the entry's sequence.
-    /// - Throws: `.unknownIntent`, `.notPending`, `.mayHaveLeft`, nothing changed; otherwise as recording.
+    /// - Throws: `.unknownIntent`, `.notPending`, or `.mayHaveLeft` if its sending has begun, and
+    ///   nothing changed; else as ``record(_:force:confirmOnly:once:info:)``.
+    /// - Complexity: one write; a refold of the overlay after the intent.
     @discardableResult
     public nonisolated(nonsending) func withdraw(
         _ number: IntentNumber
@@ -58,10 +78,14 @@ extension Store {
         try await appended(.change(number, .withdraw))
     }
 
-    /// Takes a rejection out of the list of rejections (F14).
+    /// Removes a rejection from ``rejections``, for example because the user has seen it (F14).
+    ///
+    /// The record is durable on return (L2). The view does not change. The intent stays rejected.
     ///
     /// - Returns: the entry's sequence.
-    /// - Throws: `.unknownIntent`, `.notRejected`, nothing changed; otherwise as recording.
+    /// - Throws: `.unknownIntent`, or `.notRejected` also if it was dismissed before, and nothing
+    ///   changed; else as ``record(_:force:confirmOnly:once:info:)``.
+    /// - Complexity: one write.
     @discardableResult
     public nonisolated(nonsending) func dismiss(
         _ number: IntentNumber
@@ -69,12 +93,20 @@ extension Store {
         try await appended(.change(number, .dismiss))
     }
 
-    /// Records a rejected intent's event anew under the same terms, and takes the rejection out of the
-    /// list, in one entry (F14). Where its once key is in use again, the intent that has it is returned
-    /// and only the rejection dismissed.
+    /// Records a rejected intent's event again as a new intent, and dismisses the rejection (F14).
     ///
-    /// - Throws: `.unknownIntent`, `.notRejected`, `.inapplicable`, nothing changed; otherwise as
-    ///   recording.
+    /// Both are one entry, durable on return; the view is at it or later (L2, F15). The new intent
+    /// has the terms of the rejected intent: once key, `info`, and whether it is confirm-only. If
+    /// another intent in the overlay has the once key, the retry only dismisses the rejection, and
+    /// returns that intent.
+    ///
+    /// - Parameters:
+    ///   - number: the number of the rejected intent.
+    ///   - force: whether to record the new intent even if a projection throws (F9).
+    /// - Returns: a receipt of the new intent, or of the intent with the once key.
+    /// - Throws: `.unknownIntent`, `.notRejected` or `.inapplicable`, and nothing changed; else as
+    ///   ``record(_:force:confirmOnly:once:info:)``.
+    /// - Complexity: one write, and one `apply` for each projection.
     public nonisolated(nonsending) func retry(
         _ number: IntentNumber, force: Bool = false
     ) async throws(FoldbackError) -> Receipt {
@@ -84,7 +116,7 @@ extension Store {
         ).receipt()
     }
 
-    // MARK: What all commands share
+    // MARK: Parts of all commands
 
     nonisolated(nonsending) func submit(
         _ command: Command, isForced: Bool = true, bytes: Int
@@ -97,7 +129,7 @@ extension Store {
     ) async throws(FoldbackError) -> LogSequence {
         switch try await submit(command, bytes: 0).outcome() {
         case .appended(let sequence): return sequence
-        case let other: preconditionFailure("\(other) is no outcome of \(command)")
+        case let other: preconditionFailure("\(other) is not an outcome of \(command)")
         }
     }
 
@@ -111,13 +143,23 @@ extension Store {
     }
 }
 
-/// An intent that is queued: on its way into the log, whether or not anybody waits for it.
+/// An intent that is queued for the log; see ``Store/enqueue(_:force:confirmOnly:once:info:)``.
+///
+/// ```swift
+/// let queued = try await store.enqueue(.typed("a"))  // in order
+/// Task { show(try await queued.receipt().number) }  // later
+/// ```
+///
+/// The intent is carried out even if nothing waits for its receipt.
 public struct QueuedIntent: Sendable {
     let request: Request
     let core: StoreCore
 
-    /// Waits for the commit. Cancelling the task does not take the intent back; the true outcome is
-    /// returned (L3).
+    /// Waits for the commit, and returns the intent's receipt.
+    ///
+    /// Canceling the task does not withdraw the intent. The call still returns the true outcome
+    /// (L3). It may be called several times, from any task.
+    ///
     /// - Throws: as ``Store/record(_:force:confirmOnly:once:info:)``.
     public nonisolated(nonsending) func receipt() async throws(FoldbackError) -> Receipt {
         switch try await request.outcome() {
@@ -125,7 +167,7 @@ public struct QueuedIntent: Sendable {
             return Receipt(id: id, sequence: sequence, isJoined: false, core: core)
         case .joined(let id, let sequence):
             return Receipt(id: id, sequence: sequence, isJoined: true, core: core)
-        case let other: preconditionFailure("\(other) is no outcome of recording")
+        case let other: preconditionFailure("\(other) is not an outcome of recording")
         }
     }
 }

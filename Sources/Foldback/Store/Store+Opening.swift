@@ -7,31 +7,37 @@ import FoldbackLMDB
 #endif
 
 extension Store {
-    /// Opens the log in `directory`, and creates both where there are none: the directory for its owner
-    /// only (L10). Folds what came after the newest checkpoint; takes one lock, so that one store has
-    /// it (L8).
+    /// Opens the log in `directory`, and returns its store.
+    ///
+    /// Creates the directory and the log if they do not exist; only their owner can read them
+    /// (L10). On return, the view is that of the whole log, and no other store can open the log
+    /// until this store is closed (L8).
+    ///
+    /// May be called from any task. Runs on its own thread, which then is the writer (L3).
     ///
     /// - Parameters:
-    ///   - directory: of this log alone.
-    ///   - projection: whose view the store shows.
-    ///   - also: further projections on the same log, see ``Projected``. Recording is refused
-    ///     if any of them throws (F9).
-    ///   - kind: which source confirms; fixed when the log is created (F2).
-    ///   - durability: what returning from `record` promises (L2).
+    ///   - directory: a directory for this log alone.
+    ///   - projection: the store's own projection.
+    ///   - also: additional projections on the same log, see ``projected(_:)``. An intent is not
+    ///     recorded if one of them throws (F9).
+    ///   - kind: the source that confirms. Fixed when the log is created (F2).
+    ///   - durability: the losses that a return from `record` excludes (L2).
     ///   - checkpoints: when checkpoints are written, and how many are kept.
-    ///   - replica: the name of this replica in a log that is created, and ignored afterwards; nil
-    ///     takes a fresh UUID. A log that was copied or restored takes a fresh one by itself (L11).
-    ///   - sources: where time and fresh names come from.
-    ///   - progress: called behind each piece of at most 65,536 entries, on the thread that opens, while a
-    ///     ``StoredProjection`` that is new to the log or of another version gets its rows from the entries.
-    ///     What a piece has made is kept: that goes on there when the process ends before it does.
+    ///   - replica: the replica id of a new log; nil is a random UUID. Ignored for an existing log.
+    ///     A log that was copied or restored takes a fresh replica id by itself (L11).
+    ///   - sources: the source of time and of fresh replica ids.
+    ///   - progress: called while stored projections that are new to the log, or have another
+    ///     version, get their rows from its entries: after each piece of at most 65,536 entries, on
+    ///     the opening thread. Rows of a piece are kept. If the process ends, the next opening
+    ///     continues after the last piece.
     /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.damaged`, `.newerFormat`,
-    ///   `.unsupportedLibrary`, `.storage`. Where a row is damaged that a pending intent asks for, see
-    ///   ``LogDirectory/discardRows()``. Nothing stays open, and an existing log is as it was, but
-    ///   that a copied one may have its fresh replica id.
-    /// - Complexity: reads the newest checkpoint and the entries behind it; one `apply` for each
-    ///   confirmed event of these and each intent in the overlay. The whole log where a projection has
-    ///   no state codec, or another version than it had: see ``Store/replayStart``.
+    ///   `.unsupportedLibrary`, `.storage`. Nothing stays open. An existing log is unchanged,
+    ///   except that a copied log may have its fresh replica id, and that rows of finished pieces
+    ///   are kept. If a row that an intent of the overlay reads is damaged,
+    ///   ``LogDirectory/discardRows()`` helps.
+    /// - Complexity: reads the newest checkpoint and the entries after it. One `apply` for each
+    ///   confirmed event in these entries and for each intent in the overlay. Folds the whole log
+    ///   if a projection has no state codec or has another version: see ``Store/replayStart``.
     public static func open(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         confirmedBy kind: LogKind, durability: Durability,
@@ -45,8 +51,13 @@ extension Store {
             progress: progress)
     }
 
-    /// Opens an existing log whatever its kind is, or creates one of kind `kind`; otherwise the same.
-    /// For tools; an app knows its server.
+    /// Opens an existing log of any kind, or creates a log of kind `kind`.
+    ///
+    /// For tools. An app should pass the kind that its server needs:
+    /// ``open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:onCatchUp:)``, which is
+    /// the same in all else.
+    ///
+    /// - Throws: as that method, except `.kindDiffers`.
     public static func open(
         at directory: URL, _ projection: P.Type, existingOr kind: LogKind,
         durability: Durability, checkpoints: CheckpointPolicy = .automatic,
@@ -58,8 +69,17 @@ extension Store {
             progress: nil)
     }
 
-    /// A store without a file, for previews and app tests: the same semantics, codec and errors, gone
-    /// with the process.
+    /// Returns a store without a file, for previews and app tests.
+    ///
+    /// It has the rules, codec and errors of a store on disk. Its log ends with the store. Commands are
+    /// carried out on the thread of a caller. Checkpoints are written only by ``checkpoint()``.
+    ///
+    /// - Parameters:
+    ///   - projection: the store's own projection.
+    ///   - also: additional projections on the same log.
+    ///   - kind: the source that confirms (F2).
+    ///   - replica: the log's replica id; nil is a fresh id from `sources`.
+    ///   - sources: the source of time and of fresh replica ids.
     public static func inMemory(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         confirmedBy kind: LogKind, replica: ReplicaID? = nil, sources: LogSources = .system

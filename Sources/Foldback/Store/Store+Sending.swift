@@ -1,25 +1,31 @@
-/// What is known of sending: beside the log, so sequence, view and chain are as they were (F1).
+/// Attempts to send intents. They are kept beside the log, so they do not change sequence, view or
+/// chain (F1).
 extension Store {
-    /// Attempts of pending intents, by number. A row goes with the intent's answer, in one transaction.
+    /// The attempts of pending intents, by number.
     ///
-    /// Any task; still there when the store is closed or latched. O(n) in pending intents that were
-    /// ever sent.
+    /// The answer to an intent removes its attempt, in the same transaction. May be read from any
+    /// task, also when the store is closed or latched. O(n) in the pending intents that were ever
+    /// sent.
     public var attempts: [IntentNumber: Attempt] {
         Dictionary(uniqueKeysWithValues: core.writer.attempts.map { ($0.key, $0.value) })
     }
 
-    /// What is known of sending a pending intent; nil where it was never begun, or it is answered. O(log n).
+    /// Returns the attempt to send a pending intent; nil if its sending was never begun, or if it
+    /// was answered.
+    ///
+    /// O(log n), from any task.
     public func attempt(of number: IntentNumber) -> Attempt? { core.writer.attempts[number] }
 
-    /// Writes attempts of those intents that are pending still; the rest is passed over.
+    /// Records attempts to send the intents that are still pending; ignores the others.
     ///
-    /// From a first attempt on an intent cannot be withdrawn, so those that are returned, and no others,
-    /// may be sent (F7).
-    /// - Parameter flushes: whether everything written so far, the intents included, survives a power cut
-    ///   when this returns, under `.relaxed` too (L2).
-    /// - Returns: the intents that are pending, ascending.
-    /// - Throws: `.cancelled`, `.closed`, `.latched`, `.storage`: nothing was written. `.outcomeUnknown`:
-    ///   it may have been (L6).
+    /// After its first attempt, an intent cannot be withdrawn. So only the returned intents may be
+    /// sent (F7).
+    ///
+    /// - Parameter flushes: whether everything that was written so far, the intents included,
+    ///   survives a power cut on return, also under `.relaxed` (L2).
+    /// - Returns: the numbers of the pending intents, ascending.
+    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`, `.storage`, and nothing was
+    ///   written. `.outcomeUnknown` if it may have been written (L6).
     package nonisolated(nonsending) func recordAttempts(
         _ attempts: [IntentNumber: Attempt], flushes: Bool
     ) async throws(FoldbackError) -> [IntentNumber] {
@@ -27,14 +33,15 @@ extension Store {
             .recordAttempts(attempts, flushes: flushes), bytes: attempts.count * 64)
         switch try await request.outcome() {
         case .attempted(let numbers): return numbers
-        case let other: preconditionFailure("\(other) is no outcome of noting attempts")
+        case let other: preconditionFailure("\(other) is not an outcome of recording attempts")
         }
     }
 }
 
-/// What an outbox follows the log by: what changed, never the whole overlay again.
+/// The outbox's view of the log: the pending intents once, then only the changes to them.
 extension Store {
-    /// All pending intents, ascending, and the sequence as of which they are. O(n) in the overlay.
+    /// All pending intents in number order, and the sequence at which they are pending. O(n) in the
+    /// overlay.
     package var pendingIntents: (intents: [PendingIntent], sequence: LogSequence) {
         let published = core.writer.publishedState
         let attempts = core.writer.attempts
@@ -43,10 +50,12 @@ extension Store {
         return (intents, published.sequence)
     }
 
-    /// What entries behind `sequence` did to pending intents: a bounded piece of them.
+    /// Returns the changes to pending intents by a bounded piece of the entries after `sequence`.
+    ///
+    /// May block on the disk.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
-    /// - Complexity: O(n) in the entries read. May block on the disk.
+    /// - Complexity: O(n) in the entries read.
     package func pendingChanges(
         after sequence: LogSequence
     ) throws(FoldbackError) -> PendingChanges {
@@ -55,7 +64,7 @@ extension Store {
         for record in try core.records(from: sequence.next, upTo: published.sequence) {
             changes.sequence = record.stamp.sequence
             if case .intent(let recorded) = record.entry {
-                // What has been answered since need not be looked at.
+                // An intent that was answered in the meantime is not pending.
                 guard published.overlay[recorded.number]?.state == .pending else { continue }
                 changes.recorded.append(PendingIntent(recorded, attempt: nil))
             } else {
@@ -65,9 +74,9 @@ extension Store {
         return changes
     }
 
-    /// Waits until the log has an entry behind `sequence`.
+    /// Waits until the log has an entry after `sequence`.
     ///
-    /// - Returns: false where the store is closed or the task was cancelled first.
+    /// - Returns: false if the store was closed or the task was canceled first.
     package func waitForEntry(after sequence: LogSequence) async -> Bool {
         let writer = core.writer
         while writer.publishedState.sequence <= sequence {
@@ -79,8 +88,10 @@ extension Store {
         return true
     }
 
-    /// A pending intent's event as it was recorded; nil where the intent is answered, or this code cannot
-    /// read it. O(log n).
+    /// Returns a pending intent's event as it was recorded; nil if the intent is not pending, or if
+    /// this code cannot read the event (L5).
+    ///
+    /// O(log n), from any task.
     package func pendingEvent(_ number: IntentNumber) -> (id: IntentID, event: P.Event)? {
         guard let intent = core.writer.publishedState.overlay[number], intent.state == .pending,
             let event = intent.recorded.payload.event(as: P.Event.self)
@@ -89,10 +100,10 @@ extension Store {
     }
 }
 
-/// A pending intent, for whoever sends it.
+/// A pending intent, as the outbox needs it.
 package struct PendingIntent: Hashable, Sendable {
     package let number: IntentNumber
-    /// Nil where sending it was never begun.
+    /// The attempt to send it; nil if its sending was never begun.
     package let attempt: Attempt?
     /// Whether this code can read the event (L5).
     package let isReadable: Bool
@@ -109,11 +120,12 @@ package struct PendingIntent: Hashable, Sendable {
     }
 }
 
-/// What some entries did to pending intents.
+/// The changes to pending intents by some entries.
 package struct PendingChanges: Sendable {
-    /// Still pending, ascending.
+    /// Intents that the entries recorded and that are still pending, in number order.
     package fileprivate(set) var recorded: [PendingIntent] = []
+    /// Intents that the entries answered.
     package fileprivate(set) var answered: [IntentNumber] = []
-    /// Of the last entry that was looked at.
+    /// The last entry that was read.
     package fileprivate(set) var sequence: LogSequence
 }

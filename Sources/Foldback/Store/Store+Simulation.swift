@@ -6,13 +6,17 @@ import FoldbackLMDB
     import Foundation
 #endif
 
-/// Openings for simulations: without threads, so that a seed decides what happens when, and with
-/// crashes that are played.
+/// Ways to open a store for simulations: without threads, so that a seed decides the order of all
+/// steps, and with simulated crashes.
 extension Store {
-    /// Opens a log on disk without a writer thread: each command is carried out on the thread of whoever
-    /// comes first, as in memory. Blocks that thread on the disk. Checkpoints are never written.
+    /// Opens a log on disk without a writer thread.
     ///
-    /// - Throws: as ``open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:)``.
+    /// Commands are carried out on the calling thread, as in memory, and block it on the disk. Of
+    /// several callers, one carries out the commands of all. Checkpoints are written only on
+    /// request.
+    ///
+    /// - Throws: as
+    ///   ``open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:onCatchUp:)``.
     package static func openWithoutThread(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         confirmedBy kind: LogKind, durability: Durability, replica: ReplicaID?,
@@ -24,7 +28,10 @@ extension Store {
         return try withoutThread(projection, also: also, on: storage, sources: sources)
     }
 
-    /// The same over any storage, on rows that may be there already.
+    /// Opens a store without a writer thread over any storage, which may have entries and rows.
+    ///
+    /// - Throws: as
+    ///   ``open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:onCatchUp:)``.
     package static func withoutThread(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         on storage: any LogStorage, sources: LogSources
@@ -36,9 +43,11 @@ extension Store {
         return Store(core: core, projections: projections)
     }
 
-    /// A store in memory that begins with what another one had committed when its
-    /// ``Store/memoryRows`` were taken, and with nothing else: the restart after a crash. What the old
-    /// store does afterwards is not seen here.
+    /// Returns a store in memory that begins with the commits of another store in memory, as after
+    /// a crash.
+    ///
+    /// It has exactly what the other store had committed when its ``Store/memoryRows`` were read.
+    /// Later commits of the other store do not appear in it.
     ///
     /// - Throws: `.damaged`, `.newerFormat`.
     package static func inMemory(
@@ -50,6 +59,7 @@ extension Store {
 }
 
 extension Store {
-    /// What a store in memory has committed by now, closed or not; nil for one on disk. O(1).
+    /// The committed content of a store in memory, also when it is closed; nil for a store on disk.
+    /// O(1).
     package var memoryRows: MemoryRows? { (core.storage as? MemoryLog)?.rows }
 }

@@ -1,5 +1,5 @@
-/// A log and the views folded from it: records intents, takes answers, shows state (sections 2 and 4 of
-/// the design).
+/// A log with the views folded from it: records intents, applies the authority's answers, and shows
+/// state.
 ///
 /// ```
 ///           record ─▶ ┌───────────────┐ ─▶ view, overlay, views
@@ -7,17 +7,34 @@
 ///   answers, batches ─▶ confirmed │ overlay ─▶ answers
 /// ```
 ///
-/// Any task may call anything; commands are carried out one after the other in the order in which they
-/// were queued. When a command returns, its entry is committed and the view is at it or later (F15).
-/// Commands never block a thread of Swift's pool on the disk; they suspend.
+/// ```swift
+/// let store = try await Store.open(
+///     at: directory, Likes.self, confirmedBy: .acknowledgement, durability: .durable)
+/// let receipt = try await store.record(.liked(post: "42"))
+/// show(store.view)  // with the like, also offline
+/// try await store.reject(receipt.number, message: "not your post")  // the server's answer
+/// show(store.view)  // without the like
+/// await store.close()
+/// ```
 ///
-/// Of a ``Projection`` it shows views, of a ``StoredProjection`` it reads rows; all else is the same for both.
+/// When a command returns, its entry is committed, and the view is at this entry or later (F15).
+/// Commands are carried out one after another, in the order in which they were queued. All members
+/// may be used from any task. Commands suspend, and do not block a thread of Swift's pool on the
+/// disk. Reading a view is O(1).
+///
+/// The store shows views of a ``Projection``, and reads rows of a ``StoredProjection``. All else is
+/// the same for both.
+///
+/// Do not open a second store for a directory: one store has the log at a time (L8), so share it.
+/// Do not use a store only to look into a log that an app may have open: `LogReader` does that and
+/// changes nothing (L9). Do not use it for large files: an event has at most 16 MiB, so keep a file
+/// beside the log and record its name.
 public final class Store<P: EventFold>: Sendable {
     public typealias Event = P.Event
 
     package let core: StoreCore
     let projections: ProjectionSet
-    /// Asked for once: making one can be dear.
+    /// Cached, because creating a codec can be expensive.
     let codec: any EventCodec<P.Event>
 
     package init(core: StoreCore, projections: ProjectionSet) {
@@ -28,23 +45,27 @@ public final class Store<P: EventFold>: Sendable {
 
     // MARK: Reading
 
-    /// Pending and accepted intents in order of number. O(n) in their count.
+    /// Pending and accepted intents at the last commit, in number order. O(n) in their count.
     public var overlay: [OverlayIntent<P.Event>] { core.writer.publishedState.intents() }
 
-    /// A projection that the store was opened with; traps if it was not.
+    /// Returns a projection with which the store was opened. Traps if it was opened without it.
     public func projected<Q: Projection>(_ projection: Q.Type) -> Projected<Q>
     where Q.Event == P.Event {
         Projected<Q>(core: core, index: projections.place(of: projection, at: core.storage.path))
     }
 
-    /// The same of a stored projection.
+    /// Returns a stored projection with which the store was opened. Traps if it was opened without
+    /// it.
     public func projected<Q: StoredProjection>(_ projection: Q.Type) -> ProjectedRows<Q>
     where Q.Event == P.Event {
         ProjectedRows<Q>(
             core: core, index: projections.place(of: projection, at: core.storage.path))
     }
 
-    /// Counts and sizes. O(1), but for the file's size.
+    /// The log's identity, counts and sizes at the last commit.
+    ///
+    /// O(1), except for the file's size, which asks the file system. May be read when the store is
+    /// closed or latched.
     public var status: StoreStatus {
         StoreStatus(
             of: core.storage, core.writer.publishedState, checkpoint: core.checkpointer.newest,
@@ -53,42 +74,63 @@ public final class Store<P: EventFold>: Sendable {
 
     // MARK: Checkpoints
 
-    /// Where folding began when the log was opened, and which checkpoints could not be used.
+    /// Where folding began when the log was opened, and the checkpoints that could not be used.
     public var replayStart: ReplayStart { core.replayStart }
 
-    /// Writes a checkpoint of the present state, so that the next opening has nothing to fold; for a
-    /// moment before the app goes to sleep. The store goes on meanwhile; checkpoints are also written
-    /// by themselves (``CheckpointPolicy``).
+    /// Writes a checkpoint of the current state, so that the next opening folds nothing up to here.
     ///
-    /// - Throws: `.noCheckpoint`, `.closed`, `.latched`, `.storage`, `.outcomeUnknown`; the log itself is
-    ///   as it was.
-    /// - Complexity: O(n) in confirmed states and overlay; none where nothing has changed.
+    /// On return, the checkpoint is as durable as the store (L2). The store carries out commands in
+    /// the meantime. Call it when the app is about to be suspended. At other times the store writes
+    /// checkpoints by itself (``CheckpointPolicy``).
+    ///
+    /// May be called from any task. Encodes on its own thread.
+    ///
+    /// - Throws: `.noCheckpoint`, `.closed`, `.usedAfterFork`, `.damaged`, `.latched`, `.storage`.
+    ///   `.outcomeUnknown` if a commit failed; after that, the store refuses writes until it is reopened
+    ///   (L6). The log's entries do not change.
+    /// - Complexity: O(n) in confirmed states and overlay. Nothing if no entry came since the
+    ///   newest checkpoint.
     public func checkpoint() async throws(FoldbackError) {
         try await core.checkpointer.checkpoint()
     }
 
-    /// Folds the log from its first entry on, and compares: every record, every verdict, every
-    /// checkpoint, and what the store shows. For tests, for support, and after changes of `apply`.
+    /// Checks the whole log: folds it from its first entry, and compares the result with what is
+    /// stored.
     ///
-    /// States are compared by `==` where they have one, else by what their state codec writes.
-    /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding.
-    /// - Complexity: O(n) in entries, on a thread of its own; memory O(n) in settled intents, and in
-    ///   all confirmed rows of the store's stored projections.
+    /// It checks every record, verdict, attempt, checkpoint and row, and the view that the store
+    /// shows. States are compared with `==` if they have it, else by the bytes of their state
+    /// codec. Use it in tests, for support, and after changes to `apply`. It changes nothing.
+    ///
+    /// May be called from any task. Runs on its own thread, while the store carries out commands.
+    ///
+    /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is not thrown, but a finding.
+    /// - Complexity: O(n) in entries. Memory O(n) in settled intents and in the confirmed rows of
+    ///   the store's stored projections.
     public func verify() async throws(FoldbackError) -> Verification {
         try await core.verify(folds: projections.folds, rows: projections.rows)
     }
 
     // MARK: Ending
 
-    /// Makes everything recorded so far survive a power cut, also under `.relaxed`: to be awaited before
-    /// an intent leaves the device for the first time (L2).
+    /// Makes everything recorded so far survive a power cut, also under `.relaxed` (L2).
+    ///
+    /// Await it before an intent leaves the device for the first time. `Outbox` of FoldbackSync
+    /// does this. Under `.durable`, commits are flushed already.
+    ///
+    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`. `.outcomeUnknown` if the
+    ///   flush failed: all entries are in the log, but may not survive a power cut, and the store
+    ///   refuses writes until it is reopened (L6).
+    /// - Complexity: one flush of the file, in order with the commands.
     public func flush() async throws(FoldbackError) {
         let request = try await core.submit(.sync, bytes: 0)
         _ = try await request.outcome()
     }
 
-    /// Carries out what is queued, then lets go of the log. Callers that still wait for room in the
-    /// queue get `.closed`, as does every later command and reading of rows; the last view of a value stays
-    /// readable. Calling it again waits for the same end.
+    /// Carries out the queued commands, then closes the log.
+    ///
+    /// On return, another store can open the log. Callers that wait for room in the queue get
+    /// `.closed`, and so do all later commands and reads of rows. The last view of a ``Projection``
+    /// stays readable. If it is called again, it waits for the same end. In the child of a fork it
+    /// does nothing (L8).
     public func close() async { await core.close() }
 }

@@ -1,26 +1,32 @@
-/// A log's identity, counts and sizes.
+/// A log's identity, counts and sizes at one commit; see ``Store/status``.
 public struct StoreStatus: Hashable, Sendable {
+    /// The path of the log's directory; `(in memory)` for a store in memory.
     public let path: String
+    /// The replica id under which new intents are recorded.
     public let replica: ReplicaID
+    /// The source that confirms (F2).
     public let kind: LogKind
-    /// Of the last entry; 0 in an empty log.
+    /// The sequence of the last entry; 0 in an empty log.
     public let sequence: LogSequence
     /// The highest position that confirmed state covers.
     public let through: Position
+    /// The number of pending intents.
     public let pendingCount: Int
+    /// The number of accepted intents: acknowledged, but still in the overlay.
     public let acceptedCount: Int
-    /// Rejections that are neither dismissed nor retried.
+    /// The number of rejections that are neither dismissed nor retried.
     public let rejectedCount: Int
     /// The number that the next intent gets.
     public let nextIntent: IntentNumber
+    /// The bytes that the log takes on disk.
     public let bytesOnDisk: Int
-    /// How long the oldest read of this process has been going on; zero with none. One that goes on
-    /// for long keeps the file growing (L8).
+    /// The duration so far of this process's oldest read; zero if there is none. While a long read
+    /// runs, the file keeps growing (L8).
     public let oldestRead: Duration
-    /// The newest whole checkpoint; 0 with none.
+    /// The newest complete checkpoint that this store can use; 0 if there is none.
     public let checkpoint: LogSequence
-    /// Why the last attempt to write one came to nothing; nil where it did not. The log is none the
-    /// worse, opening takes longer.
+    /// The error of the last attempt to write a checkpoint; nil if it succeeded. The log is not
+    /// affected, but opening takes longer.
     public let checkpointFailure: String?
 
     package init(

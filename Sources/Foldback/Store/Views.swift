@@ -1,10 +1,18 @@
 import Synchronization
 
 /// The snapshots of one projection as they are published; see ``Projected/views``.
+///
+/// ```swift
+/// for await snapshot in store.views { show(snapshot.view) }
+/// ```
+///
+/// A slow reader gets the latest snapshot and misses those in between. Do not use it to see every
+/// entry: use ``Store/answers(after:)`` or ``Store/entries(from:countMax:)``.
 public struct Views<P: Projection>: AsyncSequence, Sendable {
     let core: StoreCore
     let index: Int
 
+    /// A reader of the snapshots. Until it is released, each commit hands it a snapshot.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var stream: AsyncStream<Snapshot<P>>.Iterator
 
@@ -12,8 +20,11 @@ public struct Views<P: Projection>: AsyncSequence, Sendable {
             self.stream = stream.makeAsyncIterator()
         }
 
+        /// Returns the next snapshot that this iterator has not returned. Waits for the next commit
+        /// if needed. Nil if the store is closed or the task is canceled.
         public mutating func next() async -> Snapshot<P>? { await stream.next() }
 
+        /// Returns the next snapshot, on the given actor. As ``next()`` in everything else.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async -> Snapshot<P>? {
@@ -21,12 +32,14 @@ public struct Views<P: Projection>: AsyncSequence, Sendable {
         }
     }
 
+    /// Returns an iterator that begins with the current snapshot.
     public func makeAsyncIterator() -> AsyncIterator {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Snapshot<P>.self, bufferingPolicy: .bufferingNewest(1))
         let listeners = core.writer.listeners
-        // The present snapshot is offered after the place in the list is taken, so that none is missed;
-        // whichever comes later, an older one never replaces a newer.
+        // The listener is added first and gets the current snapshot after that, so that no commit
+        // is missed. Both can then run in any order: `last` prevents that an older snapshot
+        // replaces a newer one.
         let last = Mutex<LogSequence?>(nil)
         let index = index
         let offer: @Sendable (PublishedState?) -> Void = { published in

@@ -1,51 +1,60 @@
 import Foldback
 
-/// One thing that is to have gone otherwise: see ``RecordedHistory/branch(_:)``.
+/// A hypothetical change to a history: see ``RecordedHistory/branch(_:)``.
 public enum HistoryEdit<Event: Sendable>: Sendable {
-    /// The entry was never there; with an intent go the answers to it, and its events from batches. What retried it
-    /// stays, and retries nothing.
+    /// The entry did not happen. If it is an intent, its answers and its events in batches did not
+    /// happen either. Intents that retried it stay, and retry nothing.
     case drop(LogSequence)
-    /// The intent was recorded with another event. What the server confirmed in its own words stays.
+    /// The intent was recorded with another event. Events that the server confirmed in its own
+    /// words stay.
     case edit(IntentNumber, LoggedEvent<Event>)
-    /// One more intent was recorded behind the entry; 0 is before the first.
+    /// One more intent was recorded after the entry; 0 is before the first entry.
     case record(LoggedEvent<Event>, behind: LogSequence)
     /// The two entries came in the other order.
     case swap(LogSequence, LogSequence)
-    /// The server refused the intent, at the place of its answer; behind the last entry where it had none. Its
-    /// events in batches never came.
+    /// The server rejected the intent. The rejection takes the place of the first answer to the
+    /// intent. Without an answer it comes after the last entry. The intent's events in batches did
+    /// not happen.
     case reject(IntentNumber, Rejection)
-    /// The server acknowledged the intent instead of refusing it or it was withdrawn, at the same place. Batches
-    /// stay as they are: in a downlink log the intent is accepted until one of them confirms it.
+    /// The server acknowledged the intent. The acknowledgement replaces all other answers, such as
+    /// a rejection or a withdrawal, at the place of the first. Without an answer it comes after the
+    /// last entry. Batches stay as they are: in a downlink log the intent is accepted until a batch
+    /// confirms it.
     case acknowledge(IntentNumber)
 }
 
-/// A history in which something went otherwise, beside the one that it was made of.
+/// A history with hypothetical changes, and how it relates to the original history.
 public struct HistoryBranch<Event: Sendable>: Sendable {
     public let history: RecordedHistory<Event>
-    /// Of each of its entries, the one that it was; nil for those that are new.
+    /// For each entry of the branch, its sequence in the original history; nil for a new entry.
     public let origins: [LogSequence: LogSequence]
-    /// Of each of its intents, the number that it had; none for those that are new.
+    /// For each intent of the branch, its number in the original history; nil for a new intent.
     public let intents: [IntentNumber: IntentNumber]
-    /// Numbers of the new ones, in order.
+    /// The numbers of the new intents, in order.
     public let inserted: [IntentNumber]
-    /// Of each of its entries, at whose place in the other history it stands; nil for those that are new.
+    /// For each entry of the branch, the original entry whose place it takes; nil for an entry at a
+    /// new place.
     let slots: [LogSequence: LogSequence]
-    /// Entries that no longer follow from those before them, and are not in it; those that were dropped, and answers
-    /// that went with their intent, are not among them.
+    /// Original entries that no longer follow from the entries before them, and are not in the
+    /// branch. Dropped entries, and answers dropped with their intent, are not listed.
     public let leftOut: [LogSequence]
-    /// Intents, by the numbers that they had, that retried one which is not rejected in it: they stay, and retry nothing.
+    /// Intents, by their original numbers, that retried an intent that is not rejected in the
+    /// branch. They stay, and retry nothing.
     public let retryingNothing: [IntentNumber]
 }
 
 extension RecordedHistory {
-    /// What would have been: this history with `edits`, one after the other. The log knows nothing of it.
+    /// Returns a copy of this history with `edits` applied in order. The log does not change.
     ///
-    /// Entries keep their sequences and intents their numbers where they can. Two that are swapped get each other's;
-    /// behind one that is new both may be higher. So may ids that projections make of a context (F12): what an event
-    /// says of such an id then is of another. ``HistoryBranch/intents`` has the numbers.
+    /// Entries keep their sequences and intents keep their numbers if possible. Swapped entries
+    /// exchange theirs. After a new entry, sequences and numbers may be higher. Ids that
+    /// projections make from a context (F12) then change too, and an event that names such an id
+    /// may mean another object. ``HistoryBranch/intents`` maps the new numbers to the original
+    /// numbers.
     ///
-    /// - Throws: `.beyondEnd` for a sequence, `.unknownIntent` for an intent, that the log did not have yet;
-    ///   `.invalidEdit` where the history lacks it, or an edit before has taken it out.
+    /// - Throws: `.beyondEnd` for a sequence after the last entry; `.unknownIntent` for an intent
+    ///   that was not recorded yet; `.invalidEdit` if the history lacks the entry or intent, or an
+    ///   earlier edit removed it.
     /// - Complexity: O(n log n) in entries.
     public func branch(
         _ edits: [HistoryEdit<Event>]
@@ -65,7 +74,7 @@ extension RecordedHistory {
                 .filter(Set(retriers(isRetrying: true)).contains))
     }
 
-    /// Its own intents that retry one, or that retry none.
+    /// The intents in the history that retry another intent, or those that do not.
     private func retriers(isRetrying: Bool) -> [IntentNumber] {
         records.compactMap { record in
             guard case .intent(let intent) = record.entry else { return nil }
@@ -74,7 +83,7 @@ extension RecordedHistory {
     }
 }
 
-/// A branch's entries, numbered.
+/// The entries of a branch with their new sequences and numbers.
 private struct NumberedDraft<Event: Sendable> {
     var entries: [LogEntry<Event>] = []
     var origins: [LogSequence: LogSequence] = [:]
@@ -83,12 +92,12 @@ private struct NumberedDraft<Event: Sendable> {
     var slots: [LogSequence: LogSequence] = [:]
 }
 
-/// The entries of a branch while it is made.
+/// The entries of a branch while the edits are applied.
 private struct BranchDraft<Event: Sendable> {
     private struct Draft {
-        /// Nil for one that is new.
+        /// The original sequence; nil for a new entry.
         let origin: LogSequence?
-        /// At whose place it stands; nil: where nothing was.
+        /// The original entry whose place it takes; nil at a new place.
         var slot: LogSequence?
         var entry: LogEntry<Event>
 
@@ -97,11 +106,11 @@ private struct BranchDraft<Event: Sendable> {
         }
     }
 
-    /// Answers to an intent that were taken out.
+    /// Answers to an intent that were removed.
     private struct Taken {
-        /// Where the first was.
+        /// The index of the first answer.
         var first: Int?
-        /// Which entry that was, where it is gone, and at whose place it stood.
+        /// The original sequence and the slot of that answer, if its whole entry was removed.
         var origin: LogSequence?
         var slot: LogSequence?
         var gone: [LogSequence] = []
@@ -141,7 +150,7 @@ private struct BranchDraft<Event: Sendable> {
                     number, event, isConfirmOnly: isConfirmOnly, once: once, retries: retries))
         case .record(let event, let sequence):
             let place = sequence == 0 ? 0 : try place(of: sequence) + 1
-            // ``numbered()`` finds its number.
+            // ``numbered()`` assigns the number.
             insert(
                 .intent(0, event, isConfirmOnly: false, once: nil, retries: nil), at: place)
         case .reject(let number, let rejection):
@@ -163,7 +172,7 @@ private struct BranchDraft<Event: Sendable> {
         drafts.insert(Draft(origin: taken?.origin, slot: taken?.slot, entry: entry), at: place)
     }
 
-    /// Takes out what the log says of the intent, and says this instead.
+    /// Replaces all answers to an intent by one entry.
     private mutating func answer(
         _ number: IntentNumber, with content: LogEntry<Event>.Content, withEvents: Bool
     ) throws(FoldbackError) {
@@ -173,7 +182,10 @@ private struct BranchDraft<Event: Sendable> {
         insert(content, at: answers.first ?? drafts.count, insteadOf: answers)
     }
 
-    /// - Parameter withEvents: whether its events go from batches as well; the batches stay.
+    /// Removes the answers to an intent.
+    ///
+    /// - Parameter withEvents: whether to remove the intent's events from batches too. The batches
+    ///   stay.
     private mutating func takeAnswers(to id: IntentID, withEvents: Bool) -> Taken {
         var taken = Taken()
         for place in drafts.indices.reversed() {
@@ -195,12 +207,13 @@ private struct BranchDraft<Event: Sendable> {
         return taken
     }
 
-    /// Sequences and numbers that rise again.
+    /// Returns the entries with sequences and numbers that rise again.
     func numbered() -> NumberedDraft<Event> {
         var renumbering = Renumbering()
         var numbered = NumberedDraft<Event>()
         var last: IntentNumber = 0
-        // Given out again in their order, whoever stands where now.
+        // The old numbers are assigned again in rising order, because swapped intents changed
+        // places.
         var numbers = drafts.filter { !$0.isInsertedIntent }.compactMap(\.entry.ownIntent)
             .sorted()[...]
         for draft in drafts {
@@ -244,7 +257,7 @@ private struct BranchDraft<Event: Sendable> {
 }
 
 extension FoldbackError {
-    /// - Parameter isTaken: whether it was there.
+    /// - Parameter isTaken: whether an earlier edit removed it.
     fileprivate static func missing(_ what: String, isTaken: Bool) -> FoldbackError {
         .invalidEdit(
             reason: isTaken

@@ -1,28 +1,30 @@
 import Foldback
 
-/// A history folded up to some entry: the semantics of a log over entries of which some may have been
-/// taken out.
+/// The fold of a history up to an entry. It has the semantics of a log, and some entries may be
+/// missing.
 ///
-/// Whom an entry settles, and whether it means anything where it stands, is decided anew by
-/// ``LogState``, from what it said when it came in. So a history means what a log would that got the same
-/// commands, answers and batches, but that numbers and sequences may have gaps.
+/// ``LogState`` decides again which intents an entry settles, and whether the entry changes
+/// anything at its place. It decides from the command, answer or batch that the entry holds. A
+/// history therefore has the same meaning as a log that received the same commands, answers and
+/// batches. The difference is that its numbers and sequences may have gaps.
 package struct HistoryFold: Sendable {
     private var fold: LogFold
     private var recorded: [IntentNumber: RecordedIntent] = [:]
-    /// The latest of each intent; it holds while the intent is not in the overlay.
+    /// The latest settlement of each intent. It is valid only while the intent is not in the
+    /// overlay.
     private var verdicts: [IntentNumber: Settlement] = [:]
 
-    /// Before the first entry.
+    /// Creates the fold at the state before the first entry.
     package init(kind: LogKind, replica: ReplicaID, folds: [any AnyFold]) {
         fold = LogFold(kind: kind, replica: replica, folds: folds)
     }
 
-    /// The states as they are now, to be shared with readers.
+    /// Returns the present states, to be shared with readers.
     package mutating func makePublishedState() -> PublishedState { fold.makePublishedState() }
 
-    // MARK: Taking entries in
+    // MARK: Applying entries
 
-    /// Takes in a record that ``decided(_:)`` gave.
+    /// Applies a record that ``decided(_:)`` returned.
     @discardableResult
     package mutating func append(_ record: Record) -> FoldPlan {
         var settledIntent: RecordedIntent?
@@ -39,18 +41,19 @@ package struct HistoryFold: Sendable {
 
     var overlay: Overlay { fold.state.overlay }
 
-    /// The record as a log has it that stands where this does.
+    /// Returns the record as a log with the same entries would append it here.
     ///
-    /// - Throws: where such a log would have no record of it.
+    /// - Throws: if such a log would append no record.
     package func decided(_ record: Record) throws(InvalidSequel) -> Record {
         guard record.stamp.sequence > fold.state.sequence else {
-            throw InvalidSequel("sequences rise, and the one before is \(fold.state.sequence)")
+            throw InvalidSequel(
+                "sequences must rise, and the previous sequence is \(fold.state.sequence)")
         }
         return record.replacing(try decided(record.entry, record.stamp.time))
     }
 
-    /// The same, leaving out what does not follow: nil where nothing is left. An intent whose rejection
-    /// is gone retries nothing.
+    /// Returns the record as ``decided(_:)`` does, but nil if it does not follow. A retry whose
+    /// rejection is gone retries nothing.
     package func following(_ record: Record) -> Record? {
         var record = record
         if case .intent(let intent) = record.entry, let old = intent.retries,
@@ -88,17 +91,19 @@ package struct HistoryFold: Sendable {
         let state = fold.state
         guard intent.number >= state.nextNumber, intent.number.value < .max else {
             throw InvalidSequel(
-                "intent \(intent.number) comes where \(state.nextNumber) or more should")
+                "the intent's number is \(intent.number), and it must be at least \(state.nextNumber)"
+            )
         }
         if let joined = state.joined(by: intent.once) {
-            throw InvalidSequel("intent \(joined) is in the overlay with its once key")
+            throw InvalidSequel("intent \(joined) in the overlay has the same once key")
         }
         if let old = intent.retries, state.rejections[old] == nil {
-            throw InvalidSequel("intent \(old), which it retries, is not in the list of rejections")
+            throw InvalidSequel("it retries intent \(old), which is not in the list of rejections")
         }
     }
 
-    /// Numbers that were taken out count as never recorded, which ``LogState`` cannot know.
+    /// Treats a removed number as never recorded. ``LogState`` cannot know which numbers were
+    /// removed.
     private func decided(
         _ command: Command, on number: IntentNumber, _ time: Timestamp
     ) throws(InvalidSequel) -> Entry {
@@ -116,15 +121,15 @@ package struct HistoryFold: Sendable {
         }
         switch fold.state.decision(for: command, settled: settled, time: time) {
         case .append(let entry): return entry
-        case .join(let number, _): throw InvalidSequel("intent \(number) has its once key")
-        case .ignore(let state): throw InvalidSequel("the intent is \(state.rawValue) already")
+        case .join(let number, _): throw InvalidSequel("intent \(number) has the same once key")
+        case .ignore(let state): throw InvalidSequel("the intent is already \(state.rawValue)")
         case .ignoreBatch: throw InvalidSequel("the batch brings nothing new")
         case .refuse(let refusal): throw InvalidSequel(refusal)
         }
     }
 }
 
-/// Why an entry does not follow from those before it.
+/// Why an entry does not follow from the entries before it.
 package struct InvalidSequel: Error {
     package let reason: String
 

@@ -1,12 +1,12 @@
 import Foldback
 
-/// A recorded history as a log that has just its entries, in memory: to be looked at as a ``LogReader`` looks at any.
+/// A log in memory that has exactly the entries of a history, so that a ``LogReader`` can read it.
 final class HistoryLog: ForwardingLog {
-    /// Has nothing; for all that a history does not have.
+    /// An empty log, for everything that a history does not have.
     package let log: MemoryLog
     private let batch: WriteBatch
 
-    /// - Throws: what reading the history's own records does.
+    /// - Throws: the errors of ``RecordedHistory/batch(in:isSent:)``.
     init<Event: Sendable>(_ history: RecordedHistory<Event>) throws(FoldbackError) {
         let replicas = ReplicaTable(history.replicas)
         log = MemoryLog(kind: history.kind, replicas: replicas)
@@ -41,10 +41,11 @@ final class HistoryLog: ForwardingLog {
 }
 
 extension LogReader {
-    /// Looks at a history as at a log that has just its entries, also where some were taken out.
+    /// Creates a reader of a history, as if it were a log with exactly these entries. The history
+    /// may have gaps.
     ///
     /// - Complexity: O(n) in entries, which are in memory.
-    /// - Throws: `.doesNotFollow` where the entries do not make a log.
+    /// - Throws: `.doesNotFollow` if the entries do not make a log.
     public convenience init<Event: Sendable>(
         _ history: RecordedHistory<Event>
     ) throws(FoldbackError) { self.init(try HistoryLog(history)) }

@@ -1,12 +1,12 @@
 import Foldback
 
 extension LogEntry where Event == [UInt8] {
-    /// The entry of a line of a history's file.
+    /// Creates the entry from a line of a history file. Unknown members are ignored.
     ///
     /// - Parameters:
-    ///   - format: of events that do not say theirs.
-    ///   - own: whose the entry is where it does not say.
-    /// - Throws: where a member is missing, or is not what it should be; members that are not known mean nothing.
+    ///   - format: the format of events that do not state one.
+    ///   - own: the replica of an entry that does not name one.
+    /// - Throws: ``HistoryFileError/Flaw`` if a member is missing or has a wrong value.
     init(fileJSON json: JSON, _ format: EventFormat, _ own: ReplicaID) throws {
         let line = FileLine(json: json, format: format)
         let content: Content
@@ -24,17 +24,17 @@ extension LogEntry where Event == [UInt8] {
             content = .confirmed(try line.events(), through: try line.number("through"))
         case let kind:
             guard let kind = kind.flatMap(IntentChange.Kind.init) else {
-                throw HistoryFileError.Flaw("there is no such kind of entry")
+                throw HistoryFileError.Flaw("\"kind\" is not a kind of entry")
             }
             content = .changed(try line.number("intent"), try line.change(kind))
         }
         let sequence: LogSequence = try line.number("sequence")
-        // So that there is always a next one, and a count.
+        // Every sequence needs a successor, and counts of entries are `Int`.
         guard sequence.value < UInt64(Int64.max) else {
-            throw HistoryFileError.Flaw("sequence \(sequence) is beyond any log's")
+            throw HistoryFileError.Flaw("sequence \(sequence) is too large for a log")
         }
         guard let time = json["at"]?.integerValue else {
-            throw HistoryFileError.Flaw("\"at\" is no time in milliseconds")
+            throw HistoryFileError.Flaw("\"at\" is not a time in milliseconds")
         }
         self.init(
             sequence: sequence, time: Timestamp(millisecondsSince1970: time),
@@ -42,14 +42,14 @@ extension LogEntry where Event == [UInt8] {
     }
 }
 
-/// The members of one line.
+/// Reads the members of one line.
 private struct FileLine {
     let json: JSON
     let format: EventFormat
 
     func number<Number: LogNumber>(_ name: ExactString) throws -> Number {
         guard let number = json[name]?.unsignedValue.map({ Number($0) }) else {
-            throw flaw(name, "is no number from 0 up")
+            throw flaw(name, "is not a whole number from 0 up")
         }
         return number
     }
@@ -60,7 +60,7 @@ private struct FileLine {
 
     func text(_ name: ExactString) throws -> String? {
         guard let value = json[name] else { return nil }
-        guard let text = value.stringValue else { throw flaw(name, "is no text") }
+        guard let text = value.stringValue else { throw flaw(name, "is not a string") }
         return text
     }
 
@@ -74,16 +74,18 @@ private struct FileLine {
 
     func replica() throws -> ReplicaID? {
         guard let name = try text("replica") else { return nil }
-        guard let replica = ReplicaID(name) else { throw flaw("replica", "is no replica's name") }
+        guard let replica = ReplicaID(name) else { throw flaw("replica", "is not a replica name") }
         return replica
     }
 
     func info() throws -> [String: String] {
         guard let value = json["info"] else { return [:] }
-        guard let object = value.objectValue else { throw flaw("info", "is no object") }
+        guard let object = value.objectValue else { throw flaw("info", "is not an object") }
         var info: [String: String] = [:]
         for (name, value) in object.members {
-            guard let text = value.stringValue else { throw flaw("info", "has what is no text") }
+            guard let text = value.stringValue else {
+                throw flaw("info", "has a value that is not a string")
+            }
             info[name.string] = text
         }
         return info
@@ -105,7 +107,7 @@ private struct FileLine {
     }
 
     func events() throws -> [ConfirmedEvent<LoggedEvent<[UInt8]>>] {
-        guard let list = json["events"]?.arrayValue else { throw flaw("events", "is no array") }
+        guard let list = json["events"]?.arrayValue else { throw flaw("events", "is not an array") }
         let events = try list.map { try FileLine(json: $0, format: format).confirmed() }
         // A record has one format.
         guard Set(events.map(\.event.format)).count <= 1 else {
@@ -132,7 +134,7 @@ private struct FileLine {
 }
 
 extension Record {
-    /// - Throws: `.tooLarge` where a store would have refused it for that.
+    /// - Throws: `.tooLarge` if a store would have refused the record because of its size.
     func requireLimits() throws(FoldbackError) {
         try Limit.info.require(Self.encoded(info: info).count)
         for payload in entry.payloads { try Limit.event.require(payload.bytes.count) }

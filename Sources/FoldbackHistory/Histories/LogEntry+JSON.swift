@@ -1,7 +1,7 @@
 import Foldback
 
 extension LogEntry {
-    /// The entry in the form of the command line's contract.
+    /// The entry as the command line prints it with `--json`.
     public var json: JSON {
         var object: JSON.Object = [
             "sequence": .of(sequence), "at": .integer(time.millisecondsSince1970),
@@ -39,7 +39,7 @@ extension LogEntry {
     }
 }
 
-/// An event of a batch as it is in a log.
+/// Returns an event of a batch with its position and origin.
 private func eventJSON<Event>(_ event: ConfirmedEvent<LoggedEvent<Event>>) -> JSON {
     var object: JSON.Object = [
         "position": .of(event.position), "event": JSON(logged: event.event.bytes),
@@ -49,7 +49,7 @@ private func eventJSON<Event>(_ event: ConfirmedEvent<LoggedEvent<Event>>) -> JS
 }
 
 extension StoreStatus {
-    /// The status in the form of the command line's contract, without what only a fold can tell.
+    /// The status as the command line prints it with `--json`. Counts that need a fold are missing.
     public var json: JSON.Object {
         [
             "replica": .string(replica.name), "kind": .string(kind.rawValue),

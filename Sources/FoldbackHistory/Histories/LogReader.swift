@@ -6,32 +6,36 @@ import Foldback
     import Foundation
 #endif
 
-/// Looks at a log without its app's types and without touching it, also while a store has it open in
+/// Reads a log without its app's types and without changing it, also while a store has it open in
 /// another process (L9).
 ///
-/// The data file stays byte for byte as it is. A log that nobody holds is read without a lock file, and between two
-/// reads a store may open it; one that opens while something is read waits up to two seconds for that to end.
+/// Every byte of the data file stays the same. If no process has the log open, the reader uses no
+/// lock file, and a store may open the log between two reads. A store that opens the log during a
+/// read waits up to two seconds for the read to end.
 public final class LogReader: Sendable {
     let log: any LogStorage
     private let codec = RawCodec()
 
-    /// - Parameter log: nobody else uses.
+    /// - Parameter log: used only by this reader.
     init(_ log: any LogStorage) { self.log = log }
 
+    /// Creates a reader of the log at `directory`.
+    ///
     /// - Throws: `.missing`, `.notALog`, `.locked` with `.thisProcess`, `.newerFormat`, `.damaged`,
     ///   `.storage`.
     public convenience init(at directory: URL) throws(FoldbackError) {
         self.init(try LMDBLog.openReadOnly(directory.path))
     }
 
-    /// Gives the log back; reading afterwards throws `.closed`.
+    /// Releases the log. Later reads throw `.closed`.
     public func close() { log.close() }
 
-    /// See ``Store/entries(from:countMax:)``; events are the bytes that their codec wrote.
+    /// Returns entries as ``Store/entries(from:countMax:)`` does. Events are the bytes that their
+    /// codec wrote.
     public func entries(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [LogEntry<[UInt8]>] {
-        // Counted first: a log that somebody writes has more when it is read.
+        // The count comes first, because a store may append entries before they are read.
         let count = try log.recordCount()
         let records = try log.decodedRecords(from: start, countMax: countMax, codec: codec)
         if records.isEmpty, countMax > 0, max(start, 1).value <= UInt64(count) {
@@ -40,11 +44,11 @@ public final class LogReader: Sendable {
         return records.map(LogEntry.init)
     }
 
-    /// All entries as one value; ``RecordedHistory/read(by:)`` gives its events their type.
+    /// Returns all entries as one value. ``RecordedHistory/read(by:)`` decodes the events.
     ///
     /// - Complexity: reads the whole log into memory. Blocks.
-    /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` where the entries, though undamaged,
-    ///   do not make a log.
+    /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` if the entries are not damaged
+    ///   but do not make a log.
     public func history() throws(FoldbackError) -> RecordedHistory<[UInt8]> {
         let count = try log.recordCount()
         var records: [Record] = []
@@ -62,28 +66,30 @@ public final class LogReader: Sendable {
             codec: codec)
     }
 
-    /// What is known of sending pending intents; see ``Store/attempts``.
+    /// Returns the attempts to send pending intents; see ``Store/attempts``.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func attempts() throws(FoldbackError) -> [IntentNumber: Attempt] {
         Dictionary(uniqueKeysWithValues: try log.attempts().map { ($0.key, $0.value) })
     }
 
-    /// Checks every record, verdict, attempt, checkpoint and row against a fold from the first entry on.
+    /// Checks every record, verdict, attempt, checkpoint and row against a fold from the first
+    /// entry.
     ///
     /// - Parameters:
-    ///   - projection: whose checkpointed states, or rows, are compared as well; of a log whose events it
-    ///     cannot read, nothing is compared.
-    ///   - also: the same for others. Rows that nobody is named for, or another version, are checked against
-    ///     their checksums alone, and named in ``Verification/notCompared``.
-    /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding.
-    /// - Complexity: O(n) in entries; memory O(n) in settled intents, and in the rows that are compared.
+    ///   - projection: its checkpointed states or rows are compared as well. If it cannot read the
+    ///     log's events, nothing is compared.
+    ///   - also: more projections to compare in the same way. Rows of a projection that is not
+    ///     given here, or of another version, are checked only against their checksums.
+    ///     ``Verification/notCompared`` names them.
+    /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding, not an error.
+    /// - Complexity: O(n) in entries; memory O(n) in settled intents and in the compared rows.
     ///   Blocks.
     public func verify<P: EventFold>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = []
     ) throws(FoldbackError) -> Verification {
         let projections = ProjectionSet(projection, also)
-        // What the log has no rows of is not folded into memory for nothing.
+        // Without rows in the log there is nothing to compare, so rows are not folded into memory.
         let hasRows: Bool
         do throws(FoldbackError) {
             hasRows = try !log.projectionHeaders().isEmpty
@@ -96,7 +102,7 @@ public final class LogReader: Sendable {
         return try verifier.verification()
     }
 
-    /// Counts, from reading the newest checkpoint and what came after it.
+    /// Returns the log's counts. Reads the newest checkpoint and the entries after it.
     public func status() throws(FoldbackError) -> StoreStatus {
         var (fold, _) = try LogFold.folded(log, folds: [], codec: codec)
         return StoreStatus(

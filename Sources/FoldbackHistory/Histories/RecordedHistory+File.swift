@@ -1,18 +1,20 @@
 import Foldback
 
-/// Histories as files: a line that says of what, then the entries as `foldback log --json` prints them.
+/// Histories as files: a first line about the log, then the entries as `foldback log --json` prints
+/// them.
 ///
 /// ```
 /// {"codec":1,"foldback":1,"kind":"acknowledgement","replica":"me","version":1}
 /// {"at":1795209600000,"event":{"liked":{"post":"a"}},"intent":1,"kind":"intent","replica":"me","sequence":1}
 /// {"at":1795209600007,"intent":1,"kind":"rejected","message":"no","replica":"me","sequence":2}
 /// ```
-/// An event whose bytes are not what its JSON would be written as is `{"bytes":[…]}`. An entry whose events have
-/// another format than the first line says has `codec` and `version` of its own.
+/// An event is written as `{"bytes":[…]}` if encoding its JSON does not return the same bytes. If
+/// the events of an entry have another format than the first line states, the entry has its own
+/// `codec` and `version`.
 extension RecordedHistory {
     private static var format: Int64 { 1 }
 
-    /// The file's text.
+    /// The text of the file.
     ///
     /// - Complexity: O(n) in entries and their bytes.
     public var ndjson: String {
@@ -21,7 +23,7 @@ extension RecordedHistory {
         return text
     }
 
-    /// Calls `body` with each line.
+    /// Calls `body` with each line of the file.
     package func writeLines(_ body: (JSON) throws -> Void) rethrows {
         let own = records.lazy.flatMap(\.entry.payloads).first?.format ?? .json
         try body(Self.head(kind, replica, own))
@@ -40,7 +42,7 @@ extension RecordedHistory {
 }
 
 extension RecordedHistory where Event == [UInt8] {
-    /// The history of a file. Empty lines mean nothing.
+    /// Creates the history from the text of a file. Empty lines are ignored.
     ///
     /// - Throws: ``HistoryFileError`` with the line.
     /// - Complexity: O(n log n) in entries.
@@ -80,10 +82,12 @@ extension RecordedHistory where Event == [UInt8] {
 
     private static func head(_ json: JSON) throws -> (LogKind, ReplicaID, EventFormat) {
         guard let format = json["foldback"]?.integerValue else {
-            throw HistoryFileError.Flaw("it is no history: the first line lacks \"foldback\"")
+            throw HistoryFileError.Flaw(
+                "the file is not a history: the first line lacks \"foldback\"")
         }
         guard format == 1 else {
-            throw HistoryFileError.Flaw("a newer Foldback wrote it: format \(format)")
+            throw HistoryFileError.Flaw(
+                "a newer Foldback wrote the file (format \(format)); use that version")
         }
         guard let kind = json["kind"]?.stringValue.flatMap({ LogKind(rawValue: $0) }),
             let replica = json["replica"]?.stringValue.flatMap({ ReplicaID($0) })
@@ -92,9 +96,9 @@ extension RecordedHistory where Event == [UInt8] {
     }
 }
 
-/// A file that is no history.
+/// An error in a history file.
 public struct HistoryFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// From 1 up.
+    /// The line number, from 1 up.
     public let line: Int
     public let reason: String
     public var description: String { "line \(line): \(reason)" }
@@ -108,18 +112,18 @@ public struct HistoryFileError: Error, Hashable, Sendable, CustomStringConvertib
 // MARK: Entries
 
 extension EventFormat {
-    /// Nil where the object does not say.
+    /// Reads the format of an object; nil if the object states none.
     init?(_ json: JSON) throws {
         guard let codec = json["codec"] else { return nil }
         guard let codec = codec.integerValue.flatMap({ UInt8(exactly: $0) }),
             let version = json["version"]?.integerValue.flatMap({ UInt16(exactly: $0) })
-        else { throw HistoryFileError.Flaw("\"codec\" and \"version\" are no format of events") }
+        else { throw HistoryFileError.Flaw("\"codec\" and \"version\" are not an event format") }
         self.init(codec: codec, version: version)
     }
 }
 
 extension LogEntry {
-    /// The entry, exactly.
+    /// Returns the entry as a line of a file, from which the same entry can be read.
     package func fileJSON(_ format: EventFormat) -> JSON {
         guard case .object(var object) = json else { return json }
         object["replica"] = .string(replica.name)
@@ -153,7 +157,8 @@ extension LogEntry {
 }
 
 extension JSON {
-    /// Bytes that `exactBytes` gives back: as the JSON that they are, where it would be written so.
+    /// Creates JSON from which `exactBytes` returns the same bytes: the bytes as JSON if encoding
+    /// it returns them again, else `{"bytes":[…]}`.
     fileprivate init(exactly bytes: [UInt8]) {
         if let json = try? JSON(parsing: bytes), json.encoded == bytes, json["bytes"] == nil {
             self = json
@@ -168,7 +173,7 @@ extension JSON {
         else { return encoded }
         return try list.map { number in
             guard let byte = number.integerValue.flatMap({ UInt8(exactly: $0) }) else {
-                throw HistoryFileError.Flaw("\"bytes\" has something that is no byte")
+                throw HistoryFileError.Flaw("\"bytes\" has an element that is not a byte")
             }
             return byte
         }

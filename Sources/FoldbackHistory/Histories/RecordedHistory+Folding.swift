@@ -1,18 +1,18 @@
 import Foldback
 
-/// What a history means. Nothing here throws but for a sequence beyond the end.
+/// The states of a history. Only a sequence beyond the end is an error.
 extension RecordedHistory {
-    /// The states behind the last entry.
+    /// Returns the states after the last entry.
     ///
     /// - Complexity: one `apply` for each confirmed event, and for each intent in the overlay.
     public func snapshot<P: Projection>(of projection: P.Type) -> Snapshot<P>
     where P.Event == Event {
-        snapshot(of: projection, behind: records)
+        snapshot(of: projection, after: records)
     }
 
-    /// The states behind the last entry up to `sequence`; 0 is before the first (F11).
+    /// Returns the states after the last entry up to `sequence`; 0 is before the first entry (F11).
     ///
-    /// - Complexity: as ``snapshot(of:)``, up to there.
+    /// - Complexity: as ``snapshot(of:)``, for the entries up to `sequence`.
     /// - Throws: `.beyondEnd`.
     public func snapshot<P: Projection>(
         of projection: P.Type, at sequence: LogSequence
@@ -20,12 +20,12 @@ extension RecordedHistory {
         let last = records.last?.stamp.sequence ?? 0
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
         return snapshot(
-            of: projection, behind: records.prefix { $0.stamp.sequence <= sequence })
+            of: projection, after: records.prefix { $0.stamp.sequence <= sequence })
     }
 
-    /// The states behind each entry, in order, in one pass over the history.
+    /// Returns the states after each entry, in order, in one pass over the history.
     ///
-    /// - Complexity: to the next: what it costs a store to record or take the entry.
+    /// - Complexity: each step costs the same as recording or applying the entry in a store.
     public func snapshots<P: Projection>(of projection: P.Type) -> HistorySnapshots<P>
     where P.Event == Event {
         HistorySnapshots(records, fold: fold(of: projection))
@@ -36,7 +36,7 @@ extension RecordedHistory {
     }
 
     private func snapshot<P: Projection>(
-        of projection: P.Type, behind records: some Sequence<Record>
+        of projection: P.Type, after records: some Sequence<Record>
     ) -> Snapshot<P> {
         var fold = fold(of: projection)
         for record in records { fold.append(record) }
@@ -44,12 +44,13 @@ extension RecordedHistory {
     }
 }
 
-/// The states of a projection behind each entry of a history: see ``RecordedHistory/snapshots(of:)``.
+/// The states of a projection after each entry of a history: see
+/// ``RecordedHistory/snapshots(of:)``.
 public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Sendable {
     private var records: ArraySlice<Record>
     private var fold: HistoryFold
     private var places: PlaceTracker<P>?
-    /// Places that the last entry may have changed, behind ``noteTouched()``.
+    /// Places that the last entry may have changed; tracked only after ``noteTouched()``.
     private(set) var touched = TouchedPlaces()
 
     init(_ records: [Record], fold: HistoryFold) {
@@ -64,7 +65,7 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
         return Snapshot(fold.makePublishedState(), 0)
     }
 
-    /// From now on ``touched`` says what each entry touches.
+    /// Makes ``touched`` track the places that each later entry touches.
     mutating func noteTouched() { places = PlaceTracker(fold.overlay) }
 
     public var underestimatedCount: Int { records.count }

@@ -7,17 +7,18 @@ import Foldback
 #endif
 
 extension RecordedHistory where Event == [UInt8] {
-    /// Makes a log of a history: the same views, overlay, states of intents and numbers that are used. New intents
-    /// are another replica's, so that no id is ever given twice.
+    /// Creates a log from the history, with the same views, overlay, intent states and used
+    /// numbers. New intents belong to another replica, so no id is used twice.
     ///
-    /// A history does not say which pending intents were sent, so the log takes all of them for sent: the outbox
-    /// sends them again under their own ids, and withdrawing one throws `.mayHaveLeft`.
+    /// A history does not say which pending intents were sent, so the log treats all of them as
+    /// sent. The outbox sends them again under their own ids, and withdrawing one throws
+    /// `.mayHaveLeft`.
     ///
-    /// - Parameters:
-    ///   - directory: of a log that is not there yet, or has no entries.
-    /// - Throws: `.notEmpty`, `.doesNotFollow` at the first gap, `.kindDiffers` where there is a log of the
-    ///   other kind, `.locked`, `.storage`; nothing was imported.
-    /// - Complexity: one transaction, so that a process that dies leaves no log that looks whole. O(n) memory.
+    /// - Parameter directory: the directory of a log that does not exist yet or has no entries.
+    /// - Throws: `.notEmpty`; `.doesNotFollow` at the first gap; `.kindDiffers` if a log of the
+    ///   other kind exists; `.locked`; `.storage`. Nothing was imported.
+    /// - Complexity: one transaction, so a process that dies does not leave a log that looks
+    ///   complete. O(n) memory.
     public func importLog(into directory: URL) async throws(FoldbackError) {
         try requireWhole()
         try await LMDBLog.create(
@@ -25,9 +26,9 @@ extension RecordedHistory where Event == [UInt8] {
         ) { replicas throws(FoldbackError) in try batch(in: replicas, isSent: true) }
     }
 
-    /// Whether ``importLog(into:)`` would begin. Changes nothing.
+    /// Checks whether ``importLog(into:)`` could begin. Changes nothing.
     ///
-    /// - Throws: what that would.
+    /// - Throws: the errors of ``importLog(into:)``.
     public func checkImport(into directory: URL) throws(FoldbackError) {
         try requireWhole()
         try LMDBLog.checkImport(into: directory.path, of: kind)
@@ -35,7 +36,8 @@ extension RecordedHistory where Event == [UInt8] {
 }
 
 extension RecordedHistory {
-    /// Those whose entries it has, in order of their first, the present one last.
+    /// The replicas of the entries, in the order of their first entries, with the present replica
+    /// last.
     var replicas: [ReplicaID] {
         var names: [ReplicaID] = []
         for record in records where !names.contains(record.replica) && record.replica != replica {
@@ -44,7 +46,9 @@ extension RecordedHistory {
         return names + [replica]
     }
 
-    /// Whether a log could have just these entries.
+    /// Requires that a log could have exactly these entries.
+    ///
+    /// - Throws: `.doesNotFollow` at the first gap.
     fileprivate func requireWhole() throws(FoldbackError) {
         var sequence: LogSequence = 0
         var number: IntentNumber = 0
@@ -52,20 +56,21 @@ extension RecordedHistory {
             guard record.stamp.sequence == sequence.next else {
                 throw .doesNotFollow(
                     record.stamp.sequence,
-                    reason: "a log has no gaps, and the one before is \(sequence)")
+                    reason: "a log has no gaps, and the previous sequence is \(sequence)")
             }
             sequence = record.stamp.sequence
             guard case .intent(let intent) = record.entry else { continue }
             guard intent.number == number.next else {
                 throw .doesNotFollow(
-                    sequence, reason: "a log has no gaps, and the intent before is \(number)")
+                    sequence, reason: "a log has no gaps, and the previous intent is \(number)")
             }
             number = intent.number
         }
     }
 
-    /// The same without gaps: sequences and numbers from 1 up. Ids that projections make of a context differ
-    /// from those before (F12); an event whose intent was taken out is nobody's.
+    /// Returns the history without gaps: sequences and numbers count 1, 2, 3, … Ids that
+    /// projections make from a context change (F12). If an event names a removed intent whose id
+    /// another intent now has, the event loses its origin.
     public func closed() throws(FoldbackError) -> RecordedHistory {
         let entries = entries
         var renumbering = Renumbering()
@@ -78,10 +83,11 @@ extension RecordedHistory {
         return try RecordedHistory(kind: kind, replica: replica, records: closed, codec: codec)
     }
 
-    /// What a log without entries gets to have these, as if a store had recorded and taken them.
+    /// Returns the writes that fill an empty log with these entries, as if a store had recorded and
+    /// applied them.
     ///
     /// - Parameters:
-    ///   - replicas: with those of the history.
+    ///   - replicas: contains the history's ``replicas``.
     ///   - isSent: whether pending intents count as sent.
     func batch(
         in replicas: ReplicaTable, isSent: Bool = false
@@ -109,7 +115,7 @@ extension RecordedHistory {
 }
 
 extension Entry {
-    /// The intents of the log that the entry is about, beside its own.
+    /// The intents of the log that the entry refers to, except its own intent.
     fileprivate func named(in replicas: ReplicaTable) -> [IntentNumber] {
         switch self {
         case .intent(let intent): intent.retries.map { [$0] } ?? []

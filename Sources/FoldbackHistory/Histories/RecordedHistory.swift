@@ -1,47 +1,52 @@
 import Foldback
 
-/// The entries of a log as a value: to be folded over any projection, without the log, and to be
-/// made smaller until nothing is left but the cause of something.
+/// The entries of a log as a value. A history can be folded over any projection without the log,
+/// and can be minimized to the cause of a failure.
 ///
 /// ```swift
 /// let history = try store.history()
 /// let before = try history.snapshot(of: Likes.self, at: 41)
-/// let small = try await history.minimised(candidatesMax: 5_000) {
+/// let small = try await history.minimized(candidatesMax: 5_000) {
 ///     $0.snapshot(of: Likes.self).view.counts["42", default: 0] < 0
 /// }
 /// ```
 ///
-/// Whatever has been taken out, entries keep their sequences and intents their numbers, so ids made of a
-/// context stay the same (F10, F12). A number that was taken out counts as never recorded.
+/// When entries are removed, the other entries keep their sequences and the intents keep their
+/// numbers. Ids made from a context therefore stay the same (F10, F12). A removed number counts as
+/// never recorded.
 ///
-/// Every value folds without an error, because entries that do not follow from those before them make
-/// none (``init(kind:replica:entries:codec:)``). All entries are in memory; not for a log that
-/// does not fit.
+/// Every history folds without an error, because entries that do not follow from the entries before
+/// them do not make a history (``init(kind:replica:entries:codec:)``). All entries are in memory.
+/// Do not use a history for a log that does not fit there.
 public struct RecordedHistory<Event: Sendable>: Sendable {
-    /// Which source confirms (F2).
+    /// The source that confirms (F2).
     public let kind: LogKind
-    /// The replica that the log belonged to when it was read.
+    /// The replica of the log when the log was read.
     public let replica: ReplicaID
-    /// Each as a log would have it that holds just these.
+    /// The records as a log with exactly these entries would have them.
     package let records: [Record]
-    /// Reads what minimising makes of payloads.
+    /// Decodes the payloads that minimizing makes.
     package let codec: any PayloadCodec
 
-    /// A history of entries from elsewhere than a log.
+    /// Creates a history from entries that need not come from a log.
     ///
-    /// What is checked is what the log itself decides on: that sequences and numbers rise (gaps are
-    /// fine); that an answer is to an intent that is there and can take it; that a retried or dismissed
-    /// intent is in the list of rejections; that no once key is used twice in the overlay; that a batch
-    /// brings something new, with positions that this kind of log takes. Not checked are sizes, times,
-    /// and whether a projection would have let the event be recorded: that throws nothing here but makes
-    /// a conflict or a fault (F9), as does an event that cannot be read.
+    /// The initializer checks what the log itself decides:
+    /// - Sequences and numbers rise. Gaps are allowed.
+    /// - An answer is to an intent that is in the history and can take the answer.
+    /// - A retried or dismissed intent is in the list of rejections.
+    /// - No once key is used twice in the overlay.
+    /// - A batch brings something new, with positions that this kind of log takes.
+    ///
+    /// It does not check sizes, times, or whether a projection would have refused to record the
+    /// event. Such an event is not an error here. It becomes a conflict or a fault (F9), as does an
+    /// event that cannot be read.
     ///
     /// - Parameters:
-    ///   - kind: of the log.
-    ///   - replica: whose intents the log's own are.
+    ///   - kind: the kind of the log.
+    ///   - replica: the replica whose intents are the log's own.
     ///   - entries: in order of sequence.
-    ///   - codec: reads the bytes that minimising makes of payloads.
-    /// - Throws: `.doesNotFollow`, naming the first entry that does not.
+    ///   - codec: decodes the payloads that minimizing makes.
+    /// - Throws: `.doesNotFollow` with the first entry that does not follow.
     /// - Complexity: O(n log n) in entries.
     public init(
         kind: LogKind, replica: ReplicaID, entries: [LogEntry<Event>],
@@ -77,17 +82,19 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
         self.codec = codec
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     public var count: Int { records.count }
 
-    /// Rising; where entries were taken out, with gaps.
+    /// The sequences of the entries. They rise, with gaps where entries were removed.
     public var sequences: [LogSequence] { records.map(\.stamp.sequence) }
 
-    /// - Complexity: O(n), at each call.
+    /// The entries, in order of sequence.
+    ///
+    /// - Complexity: O(n) for each call.
     public var entries: [LogEntry<Event>] { records.map { LogEntry($0) } }
 
-    /// The history of those of `records` that follow from each other; the others are left out, and an
-    /// intent whose rejection is gone retries nothing.
+    /// Returns the history of those of `records` that follow from each other. Leaves out the
+    /// others. A retry whose rejection is gone retries nothing.
     package func following(_ records: [Record]) -> RecordedHistory {
         var fold = HistoryFold(kind: kind, replica: replica, folds: [])
         var decided: [Record] = []
@@ -101,7 +108,7 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
 }
 
 extension RecordedHistory where Event == [UInt8] {
-    /// A history of entries whose events are not known to this code; see
+    /// Creates a history from entries whose event type this code does not know; see
     /// ``init(kind:replica:entries:codec:)``.
     public init(
         kind: LogKind, replica: ReplicaID, entries: [LogEntry<[UInt8]>]
@@ -110,8 +117,8 @@ extension RecordedHistory where Event == [UInt8] {
             kind: kind, replica: replica, records: entries.map { Record($0) }, codec: RawCodec())
     }
 
-    /// The same history with its events read by an app's codec; those that it cannot read are kept
-    /// as bytes (L5).
+    /// Returns the same history with its events decoded by an app's codec. Events that the codec
+    /// cannot read stay bytes (L5).
     ///
     /// ```swift
     /// let history = try LogReader(at: directory).history().read(by: Documents.codec)

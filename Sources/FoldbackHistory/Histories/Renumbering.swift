@@ -1,13 +1,13 @@
 import Foldback
 
-/// New numbers for the intents of a history: first all are given, then entries are made with them.
+/// New numbers for the intents of a history. First assign all numbers, then make the entries.
 struct Renumbering {
     private(set) var numbers: [IntentNumber: IntentNumber] = [:]
-    /// With the replica that recorded it: another one's may have the same number.
+    /// Includes the replica, because intents of different replicas may have the same number.
     private var ids: [IntentID: IntentID] = [:]
     private var taken: Set<IntentID> = []
 
-    /// Gives the entry's own intent its number; another entry has none.
+    /// Assigns a new number to the entry's own intent. Ignores entries that record no intent.
     mutating func number<Event>(_ entry: LogEntry<Event>, _ new: IntentNumber) {
         guard case .intent(let number, _, _, _, _) = entry.content else { return }
         let id = IntentID(replica: entry.replica, number: new)
@@ -16,7 +16,9 @@ struct Renumbering {
         taken.insert(id)
     }
 
-    /// - Parameter own: the number of the entry's own intent, where it is a new one.
+    /// Returns the entry with the new numbers.
+    ///
+    /// - Parameter own: the number of the entry's own intent, if that intent is new.
     func made<Event>(
         of entry: LogEntry<Event>, at sequence: LogSequence, _ own: IntentNumber? = nil
     ) -> LogEntry<Event> {
@@ -47,7 +49,7 @@ struct Renumbering {
         }
     }
 
-    /// Nil for an intent that is not there and whose id is another one's now.
+    /// Returns nil for an intent that is not in the history if another intent now has its id.
     private func made(of origin: IntentID) -> IntentID? {
         ids[origin] ?? (taken.contains(origin) ? nil : origin)
     }

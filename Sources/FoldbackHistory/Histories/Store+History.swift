@@ -1,11 +1,12 @@
 import Foldback
 
 extension Store {
-    /// All entries so far as one value, which stays as it is while the store goes on.
+    /// Returns all entries so far as one value. The value does not change while the store
+    /// continues.
     ///
     /// - Complexity: reads the whole log into memory. May block on the disk.
-    /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` where the entries, though undamaged,
-    ///   do not make a log.
+    /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` if the entries are not damaged
+    ///   but do not make a log.
     public func history() throws(FoldbackError) -> RecordedHistory<P.Event> {
         let last = core.writer.publishedState.sequence
         var records: [Record] = []

@@ -1,6 +1,7 @@
 import Foldback
 
-/// Places of both states that an entry may have changed; nil: any.
+/// The places of the view and of confirmed state that an entry may have changed; nil means any
+/// place.
 struct TouchedPlaces {
     var view: Set<JSONPointer>? = []
     var confirmed: Set<JSONPointer>? = []
@@ -13,22 +14,26 @@ struct TouchedPlaces {
     }
 }
 
-/// Which places of a projection's states an entry may have changed, from what the projection says of its events.
+/// Finds the places of a projection's states that an entry may have changed. The projection says
+/// which places its events touch.
 ///
-/// Taken at what the fold does, so that it costs what folding costs: an entry that only moves the border between
-/// confirmed state and the overlay touches what its events touch in the one; one behind which the overlay is
-/// folded again from some intent touches what all from there touch, before and after.
+/// The tracker follows the fold plan, so its cost is in proportion to the cost of the fold. An
+/// entry that only moves the border between confirmed state and the overlay touches only confirmed
+/// state, at the places of its events. If an entry makes the overlay fold again from an intent, it
+/// touches the places of all intents from there on, both before and after the entry.
 struct PlaceTracker<P: Projection>: Sendable {
-    /// Of the intents in the overlay; nil: any place.
+    /// The places of each intent in the overlay; nil means any place.
     private var ofIntents = NumberMap<IntentNumber, [JSONPointer]?>()
 
     init(_ overlay: Overlay) {
         for (number, intent) in overlay { ofIntents[number] = Self.places(of: intent) }
     }
 
+    /// Returns the places that an entry may have changed.
+    ///
     /// - Parameters:
-    ///   - plan: what was done for an entry.
-    ///   - overlay: as it is behind that.
+    ///   - plan: the fold plan of the entry.
+    ///   - overlay: the overlay after the entry.
     mutating func take(_ plan: FoldPlan, _ overlay: Overlay) -> TouchedPlaces {
         var found = TouchedPlaces()
         for folded in plan.confirm {
@@ -51,6 +56,7 @@ struct PlaceTracker<P: Projection>: Sendable {
         return found
     }
 
+    /// Adds the places of all intents from `number` on, before and after the entry.
     private mutating func takeAgain(
         from number: IntentNumber, _ overlay: Overlay, _ found: inout Set<JSONPointer>?
     ) {
@@ -68,7 +74,7 @@ struct PlaceTracker<P: Projection>: Sendable {
         return places(of: intent.payload, EventContext(.intent(intent.recorded.id)))
     }
 
-    /// An event that cannot be read changes nothing.
+    /// An event that cannot be read touches no place, because it changes nothing.
     private static func places(of payload: Payload, _ context: EventContext) -> [JSONPointer]? {
         guard let event: P.Event = payload.event() else { return [] }
         return P.places(touchedBy: event, context)
@@ -76,19 +82,19 @@ struct PlaceTracker<P: Projection>: Sendable {
 }
 
 extension Set<JSONPointer>? {
-    /// Whether the value at `place` may be among these.
+    /// Returns whether these places may include the value at `place`.
     func has(_ place: JSONPointer) -> Bool {
         self?.contains { $0.overlaps(place) } ?? true
     }
 
-    /// Nil is any place.
+    /// Adds places; nil means any place.
     mutating func unite(_ places: (some Sequence<JSONPointer>)?) {
         if let places { self?.formUnion(places) } else { self = nil }
     }
 }
 
 extension JSONPointer {
-    /// Whether one is in the other.
+    /// Returns whether one place is in the other.
     func overlaps(_ other: JSONPointer) -> Bool {
         names.starts(with: other.names) || other.names.starts(with: names)
     }

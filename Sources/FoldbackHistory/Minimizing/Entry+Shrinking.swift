@@ -1,10 +1,11 @@
 import Foldback
 
-/// What an entry can lose without being taken out.
+/// Changes that make an entry smaller without removing it.
 extension Entry {
-    /// The entry with one term less, in each way that can make a difference to what is folded.
+    /// Copies of the entry that lack one term each, for every term that can change the fold.
     ///
-    /// Times, `info` and the words of a rejection make none, and help whoever reads the entry.
+    /// Times, `info` and the words of a rejection stay in every copy. They do not change the fold,
+    /// and they help people to read the entry.
     var simpler: [Entry] {
         switch self {
         case .intent(let intent):
@@ -27,7 +28,7 @@ extension Entry {
         }
     }
 
-    /// In a fixed order.
+    /// The payloads of the entry, always in the same order.
     var payloads: [Payload] {
         switch self {
         case .intent(let intent): [intent.payload]
@@ -37,7 +38,8 @@ extension Entry {
         }
     }
 
-    /// With other payloads; `change` gets them in the order of ``payloads``.
+    /// Returns the entry with the payloads that `change` returns. Calls `change` in the order of
+    /// ``payloads``.
     func mappingPayloads(_ change: (Payload) -> Payload) -> Entry {
         switch self {
         case .intent(let intent): .intent(intent.replacing(payload: change(intent.payload)))
@@ -54,7 +56,7 @@ extension Entry {
         }
     }
 
-    /// With another payload at a place in ``payloads``.
+    /// Returns the entry with another payload at one place in ``payloads``.
     func replacingPayload(at place: Int, with payload: Payload) -> Entry {
         var next = -1
         return mappingPayloads {
@@ -102,7 +104,8 @@ extension Acknowledged {
             number: number, position: position, replacement: replacement, settles: settles)
     }
 
-    /// Whether it still settles is decided where it is taken in.
+    /// Copies `settles`. ``HistoryFold`` decides again whether the acknowledgement settles its
+    /// intent.
     func replacing(position: Position?) -> Acknowledged {
         Acknowledged(
             number: number, position: position, replacement: replacement, settles: settles)
@@ -110,7 +113,7 @@ extension Acknowledged {
 }
 
 extension ConfirmedBatch {
-    /// Whom it still settles is decided where it is taken in.
+    /// Copies `settled`. ``HistoryFold`` decides again which intents the batch settles.
     func replacing(events: [Confirmed]) -> ConfirmedBatch {
         ConfirmedBatch(events: events, through: through, settled: settled)
     }

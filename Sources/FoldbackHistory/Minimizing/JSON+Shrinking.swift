@@ -1,14 +1,16 @@
 import Foldback
 
 extension JSON {
-    /// Whether a value is to be gone on from: it does all that matters.
+    /// Returns true if the search may continue from a value, because the value still fails.
     typealias Judge = nonisolated(nonsending) (JSON) async throws -> Bool
 
-    /// The value with as little in it as `adopts` allows: members, elements and characters taken out,
-    /// numbers nearer to 0. No single step goes further.
+    /// Returns the smallest value that this search finds and that `adopts` accepts.
     ///
-    /// - Complexity: about 4 log2(n) attempts for each part that stays, each of which copies the parts
-    ///   around it.
+    /// The search removes members, elements and characters, and moves numbers toward 0. No single
+    /// step makes the result smaller.
+    ///
+    /// - Complexity: about 4 log2(n) attempts for each part that stays. Each attempt copies the
+    ///   parts around that part.
     nonisolated(nonsending) func lowered(_ adopts: Judge) async throws -> JSON {
         switch self {
         case .null, .bool: return self
@@ -65,8 +67,7 @@ extension JSON {
         return .object(object)
     }
 
-    /// The number of the same sign that is nearest to 0 and adopted, as far as halving what is left
-    /// finds it.
+    /// Returns an adopted number with the same sign, as near to 0 as repeated halving finds.
     private nonisolated(nonsending) static func lowered(
         _ value: Int64, _ adopts: nonisolated(nonsending) (Int64) async throws -> Bool
     ) async throws -> Int64 {
@@ -102,7 +103,9 @@ extension JSON {
 }
 
 extension JSON.Object {
-    /// - Parameter members: of another object, in its order.
+    /// Creates an object from some members of another object.
+    ///
+    /// - Parameter members: in the order of the other object.
     fileprivate init(ordered members: [(name: ExactString, value: JSON)]) {
         self.init()
         for (name, value) in members { self[name] = value }

@@ -1,10 +1,10 @@
 import Foldback
 
-/// The search behind ``RecordedHistory/minimized(candidatesMax:where:)``: the smallest history found so
-/// far, and which candidates are known.
+/// The search of ``RecordedHistory/minimized(candidatesMax:where:)``. It keeps the smallest history
+/// found so far and the hashes of the candidates that it has tried.
 ///
-/// Every step takes something away, so the search comes to an end; a round in which no step helps is
-/// the last, and has tried every single step on what is left.
+/// Every step removes something, so the search ends. The last round tries every single step on the
+/// remaining history, and none succeeds.
 struct Minimizer<Event: Sendable> {
     typealias Judge = nonisolated(nonsending) (RecordedHistory<Event>) async throws -> Bool
 
@@ -14,7 +14,8 @@ struct Minimizer<Event: Sendable> {
     private let stillFails: Judge
     private let candidatesMax: Int
     private var candidatesTried = 0
-    /// Hashes of the candidates tried. Should two have the same, of 2^64, one of them is not tried.
+    /// Hashes (64 bits) of the candidates that were tried. If two candidates have the same hash,
+    /// the search does not try the second.
     private var known: Set<Int> = []
 
     init(
@@ -44,10 +45,11 @@ struct Minimizer<Event: Sendable> {
         Minimized(history: history, end: end, candidatesTried: candidatesTried)
     }
 
-    /// Goes on from those of `records` that follow from each other, if they still fail.
+    /// Continues the search from those of `records` that follow from each other, if that history
+    /// still fails. Returns whether it does; false for a candidate that was tried before.
     private nonisolated(nonsending) mutating func adopts(_ records: [Record]) async throws -> Bool {
         let candidate = history.following(records)
-        guard known.insert(candidate.records.minimisingHash).inserted else { return false }
+        guard known.insert(candidate.records.minimizingHash).inserted else { return false }
         guard candidatesTried < candidatesMax else { throw BudgetSpent() }
         candidatesTried += 1
         guard try await stillFails(candidate) else { return false }
@@ -67,7 +69,7 @@ struct Minimizer<Event: Sendable> {
 
     private nonisolated(nonsending) mutating func lowerEntries() async throws {
         for sequence in history.sequences.reversed() {
-            // An entry that came to bring nothing new is gone.
+            // Each step may remove the entry: a batch that brings nothing new leaves the history.
             guard try await keepsEntry(at: sequence), try await keepsEvents(at: sequence) else {
                 continue
             }
@@ -80,7 +82,7 @@ struct Minimizer<Event: Sendable> {
         history.records.firstIndex { $0.stamp.sequence == sequence }
     }
 
-    /// Tries to put another entry in a place.
+    /// Tries a history with another entry at a place.
     private nonisolated(nonsending) mutating func adopts(
         _ entry: Entry, at place: Int
     ) async throws -> Bool {
@@ -89,7 +91,8 @@ struct Minimizer<Event: Sendable> {
         return try await adopts(records)
     }
 
-    /// Takes an intent out and leaves the events that name it. False if the entry is gone.
+    /// Tries to remove an intent and to keep the events that name it. Returns false if the entry is
+    /// gone.
     private nonisolated(nonsending) mutating func keepsEntry(
         at sequence: LogSequence
     ) async throws -> Bool {
@@ -100,7 +103,7 @@ struct Minimizer<Event: Sendable> {
         return try await !adopts(records)
     }
 
-    /// Takes events out of a batch. False if it is gone with them.
+    /// Tries to remove events from a batch. Returns false if the batch is gone.
     private nonisolated(nonsending) mutating func keepsEvents(
         at sequence: LogSequence
     ) async throws -> Bool {
@@ -119,7 +122,7 @@ struct Minimizer<Event: Sendable> {
         return true
     }
 
-    /// Whether one term could be taken from an entry.
+    /// Tries to remove one term from an entry. Returns whether it did.
     private nonisolated(nonsending) mutating func lowersTerm(
         at sequence: LogSequence
     ) async throws -> Bool {
@@ -152,7 +155,7 @@ struct Minimizer<Event: Sendable> {
 }
 
 extension Payload {
-    /// What it is as JSON, if that is its format and this code can read it.
+    /// The payload as JSON; nil if it has another format or this code cannot read it.
     fileprivate var json: JSON? {
         guard format.codec == EventFormat.json.codec, !isUnreadable else { return nil }
         do throws(JSONError) { return try JSON(parsing: bytes) } catch { return nil }
@@ -160,7 +163,8 @@ extension Payload {
 }
 
 extension [Record] {
-    /// Without some entries, and without the events in later batches that name an intent among them.
+    /// Returns the records without some entries. Also removes the events in later batches that name
+    /// a removed intent.
     fileprivate func removing(_ chunk: Range<Int>) -> [Record] {
         var gone: Set<IntentID> = []
         for record in self[chunk] {
@@ -175,8 +179,9 @@ extension [Record] {
         return self[..<chunk.lowerBound] + later
     }
 
-    /// Of what minimising changes; everything else belongs to the sequence.
-    fileprivate var minimisingHash: Int {
+    /// A hash of everything that minimizing changes. The rest of a record depends only on its
+    /// sequence.
+    fileprivate var minimizingHash: Int {
         var hasher = Hasher()
         for record in self {
             hasher.combine(record.stamp.sequence)

@@ -1,57 +1,62 @@
 import Foldback
 
 extension RecordedHistory {
-    /// A small history for which `stillFails` still holds, found by leaving out more and more of this
-    /// one (delta debugging: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input",
-    /// 2002).
+    /// Returns a small history for which `stillFails` is true, found by removing more and more of
+    /// this history (delta debugging: Zeller and Hildebrandt, "Simplifying and Isolating
+    /// Failure-Inducing Input", 2002).
     ///
-    /// Tried are, over and over until none of them helps any more:
-    /// 1. entries: halves, quarters, … single ones, from the back. With an intent go the answers
-    ///    to it and the events in batches that name it; without an answer alone the intent is pending; a
-    ///    retry whose rejection is gone retries nothing; a batch that brings nothing new goes;
-    /// 2. an intent alone, events of batches that name it staying as somebody else's;
-    /// 3. events of batches, `through` down to the highest of them, replacements, positions of
-    ///    acknowledgements, once keys, confirm-only;
-    /// 4. in payloads that are JSON: members, elements, characters; numbers toward 0. What the codec
-    ///    cannot read is not tried; it must throw on bytes that no app wrote.
+    /// The search repeats these passes until none of them makes the history smaller:
+    /// 1. It removes entries from the back: halves, quarters, … single entries. With an intent it
+    ///    removes the answers to it and the events in batches that name it. If it removes only an
+    ///    answer, the intent is pending. A retry without its rejection retries nothing. A batch
+    ///    that brings nothing new leaves the history.
+    /// 2. It removes an intent alone. The events in batches that name the intent stay.
+    /// 3. It removes events from batches, replacements, positions of acknowledgements, once keys,
+    ///    retries and confirm-only. It lowers `through` to the highest position in the batch.
+    /// 4. In payloads that are JSON it removes members, elements and characters, and moves numbers
+    ///    toward 0. It does not try a payload that the codec cannot read, so the codec must throw
+    ///    on bytes that no app wrote.
     ///
-    /// Every candidate is a history like any other: it follows from itself and folds without an error.
-    /// The order of candidates depends on this history and the answers alone.
+    /// Every candidate is a valid history: its entries follow from each other, and it folds without
+    /// an error. The order of candidates depends only on this history and on the results of
+    /// `stillFails`.
     ///
     /// - Parameters:
-    ///   - candidatesMax: how often `stillFails` may be asked; at least 1 for any result.
-    ///   - stillFails: whether a candidate shows what is looked for; should answer the same for the
-    ///     same candidate. Called on the caller's actor, once at a time, first with this history. For
-    ///     "cannot tell" answer false.
-    /// - Throws: what `stillFails` throws, at once.
-    /// - Complexity: about 4 log2(n) candidates for each entry that is left, fewer where they lie
-    ///   together; for each candidate one pass over its entries, beside what `stillFails` costs.
+    ///   - candidatesMax: the maximum number of calls of `stillFails`; at least 1 for any result.
+    ///   - stillFails: returns whether a candidate shows the failure, and should return the same
+    ///     for the same candidate. It runs on the caller's actor, one call at a time, first with
+    ///     this history. Return false for "cannot tell".
+    /// - Throws: any error of `stillFails`, at once.
+    /// - Complexity: about 4 log2(n) candidates for each entry that stays, fewer if these entries
+    ///   are adjacent. Each candidate costs one pass over its entries and one call of `stillFails`.
     public nonisolated(nonsending) func minimized(
         candidatesMax: Int,
         where stillFails:
             nonisolated(nonsending) @escaping (RecordedHistory<Event>) async throws
             -> Bool
     ) async throws -> Minimized<Event> {
-        var minimiser = Minimizer(self, candidatesMax: candidatesMax, stillFails)
-        return try await minimiser.minimized()
+        var minimizer = Minimizer(self, candidatesMax: candidatesMax, stillFails)
+        return try await minimizer.minimized()
     }
 }
 
-/// What minimising came to.
+/// The result of ``RecordedHistory/minimized(candidatesMax:where:)``.
 public struct Minimized<Event: Sendable>: Sendable {
+    /// Why the search ended.
     public enum End: String, Hashable, Sendable {
-        /// No single step of any pass makes it smaller. There may be a smaller history all the same, of
-        /// which these steps lead to none.
+        /// No single step of any pass makes the history smaller. A smaller failing history may
+        /// exist that these steps do not reach.
         case minimalForThesePasses
-        /// As many candidates were tried as were allowed.
+        /// The search tried `candidatesMax` candidates.
         case stoppedByBudget
-        /// The history that was to be made smaller did not fail; it is returned as it was.
+        /// The given history did not fail. It is returned unchanged.
         case neverFailed
     }
 
-    /// The smallest found that fails; ``RecordedHistory/sequences`` says what is left of the log.
+    /// The smallest failing history found. ``RecordedHistory/sequences`` lists the remaining
+    /// entries of the log.
     public let history: RecordedHistory<Event>
     public let end: End
-    /// How often it was asked whether a candidate fails.
+    /// The number of calls of `stillFails`.
     public let candidatesTried: Int
 }

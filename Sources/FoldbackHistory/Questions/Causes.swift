@@ -1,19 +1,20 @@
 import Foldback
 
-/// An entry behind which a value came out otherwise: one line of ``LogReader/causes(of:in:upTo:)``.
+/// An entry that changed a value: one element of ``LogReader/causes(of:in:upTo:)``.
 public struct Cause<Event: Sendable>: Sendable {
     public let entry: LogEntry<Event>
-    /// The intents that the entry is about: its own, those it answers, those its events name.
+    /// The intents that the entry is about: its own, those that it answers, and those that its
+    /// events name.
     public let intents: [IntentID]
-    /// What the view had there, and has.
+    /// The change of the value in the view.
     public let view: Change
-    /// The same of confirmed state.
+    /// The change of the value in confirmed state.
     public let confirmed: Change
 
     public struct Change: Hashable, Sendable {
-        /// Nil: nothing was there.
+        /// The value before the entry; nil if there was none.
         public let old: JSON?
-        /// Nil: nothing is there.
+        /// The value after the entry; nil if there is none.
         public let new: JSON?
 
         public var isChange: Bool { old != new }
@@ -21,15 +22,16 @@ public struct Cause<Event: Sendable>: Sendable {
 }
 
 extension LogReader {
-    /// Which entries made a value what it is: those behind which the view or confirmed state had another value at
-    /// that place, oldest first. A confirmation of what was predicted changes what is confirmed alone.
+    /// Returns the entries that changed the value at a place, in the view or in confirmed state,
+    /// oldest first. An entry that confirms a correct prediction changes only confirmed state.
     ///
     /// - Parameters:
-    ///   - place: in the state as ``JSON/init(describing:)`` shows it; of ``Documents`` its key, and on from there.
-    ///   - projection: whose state it is.
-    ///   - last: the last entry that is looked at; nil: to the end.
-    /// - Complexity: folds the log once. Where ``Projection/places(touchedBy:_:)`` says which events
-    ///   touch the place, states are looked at behind these alone.
+    ///   - place: a place in the state as ``JSON/init(describing:)`` shows it. For ``Documents`` it
+    ///     starts with the document's key.
+    ///   - projection: the projection whose state is compared.
+    ///   - last: the last entry to read; nil reads to the end.
+    /// - Complexity: folds the log once. If ``Projection/places(touchedBy:_:)`` says which events
+    ///   touch the place, only the states after those events are compared.
     /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func causes<P: Projection>(
         of place: JSONPointer, in projection: P.Type, upTo last: LogSequence? = nil
@@ -62,9 +64,9 @@ extension LogReader {
     }
 }
 
-/// Which replica recorded each intent: a log that was copied goes on as another one.
+/// The replica that recorded each intent. A copied log continues as another replica.
 private struct Recorders {
-    /// From which number on; numbers rise.
+    /// The first number of each replica. Numbers rise.
     private var replicas: [(first: IntentNumber, replica: ReplicaID)] = []
 
     mutating func note(_ record: Record) {
@@ -73,7 +75,7 @@ private struct Recorders {
         replicas.append((intent.number, record.replica))
     }
 
-    /// The intents that the entry is about.
+    /// Returns the intents that the entry is about.
     func intents<Event>(of entry: LogEntry<Event>) -> [IntentID] {
         let own = entry.intentNumbers.compactMap { number in
             replicas.last { $0.first <= number }

@@ -1,46 +1,48 @@
 import Foldback
 
-/// An entry behind which two states differ otherwise than before it: one line of
+/// An entry that changed the difference between two folds: one element of
 /// ``RecordedHistory/divergences(of:in:)`` and ``LogReader/rerun(_:_:divergencesMax:)``.
 public struct Divergence: Hashable, Sendable {
-    /// Behind which entry; 0: before the first.
+    /// The sequence of the entry; 0 is before the first entry.
     public let sequence: LogSequence
-    /// Places of the view that came to differ, from what was to what is instead, or that are the same again: then
-    /// both have one value.
+    /// Places of the view that now differ, or that are equal again. `old` is the value in the first
+    /// fold and `new` the value in the second. At a place that is equal again both are the same.
     public let view: [JSONDifference]
-    /// The same of confirmed state.
+    /// The same for confirmed state.
     public let confirmed: [JSONDifference]
-    /// Overlay intents that came to be conflicted in one of the two only; of a branch, none that are new in it.
+    /// Overlay intents that became conflicted in only one of the two folds. New intents of a branch
+    /// are not listed.
     public let conflicts: [IntentNumber]
-    /// Those that no longer are.
+    /// Overlay intents that are no longer conflicted in only one of the two folds.
     public let conflictsEnded: [IntentNumber]
 
-    /// Whether there is nothing.
+    /// Whether the difference did not change.
     public var isNone: Bool {
         view.isEmpty && confirmed.isEmpty && conflicts.isEmpty && conflictsEnded.isEmpty
     }
 }
 
-/// How two folds of the same events came to differ, and how they ended.
+/// How the difference between two folds changed entry by entry, and the difference at the end.
 public struct Divergences: Hashable, Sendable {
-    /// What each entry brought, those left out behind which nothing changed.
+    /// One element for each entry that changed the difference.
     public let entries: [Divergence]
-    /// All that differs in the end.
+    /// Everything that differs at the end.
     public let end: Divergence
 }
 
-/// In what two folds differ, kept up to date place by place.
+/// The present difference between two folds, updated place by place.
 struct DifferenceTracker {
     private var view = StateDifferences()
     private var confirmed = StateDifferences()
     private var conflicts: Set<IntentNumber> = []
 
-    /// Looks again where the two may have changed.
+    /// Compares the two states again at the places that may have changed.
     ///
     /// - Parameters:
-    ///   - touched: by either.
-    ///   - number: the first one's number of an intent of the second; nil: it has no such intent.
-    /// - Returns: what differs otherwise now; nil: nothing.
+    ///   - touched: the places that either fold may have changed.
+    ///   - number: maps an intent's number in the second fold to its number in the first; nil if
+    ///     the first fold has no such intent.
+    /// - Returns: how the difference changed; nil if it did not.
     mutating func look<P: Projection, Q: Projection>(
         _ old: Snapshot<P>, _ new: Snapshot<Q>, at touched: TouchedPlaces,
         _ number: (IntentNumber) -> IntentNumber? = { $0 }
@@ -58,6 +60,7 @@ struct DifferenceTracker {
         return divergence.isNone ? nil : divergence
     }
 
+    /// Returns everything that differs now.
     func whole(at sequence: LogSequence) -> Divergence {
         Divergence(
             sequence: sequence, view: view.whole, confirmed: confirmed.whole,
@@ -65,11 +68,12 @@ struct DifferenceTracker {
     }
 }
 
-/// The same of one of the two states.
+/// The difference in one of the two states: the view or confirmed state.
 private struct StateDifferences {
-    /// By the place that was looked at, where there are any; each by its own where the whole was.
+    /// The differences by compared place, for places that differ. If the whole state was compared,
+    /// each difference is under its own place.
     private var found: [JSONPointer: [JSONDifference]] = [:]
-    /// How many names a place in `found` has at most.
+    /// The maximum number of names in a key of `found`.
     private var depthMax = 0
 
     var whole: [JSONDifference] { found.values.joined().sorted { $0.place < $1.place } }
@@ -78,7 +82,7 @@ private struct StateDifferences {
         _ old: some Projection, _ new: some Projection, at places: Set<JSONPointer>
     ) -> [JSONDifference] {
         var changes: [JSONDifference] = []
-        // What is around comes before what is in it.
+        // In sorted order, a place comes before the places in it.
         for place in places.sorted() {
             let place = widened(place)
             var differences: [JSONDifference] = []
@@ -94,7 +98,8 @@ private struct StateDifferences {
         return changes.sorted { $0.place < $1.place }
     }
 
-    /// The place around it that was looked at and differs, if there is one.
+    /// Returns the place around this place that was compared and differs, or this place if there is
+    /// none.
     private func widened(_ place: JSONPointer) -> JSONPointer {
         guard !found.isEmpty else { return place }
         for count in 0..<place.names.count {
@@ -104,7 +109,9 @@ private struct StateDifferences {
         return place
     }
 
-    /// - Returns: what was found there, and at places within.
+    /// Stores the present differences at a place.
+    ///
+    /// - Returns: the previous differences at the place and at places in it.
     private mutating func replace(
         _ differences: [JSONDifference], at place: JSONPointer
     ) -> [JSONDifference] {
@@ -129,11 +136,13 @@ private struct StateDifferences {
 }
 
 extension RecordedHistory {
-    /// Where a branch of this history shows something else, entry by entry: behind each entry of this history,
-    /// what the branch shows once it has had what stands in that one's place. Behind the last both have come to their ends.
+    /// Returns where the states of a branch differ from the states of this history, entry by entry.
     ///
-    /// - Complexity: folds both; looks at what an entry touched where ``Projection/places(touchedBy:_:)`` says so,
-    ///   otherwise at each state whole.
+    /// The states after each entry of this history are compared with the states of the branch after
+    /// the entry that takes its place. After the last entry, the end states are compared.
+    ///
+    /// - Complexity: folds both. If ``Projection/places(touchedBy:_:)`` says what an entry touches,
+    ///   only these places are compared. Else both states are compared as a whole after each entry.
     public func divergences<P: Projection>(
         of branch: HistoryBranch<Event>, in projection: P.Type
     ) -> Divergences where P.Event == Event {
@@ -150,7 +159,8 @@ extension RecordedHistory {
         var taken = 0
         while let snapshot = own.next() {
             var touched = own.touched
-            // New entries behind this one belong to the next; behind the last there is none.
+            // New entries of the branch after this one are compared with the next entry. At the
+            // last entry, all remaining entries of the branch are compared.
             let place = snapshot.sequence == end ? .max : places[snapshot.sequence] ?? -1
             while taken <= place, let next = others.next() {
                 other = next
@@ -163,7 +173,7 @@ extension RecordedHistory {
             }
             last = snapshot
         }
-        // Only where this history has no entry.
+        // Entries remain only if this history has none.
         while let next = others.next() { other = next }
         if end == nil,
             let divergence = differing.look(last, other, at: .anything, { branch.intents[$0] })
@@ -175,7 +185,8 @@ extension RecordedHistory {
 }
 
 extension HistoryBranch {
-    /// Of each place of the history it was made of where an entry stands: how many come before that one.
+    /// For each place of the original history that has an entry in the branch: the number of
+    /// entries of the branch before that entry.
     fileprivate var places: [LogSequence: Int] {
         var places: [LogSequence: Int] = [:]
         for (place, sequence) in history.sequences.enumerated() {

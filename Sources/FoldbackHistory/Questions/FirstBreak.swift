@@ -1,42 +1,48 @@
 import Foldback
 
-/// Whether a state is as it should be.
+/// The result of checking one state.
 public enum StateCheck: Hashable, Sendable {
     case good
     case bad
-    /// As git bisect's 125: the state is neither.
+    /// The check cannot tell, like exit code 125 for git bisect.
     case inconclusive
 }
 
-/// Where a log's states stopped to be as they should: ``LogReader/firstBreak(in:assumingMonotone:where:)``.
+/// The first entry after which a state is bad: the result of
+/// ``LogReader/firstBreak(in:assumingMonotone:where:)``.
 public struct FirstBreak<P: Projection>: Sendable {
-    /// Nil where the state before the first entry is bad already.
+    /// Nil if the state before the first entry is already bad.
     public let entry: LogEntry<P.Event>?
-    /// The last good state before it; nil where none was found good.
+    /// The last good state before the entry; nil if no state was found good.
     public let before: Snapshot<P>?
+    /// The bad state after the entry.
     public let after: Snapshot<P>
-    /// Entries right before it of whose states nobody could tell: it may be one of these.
+    /// Entries directly before the break whose states were inconclusive. The first break may be one
+    /// of them.
     public let inconclusive: [LogSequence]
-    /// How many states were judged. One in which nothing has touched the place that is looked at is as the one before.
+    /// The number of states that were judged. A state whose entry did not touch the checked place
+    /// counts, and has the result of the state before it.
     public let looked: Int
-    /// Whether every state up to it was looked at. Otherwise it is the first only if states that are bad once
-    /// stay bad.
+    /// Whether every state up to the break was judged. If false, this is the first break only if
+    /// bad states stay bad.
     public let isExact: Bool
 }
 
 extension LogReader {
-    /// The first entry behind which the state is bad; nil where none was found bad, also of those of which nobody
-    /// could tell.
+    /// Returns the first entry after which the state is bad; nil if no state was found bad.
+    /// Inconclusive states are not bad.
     ///
     /// - Parameters:
-    ///   - projection: whose states are looked at.
-    ///   - isMonotone: looks at few states, the last and then halving what is left, and finds the first only if
-    ///     states that are bad once stay bad: nil says that the last is good, or that nobody could tell of it and of
-    ///     none that was looked at it is bad. Otherwise one pass looks at every state.
-    ///   - verdict: of the state behind an entry; of that before the first as well.
-    /// - Complexity: folds the log up to the break, asking once for each entry; with `isMonotone`, 1 + log2(n) states
-    ///   from their nearest checkpoints, and one more for each of which nobody can tell.
-    /// - Throws: what `verdict` throws; `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    ///   - projection: the projection whose states are checked.
+    ///   - isMonotone: if true, checks few states: the last, then the middle of the remaining
+    ///     range. The result is the first break only if bad states stay bad. Nil then means that
+    ///     the last state is good, or that it is inconclusive and no checked state is bad. If
+    ///     false, one pass checks every state.
+    ///   - verdict: checks the state before the first entry, and the state after an entry.
+    /// - Complexity: folds the log up to the break, with one check for each entry. With
+    ///   `isMonotone`, 1 + log2(n) states from their nearest checkpoints, and one more for each
+    ///   inconclusive state.
+    /// - Throws: any error of `verdict`; `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func firstBreak<P: Projection>(
         in projection: P.Type, assumingMonotone isMonotone: Bool = false,
         where verdict: (Snapshot<P>) throws -> StateCheck
@@ -44,10 +50,12 @@ extension LogReader {
         try isMonotone ? halved(projection, verdict) : passed(projection, verdict)
     }
 
-    /// The first entry behind which the view is not as expected; nil where it always is.
+    /// Returns the first entry after which the view does not meet an expectation; nil if no view
+    /// was found that does not meet it.
     ///
-    /// - Complexity: as ``firstBreak(in:assumingMonotone:where:)``; where ``Projection/places(touchedBy:_:)`` says
-    ///   which events touch the place, states are looked at behind these alone.
+    /// - Complexity: as ``firstBreak(in:assumingMonotone:where:)``. If
+    ///   ``Projection/places(touchedBy:_:)`` says which events touch the place, only the states
+    ///   after those events are checked.
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func firstBreak<P: Projection>(
         of expectation: StateExpectation, in projection: P.Type,
@@ -72,7 +80,8 @@ extension LogReader {
             if let last, let place, !replay.touched.view.has(place) { return last }
             return try verdict(replay.snapshot)
         }
-        // Only its sequence is kept, so that states can be changed where they are.
+        // A kept snapshot would make the fold copy its states. The sequence is enough to fold it
+        // again.
         var good: LogSequence?
         var inconclusive: [LogSequence] = []
         var record: Record?
@@ -120,12 +129,13 @@ extension LogReader {
     }
 }
 
-/// Where to look next for the first bad place, as git bisect does: at the last, which is bad if any is, and then in
-/// the middle of what is left, or as near to it as somebody can tell.
+/// Chooses the next state to check for the first bad state, as git bisect does. It starts with the
+/// last state, which is bad if any state is. Then it takes the middle of the remaining range, or
+/// the nearest state that was not inconclusive.
 struct Bisection {
-    /// The highest that is known to be good.
+    /// The highest sequence whose state is known to be good.
     private(set) var good: UInt64?
-    /// The lowest that is known to be bad.
+    /// The lowest sequence whose state is known to be bad.
     private(set) var bad: UInt64?
     private(set) var looked = 0
     private var skipped: Set<UInt64> = []
@@ -133,13 +143,13 @@ struct Bisection {
 
     init(last: UInt64) { self.last = last }
 
-    /// What is left: behind the last good one, before the first bad one.
+    /// The remaining range: after the highest good state and before the lowest bad state.
     private var left: Range<UInt64> {
         let start = good.map { $0 + 1 } ?? 0
         return start..<max(start, bad ?? last + 1)
     }
 
-    /// Nil once it is found, or nobody can tell more.
+    /// The next state to check; nil if the break is found or all remaining states are inconclusive.
     var next: UInt64? {
         guard looked > 0 else { return last }
         let left = left
@@ -157,7 +167,7 @@ struct Bisection {
         return nil
     }
 
-    /// Those before the bad one of which nobody could tell.
+    /// The inconclusive states directly before the bad state.
     var inconclusive: [UInt64] { skipped.filter { left.contains($0) }.sorted() }
 
     mutating func note(_ verdict: StateCheck, at place: UInt64) {

@@ -1,49 +1,50 @@
 import Foldback
 
-/// What became of an intent, and what it did to the view: ``LogReader/story(of:in:)``.
+/// The story of an intent: its entries, its state, and how it changed the view. See
+/// ``LogReader/story(of:in:)``.
 public struct IntentStory<Event: Sendable>: Sendable {
     public let number: IntentNumber
-    /// By now.
+    /// The present state.
     public let state: IntentState
-    /// Its own entry, all that say something of it, and those behind which it came to be conflicted or no longer
-    /// was, oldest first.
+    /// The entry that recorded the intent, the entries that concern it, and the entries that
+    /// started or ended a conflict of it, oldest first.
     public let chapters: [Chapter]
-    /// What is known of sending it, where it is pending.
+    /// The attempts to send the intent, if it is pending and was sent.
     public let attempt: Attempt?
 
-    /// One entry, and what was otherwise behind it.
+    /// One entry, and what it changed.
     public struct Chapter: Sendable {
         public let entry: LogEntry<Event>
-        /// Nil before it was recorded, and once no entry of this log can say more of it.
+        /// The state of the intent in the overlay after the entry; nil if the intent is not there.
         public let state: IntentState?
-        /// Why the intent, in the overlay, does not apply; nil where it does.
+        /// Why the intent in the overlay does not apply; nil if it applies.
         public let conflict: String?
-        /// Where the view differs from that before the entry.
+        /// Where the view differs from the view before the entry.
         public let changes: [JSONDifference]
-        /// Later intents in the overlay that came out otherwise because of the entry.
+        /// Later intents of the overlay whose effect changed because of the entry.
         public let others: [ChangedIntent]
     }
 
-    /// A later intent of the overlay.
+    /// A later intent of the overlay, with its effect before and after the entry.
     public struct ChangedIntent: Sendable, Hashable {
         public let number: IntentNumber
         public let old: Effect
         public let new: Effect
     }
 
-    /// What folding an intent over those before it does.
+    /// The effect of folding an intent after the intents before it.
     public enum Effect: Sendable, Hashable {
-        /// It does not apply, and why.
+        /// The intent does not apply, for this reason.
         case conflicted(String)
         case changes([JSONDifference])
     }
 }
 
 extension LogReader {
-    /// When and with what an intent was recorded, by whom and why it was answered, what the view showed
-    /// otherwise behind each of these entries, and which later intents came out differently because of it.
+    /// Returns the story of an intent: the entries that recorded and answered it, what each of them
+    /// changed in the view, and the later intents whose effects changed because of them.
     ///
-    /// - Complexity: folds the log twice; behind each entry that concerns the intent, the overlay twice more.
+    /// - Complexity: folds the log twice, and the overlay twice more for each entry of the story.
     /// - Throws: `.unknownIntent`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func story<P: Projection>(
         of number: IntentNumber, in projection: P.Type
@@ -62,14 +63,14 @@ extension LogReader {
                     state: after.overlay.first { $0.id.number == number }?.state,
                     conflict: after.conflict(of: number),
                     changes: before.view.differences(to: after.view),
-                    others: Self.outcomes(behind: number, before, after)))
+                    others: Self.changedIntents(after: number, before, after)))
         }
         return IntentStory(
             number: number, state: state, chapters: chapters, attempt: try attempts()[number])
     }
 
-    /// What the intent is by now; and behind which sequences the entries come that are told of. No state is kept, so
-    /// that the next entry need not copy it.
+    /// Returns the present state of the intent, and the sequence before each entry of the story. No
+    /// snapshot is kept, so the next entry need not copy the states.
     private func outline<P: Projection>(
         of number: IntentNumber, in projection: P.Type
     ) throws(FoldbackError) -> (state: IntentState, places: [LogSequence]) {
@@ -99,11 +100,11 @@ extension LogReader {
         return (state, places)
     }
 
-    private static func outcomes<P: Projection>(
-        behind number: IntentNumber, _ before: Snapshot<P>, _ after: Snapshot<P>
+    private static func changedIntents<P: Projection>(
+        after number: IntentNumber, _ before: Snapshot<P>, _ after: Snapshot<P>
     ) -> [IntentStory<P.Event>.ChangedIntent] {
-        let old = before.effects(behind: number)
-        let new = after.effects(behind: number)
+        let old = before.effects(after: number)
+        let new = after.effects(after: number)
         return old.keys.sorted().compactMap { number in
             guard let old = old[number], let new = new[number], old != new else { return nil }
             return IntentStory.ChangedIntent(number: number, old: old, new: new)
@@ -112,9 +113,9 @@ extension LogReader {
 }
 
 extension Snapshot {
-    /// What each folded intent of the overlay behind `number` does, over those before it.
+    /// Returns the effect of each folded intent of the overlay after `number`.
     fileprivate func effects(
-        behind number: IntentNumber
+        after number: IntentNumber
     ) -> [IntentNumber: IntentStory<P.Event>.Effect] {
         var effects: [IntentNumber: IntentStory<P.Event>.Effect] = [:]
         var state = confirmed
@@ -139,7 +140,9 @@ extension Snapshot {
 }
 
 extension Projection {
-    /// - Parameter places: where they may differ; nil: anywhere.
+    /// Returns the places where `new` differs from this state.
+    ///
+    /// - Parameter places: the places that may differ; nil means any place.
     package func differences(
         to new: Self, at places: [JSONPointer]? = nil
     ) -> [JSONDifference] {

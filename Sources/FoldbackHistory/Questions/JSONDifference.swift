@@ -1,17 +1,17 @@
 import Foldback
 
-/// A place at which two JSON values differ.
+/// A place where two JSON values differ.
 public struct JSONDifference: Hashable, Sendable {
     public let place: JSONPointer
-    /// Nil: there was nothing.
+    /// The value in the first; nil if there is none.
     public let old: JSON?
-    /// Nil: there is nothing.
+    /// The value in the second; nil if there is none.
     public let new: JSON?
 }
 
 extension JSON {
-    /// Where `new` differs from this value, in the order of places: objects member by member, arrays element
-    /// by element, anything else as a whole.
+    /// Returns where `new` differs from this value, in the order of places. Objects are compared
+    /// member by member, arrays element by element, and other values as a whole.
     ///
     /// - Complexity: O(n) in both.
     public func differences(to new: JSON) -> [JSONDifference] {

@@ -1,6 +1,7 @@
 import Foldback
 
-/// A log's entries one after the other, with the states that a store showed behind each: from anywhere, forward.
+/// A log's entries in order, with the states that a store showed after each of them. A replay
+/// starts at any sequence and runs forward.
 ///
 /// ```swift
 /// var replay = try LogReader(at: directory).replay(Likes.self)
@@ -9,8 +10,8 @@ import Foldback
 /// }
 /// ```
 ///
-/// The projection may be another one than the log was written with, as long as it has the same events. Nothing is
-/// written (L9), and a few hundred entries are in memory at a time.
+/// The projection may differ from the projection that the log was written with, if the events are
+/// the same. A replay writes nothing (L9), and holds a few hundred entries in memory at a time.
 public struct LogReplay<P: Projection>: Sendable {
     private let log: any LogStorage
     private let codec: any PayloadCodec
@@ -18,7 +19,7 @@ public struct LogReplay<P: Projection>: Sendable {
     private var records: RecordReader
     private var seen: Snapshot<P>?
     private var places: PlaceTracker<P>?
-    /// Places that the last entry may have changed, behind ``noteTouched()``.
+    /// Places that the last entry may have changed; tracked only after ``noteTouched()``.
     private(set) var touched = TouchedPlaces.anything
 
     init(_ log: any LogStorage, from sequence: LogSequence) throws(FoldbackError) {
@@ -32,10 +33,10 @@ public struct LogReplay<P: Projection>: Sendable {
         records = RecordReader(log, behind: sequence)
     }
 
-    /// What was seen behind the last entry.
+    /// The states after the last entry that was applied.
     ///
-    /// - Complexity: O(1). A snapshot that is kept while the replay goes on costs the next entry a copy of what it
-    ///   changes.
+    /// - Complexity: O(1). If a snapshot is kept while the replay continues, the next entry copies
+    ///   what it changes.
     public var snapshot: Snapshot<P> {
         mutating get {
             if let seen { return seen }
@@ -45,44 +46,48 @@ public struct LogReplay<P: Projection>: Sendable {
         }
     }
 
-    /// The entry that it stands behind; 0 is before the first.
+    /// The sequence of the last entry that was applied; 0 is before the first entry.
     public var sequence: LogSequence { fold.state.sequence }
 
-    /// Takes in the next entry; nil at the end, behind which there may be more later while a store goes on.
+    /// Applies the next entry and returns it; nil at the end. There may be more entries later if a
+    /// store has the log open.
     ///
-    /// - Complexity: what it cost the store to record or take the entry.
-    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`; the replay stands where it stood.
+    /// - Complexity: the same as recording or applying the entry in the store.
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`; the replay stays at its
+    ///   sequence.
     public mutating func next() throws(FoldbackError) -> LogEntry<P.Event>? {
         try nextRecord().map { LogEntry($0) }
     }
 
-    /// The same for passes that show few of the entries.
+    /// Applies the next entry, for passes that need few entries as ``LogEntry``.
     mutating func nextRecord() throws(FoldbackError) -> Record? {
         guard let (sequence, bytes) = try records.next() else { return nil }
-        // Nobody shares the states now, unless somebody kept a snapshot: they are changed where they are.
+        // Without this reference the fold changes its states in place, unless the caller kept a
+        // snapshot.
         seen = nil
         let (record, effects) = try fold.applyRecord(bytes, at: sequence, log, codec)
         touched = places?.take(effects.fold, fold.state.overlay) ?? .anything
         return record
     }
 
-    /// From now on ``touched`` says what each entry touches.
+    /// Makes ``touched`` track the places that each later entry touches.
     mutating func noteTouched() { places = PlaceTracker(fold.state.overlay) }
 }
 
 extension LogReader {
-    /// Goes through the log from behind entry `sequence` on; 0 is before the first.
+    /// Returns a replay that starts after entry `sequence`; 0 is before the first entry.
     ///
-    /// - Complexity: folds what came after the nearest checkpoint before `sequence`.
+    /// - Complexity: folds the entries from the nearest checkpoint up to `sequence`.
     /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func replay<P: Projection>(
         _: P.Type, from sequence: LogSequence = 0
     ) throws(FoldbackError) -> LogReplay<P> { try LogReplay(log, from: sequence) }
 
-    /// What a store with this projection showed behind entry `sequence`; 0 is before the first (F11).
+    /// Returns what a store with this projection showed after entry `sequence`; 0 is before the
+    /// first entry (F11).
     ///
     /// - Complexity: as ``replay(_:from:)``.
-    /// - Throws: as that.
+    /// - Throws: as ``replay(_:from:)``.
     public func snapshot<P: Projection>(
         of projection: P.Type, at sequence: LogSequence
     ) throws(FoldbackError) -> Snapshot<P> {
@@ -90,21 +95,23 @@ extension LogReader {
         return replay.snapshot
     }
 
-    /// What has become of intents by now: a function that answers nil for one that was never recorded.
+    /// Returns a function from an intent's number to its present state. The function returns nil
+    /// for an intent that was never recorded.
     ///
-    /// - Complexity: reads the newest checkpoint and what came after it; then one look-up for each.
+    /// - Complexity: reads the newest checkpoint and the entries after it; then one look-up for
+    ///   each intent.
     package func states() throws(FoldbackError) -> (IntentNumber) throws(FoldbackError) ->
         IntentState?
     {
         let (fold, _) = try LogFold.folded(log, folds: [], codec: RawCodec())
         let overlay = fold.state.overlay
         return { number throws(FoldbackError) in
-            if let standing = overlay[number]?.state { return standing }
+            if let state = overlay[number]?.state { return state }
             return try self.verdict(of: number)
         }
     }
 
-    /// Of an intent that is not in the overlay; nil where it was never recorded.
+    /// Returns the state of an intent that is not in the overlay; nil if it was never recorded.
     func verdict(of number: IntentNumber) throws(FoldbackError) -> IntentState? {
         guard let bytes = try log.verdict(of: number) else { return nil }
         do throws(FormatError) {
@@ -115,7 +122,7 @@ extension LogReader {
         }
     }
 
-    /// Takes the whole log into a fold, showing it to nobody.
+    /// Applies the whole log to a fold, without publishing its states.
     package func fold<Event: Sendable>(
         _ fold: inout LogFold, reading codec: any EventCodec<Event>
     ) throws(FoldbackError) { try fold.replay(log, codec: AppCodec(codec: codec)) }
@@ -130,7 +137,7 @@ extension LogReader {
 }
 
 extension LogEntry {
-    /// Whether the entry is the intent's own, or says something of it.
+    /// Returns whether the entry records, retries, answers or names the intent.
     func concerns(_ intent: IntentID) -> Bool {
         switch content {
         case .intent(let number, _, _, _, let retries):

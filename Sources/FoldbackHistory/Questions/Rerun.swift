@@ -1,37 +1,41 @@
 import Foldback
 
-/// What a history gives under two versions of a projection: ``LogReader/rerun(_:_:divergencesMax:)``.
+/// The results of a log under two versions of a projection: see
+/// ``LogReader/rerun(_:_:divergencesMax:)``.
 public struct Rerun: Sendable {
+    /// Whether the new version can fold the log, and the first reason against it.
     public enum Compatibility: Hashable, Sendable {
         /// Every event can be read and applies as before.
         case fine
-        /// It can be folded, and something does not apply that did, or neither version can read an event: what, and
-        /// behind which entry first.
+        /// The log can be folded, but an event that applied does not apply, or neither version can
+        /// read an event. With the reason and the first such entry.
         case risky(String, LogSequence)
-        /// The new version cannot read what the old one could: why, and in which entry first.
+        /// The new version cannot read an event that the old version can. With the reason and the
+        /// first such entry.
         case impossible(String, LogSequence)
     }
 
     public let verdict: Compatibility
-    /// What each entry brought, the first ones.
+    /// The first divergences, at most `divergencesMax`.
     public let divergences: [Divergence]
-    /// How many there are in all.
+    /// The number of all divergences.
     public let divergenceCount: Int
-    /// All that differs in the end.
+    /// Everything that differs at the end.
     public let end: Divergence
     public let entryCount: Int
 }
 
 extension LogReader {
-    /// Folds the log under two versions of a projection side by side: whether the new one can take it, and where
-    /// the results differ.
+    /// Folds the log under two versions of a projection. Returns whether the new version can fold
+    /// it, and where the states differ.
     ///
     /// - Parameters:
-    ///   - old: what there was.
-    ///   - new: what there is to be instead.
-    ///   - divergencesMax: how many are kept.
-    /// - Complexity: folds the log twice; looks at what an entry touched where both versions'
-    ///   ``Projection/places(touchedBy:_:)`` say so, otherwise at both states whole behind each entry.
+    ///   - old: the present version.
+    ///   - new: the version to use instead.
+    ///   - divergencesMax: the maximum number of divergences in the result.
+    /// - Complexity: folds the log twice. If ``Projection/places(touchedBy:_:)`` of both versions
+    ///   says what an entry touches, only these places are compared. Else both states are compared
+    ///   as a whole after each entry.
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func rerun<Old: Projection, New: Projection>(
         _ old: Old.Type, _ new: New.Type, divergencesMax: Int = 100
@@ -40,7 +44,7 @@ extension LogReader {
         first.noteTouched()
         second.noteTouched()
         var differing = DifferenceTracker()
-        // Before the first entry they may differ already.
+        // The states may already differ before the first entry.
         var divergences = [differing.look(first.snapshot, second.snapshot, at: .anything)]
             .compactMap { $0 }
         var verdict = Rerun.Compatibility.fine
@@ -70,7 +74,8 @@ extension LogReader {
             end: differing.whole(at: first.sequence), entryCount: entryCount)
     }
 
-    /// - Returns: of which event the new version cannot read what the old one can, and which neither can.
+    /// - Returns: in `lost` the first event that the old version can read and the new version
+    ///   cannot; in `unread` an event that neither version can read.
     private static func unreadable(
         _ left: Record, _ right: Record
     ) -> (lost: String?, unread: String?) {

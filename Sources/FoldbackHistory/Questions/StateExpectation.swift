@@ -1,17 +1,18 @@
 import Foldback
 
-/// What has to hold of states: a place of them compared with a JSON literal, like `/post/likes >= 0`.
+/// A condition that every state must meet: the value at a place, compared with a JSON literal, such
+/// as `/post/likes >= 0`.
 ///
 /// ```swift
 /// let expectation = try StateExpectation("/post/likes >= 0")
 /// for snapshot in history.snapshots(of: Documents.self) {
-///     #expect(expectation.holds(of: snapshot.view), "behind entry \(snapshot.sequence)")
+///     #expect(expectation.holds(of: snapshot.view), "after entry \(snapshot.sequence)")
 /// }
 /// ```
 ///
-/// Numbers are compared by value, whatever their size and however they are written (1 equals 1.0), texts by their
-/// bytes. For `==` and `!=` what is absent is null. For `<`, `<=`, `>` and `>=` what is absent is in order with
-/// everything, and what has no order with the literal is not as expected.
+/// Numbers are compared by value, whatever their size and notation (1 equals 1.0), and strings by
+/// their bytes. For `==` and `!=` an absent value is null. For `<`, `<=`, `>` and `>=` an absent
+/// value meets the expectation, and a value that has no order with the literal does not.
 public struct StateExpectation: Hashable, Sendable, CustomStringConvertible {
     private enum Comparison: String, CaseIterable {
         case equal = "=="
@@ -26,30 +27,36 @@ public struct StateExpectation: Hashable, Sendable, CustomStringConvertible {
     private let comparison: Comparison
     private let literal: JSON
 
-    /// The text that makes it.
+    /// The text that ``init(_:)`` takes.
     public var description: String { "\(place) \(comparison.rawValue) \(literal)" }
 
-    /// - Parameter text: a place as RFC 6901 has it, one of `== != < <= > >=` between spaces, a JSON value. The
-    ///   first operator ends the place.
-    /// - Throws: where the text is none.
+    /// Parses an expectation.
+    ///
+    /// - Parameter text: a place in the syntax of RFC 6901, one of `== != < <= > >=` between
+    ///   spaces, and a JSON value. The first operator ends the place.
+    /// - Throws: if the text is not an expectation.
     public init(_ text: String) throws(StateExpectationError) {
         let operators = Comparison.allCases.compactMap { comparison in
             text.firstRange(of: " \(comparison.rawValue) ").map { (comparison, $0) }
         }
         guard let (comparison, range) = operators.min(by: { $0.1.lowerBound < $1.1.lowerBound })
-        else { throw StateExpectationError("\(text) is no comparison; write '/post/likes >= 0'") }
+        else {
+            throw StateExpectationError("\(text) is not a comparison; write '/post/likes >= 0'")
+        }
         let name = String(text[..<range.lowerBound])
         guard let place = JSONPointer(name) else {
-            throw StateExpectationError("\(name) is no place; write /name/name, as RFC 6901 has it")
+            throw StateExpectationError("\(name) is not a place; write /name/name (RFC 6901)")
         }
         self.place = place
         self.comparison = comparison
         do { literal = try JSON(parsing: String(text[range.upperBound...])) } catch {
-            throw StateExpectationError("what \(text) compares with is no JSON: \(error)")
+            throw StateExpectationError("the right side of \(text) is not JSON: \(error)")
         }
     }
 
-    /// - Complexity: as to show what is at the place as JSON; see ``JSON/init(describing:)``.
+    /// Returns whether a state meets the expectation.
+    ///
+    /// - Complexity: that of making JSON of the value at the place; see ``JSON/init(describing:)``.
     public func holds(of state: some Projection) -> Bool { holds(of: state.shown(at: place)) }
 
     private func holds(of found: JSON?) -> Bool {
@@ -69,14 +76,15 @@ public struct StateExpectation: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a text is no ``StateExpectation``.
+/// Why a text is not a ``StateExpectation``.
 public struct StateExpectationError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
     init(_ description: String) { self.description = description }
 }
 
 extension JSON {
-    /// Equal, with numbers by value, also within.
+    /// Returns whether two values are equal. Numbers are compared by value, also in arrays and
+    /// objects.
     fileprivate func isSame(as other: JSON) -> Bool {
         switch (self, other) {
         case (.array(let a), .array(let b)):
@@ -89,7 +97,7 @@ extension JSON {
         }
     }
 
-    /// -1, 0 or 1 for less, equal or more; nil where neither of two has to come first.
+    /// Returns -1, 0 or 1 for less, equal or more; nil if the two values have no order.
     fileprivate func order(to other: JSON) -> Int? {
         switch (self, other) {
         case (.string(let a), .string(let b)): Self.order(a, b)
@@ -98,10 +106,10 @@ extension JSON {
         case (.integer(let a), .double(let b)): Self.order(a, b)
         case (.double(let a), .integer(let b)): -Self.order(b, a)
         case (.digits(let a), .digits(let b)): Self.order(digits: a, b)
-        // Of more than 64 bits: its sign says it all.
+        // `.digits` needs more than 64 bits, so its sign decides.
         case (.digits(let a), .integer): a.hasPrefix("-") ? -1 : 1
         case (.integer, .digits(let b)): b.hasPrefix("-") ? 1 : -1
-        // A double of that size is a whole number, but one that stands for many.
+        // A double of this size stands for many whole numbers, so `a` is rounded to a double too.
         case (.digits(let a), .double(let b)): Double(a).map { Self.order($0, b) }
         case (.double(let a), .digits(let b)): Double(b).map { Self.order(a, $0) }
         default: nil
@@ -112,7 +120,7 @@ extension JSON {
         a < b ? -1 : a == b ? 0 : 1
     }
 
-    /// Exactly: a double has no place for every whole number of 64 bits.
+    /// Compares exactly: a double cannot represent every whole number of 64 bits.
     private static func order(_ a: Int64, _ b: Double) -> Int {
         guard let whole = Int64(exactly: b.rounded(.down)) else { return b < 0 ? 1 : -1 }
         return a == whole ? order(b.rounded(.down), b) : order(a, whole)

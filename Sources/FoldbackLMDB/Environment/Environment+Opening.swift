@@ -1,11 +1,13 @@
 import CLMDB
 
 extension Environment {
-    /// Opens the environment in `directory` for this process alone, creating both where they are
-    /// missing: the directory synced into its parent, everything for its owner only (L10).
+    /// Opens the environment in `directory` for this process alone.
     ///
-    /// A process killed anywhere in here leaves a directory that opens.
-    /// - Throws: nothing is left open or locked.
+    /// Creates the directory and the environment if they are missing. Files are for their owner
+    /// only, and the directory's name is flushed to its parent (L10). If the process is killed
+    /// during this call, the directory still opens later. May wait up to 2 s for readers of the
+    /// closed log.
+    /// - Throws: any ``LMDBError``. Nothing is left open or locked.
     package static func open(
         _ directory: String, options: Options = Options()
     ) throws(LMDBError) -> Environment {
@@ -16,8 +18,8 @@ extension Environment {
             if try Platform.fileSize("\(directory)/\(options.evidenceName)") == nil {
                 try Platform.discardUnfinished("\(directory)/data.mdb")
             }
-            // LMDB makes its lock file sparse and writes to it through a map: on a full disk the process
-            // would die of that.
+            // LMDB creates a sparse lock file and writes to it through a map. On a full disk, such
+            // a write would kill the process.
             try Platform.fill("\(directory)/lock.mdb", toBytes: lockFileBytes)
             var flags = UInt32(MDB_NOTLS)
             if options.relaxed { flags |= UInt32(MDB_NOMETASYNC) }
@@ -34,13 +36,17 @@ extension Environment {
         }
     }
 
-    /// What LMDB 0.9 needs for its default of 126 readers, 64 bytes each behind a header (mdb.c).
+    /// The size of LMDB 0.9's lock file: a header, and 64 bytes for each of the 126 default readers
+    /// (mdb.c).
     private static let lockFileBytes = 8_192
 
-    /// Opens an existing environment to look at it; the data file stays byte for byte as it is (L9).
+    /// Opens an existing environment for reading. The data file's bytes do not change (L9).
     ///
-    /// One that nobody holds is read without LMDB's lock file and nothing is created; once a process writes it,
-    /// reading costs a slot there, given back on closing.
+    /// If no process holds the environment, reads do not use LMDB's lock file, and nothing is
+    /// created. Once a process opens it for writing, reads take a slot in the lock file. Closing
+    /// frees the slot.
+    /// - Throws: `.missing` if the data file does not exist, or any other ``LMDBError``. Nothing is
+    ///   left open or locked.
     package static func openReadOnly(
         _ directory: String, options: Options = Options()
     ) throws(LMDBError) -> Environment {
@@ -59,7 +65,10 @@ extension Environment {
         }
     }
 
-    /// - Parameter isShared: whether a ``SharedReadLock`` keeps writers away while somebody reads.
+    /// Returns a new LMDB handle for reading.
+    ///
+    /// - Parameter isShared: whether a ``SharedReadLock`` excludes writers during reads. Then
+    ///   LMDB's lock file is not used.
     static func openedReadOnly(
         _ directory: String, isShared: Bool, _ options: Options
     ) throws(LMDBError) -> OpaquePointer {
@@ -68,7 +77,8 @@ extension Environment {
             directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY) | lockFlag, options: options)
     }
 
-    /// - Throws: where ``open(_:options:)`` could not create the directory, or a log in it. Changes nothing.
+    /// Checks that ``open(_:options:)`` can create the directory, or a log in it. Changes nothing.
+    /// - Throws: `.notADirectory`, or `.system` if permissions or the parent directory are missing.
     package static func requireCreatable(_ directory: String) throws(LMDBError) {
         switch try Platform.kind(of: directory).0 {
         case .absent: try Platform.requireWritable(Platform.parent(of: directory))
@@ -77,7 +87,7 @@ extension Environment {
         }
     }
 
-    /// Opens while this process has the directory for itself, and gives it back if that fails.
+    /// Claims the directory for this process and calls `open`. Releases the claim if `open` throws.
     private static func claiming(
         _ directory: String,
         _ open: (OpenDirectories.Key) throws(LMDBError) -> Environment
@@ -107,7 +117,7 @@ extension Environment {
         guard code == 0, let handle = created else {
             throw LMDBError(.openEnvironment, code: code)
         }
-        // A log that has grown starts with room to grow on.
+        // The map has at least twice the file's size, so that the log has room to grow.
         let file = try Int(Platform.fileSize("\(directory)/data.mdb") ?? 0)
         var size = options.mapSizeBytes
         while size < file * 2 { size *= 2 }
@@ -121,8 +131,10 @@ extension Environment {
         return handle
     }
 
-    /// LMDB picks a meta page and follows it, whatever it says. Read twice where it looks wrong: a process
-    /// that writes may have changed one after the other was read.
+    /// Checks the meta pages, because LMDB follows the newer page without a check.
+    ///
+    /// If they look damaged, this reads them again: a writing process may have changed one page
+    /// after the other was read. Damage that two equal reads show is real.
     private static func requireSoundMetas(_ file: String) throws(LMDBError) {
         guard var metas = try MetaPages(file) else { return }
         while true {
@@ -133,9 +145,12 @@ extension Environment {
         }
     }
 
-    /// 0.9.26 to 0.9.31 destroy shared mutexes on closing (OpenLDAP ITS#9278, taken back in 0.9.32 by
-    /// ITS#10095): a second process that looks at the log can break the first. 1.x has another file
-    /// format. Both from LMDB's CHANGES, branches mdb.RE/0.9 and mdb.RE/1.0.
+    /// Returns whether this version of liblmdb is safe: 0.9.24, 0.9.25, and 0.9.32 or later of 0.9.
+    ///
+    /// Versions 0.9.26 to 0.9.31 destroy shared mutexes on closing (OpenLDAP ITS#9278, reverted in
+    /// 0.9.32 by ITS#10095). With them, a second process that reads the log can break the first
+    /// process. Version 1.x has a different file format. Source: LMDB's CHANGES, branches
+    /// mdb.RE/0.9 and mdb.RE/1.0.
     package static func isSupported(major: Int32, minor: Int32, patch: Int32) -> Bool {
         (major, minor) == (0, 9) && (24...25 ~= patch || patch >= 32)
     }

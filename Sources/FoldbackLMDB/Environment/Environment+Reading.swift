@@ -2,10 +2,13 @@ import CLMDB
 import Synchronization
 
 extension Environment {
-    /// Runs `body` on a snapshot of the last commit. Nothing that `body` is given may leave it.
+    /// Runs `body` on a snapshot of the last commit.
     ///
-    /// Costs a reader slot while it runs, and pages that commits free meanwhile cannot be reused: keep
-    /// it short. May block while the map is being moved.
+    /// `body` must not keep the transaction or any bytes of it. Keep it short: while it runs, it
+    /// takes a reader slot, and LMDB cannot reuse the pages that later commits free. May be called
+    /// from any thread; blocks while the map is being moved.
+    /// - Throws: what `body` throws; `.usedAfterFork`, `.closed`, `.damagedPage`, or another error
+    ///   of beginning a read.
     package func read<R>(
         _ body: (borrowing ReadTransaction) throws(LMDBError) -> R
     ) throws(LMDBError) -> R {
@@ -14,14 +17,15 @@ extension Environment {
         let (transaction, snapshot) = try begunReading()
         defer { gate.leave() }
         do throws(LMDBError) {
-            // The transaction ends with this value, before its thread leaves the gate.
+            // The transaction ends with this value, before the thread leaves the gate.
             return try body(ReadTransaction(transaction, snapshot))
         } catch {
             throw classified(error)
         }
     }
 
-    /// A share of a log that nobody writes, to be left behind the read; nil where LMDB's lock file does.
+    /// Returns a share of a log without a writer, which the caller leaves after the read. Returns
+    /// nil if LMDB's lock file protects the read.
     private func entered() throws(LMDBError) -> SharedReadLock? {
         guard isReadOnly else { return nil }
         while let share {
@@ -35,7 +39,8 @@ extension Environment {
         return nil
     }
 
-    /// Begins a read that its caller ends, and leaves the gate behind.
+    /// Enters the gate and begins a read. The caller ends the transaction, and leaves the gate
+    /// after that.
     func begunReading() throws(LMDBError) -> (OpaquePointer, CommitSnapshot) {
         try requireSameProcess(.beginRead)
         while true {
@@ -48,26 +53,27 @@ extension Environment {
         }
     }
 
-    /// Another process made the file larger than our map (lmdb.h, mdb_txn_begin).
+    /// Enlarges the map after another process made the file larger than the map (lmdb.h,
+    /// mdb_txn_begin).
     private func followGrowth() throws(LMDBError) {
         let file = try Platform.fileSize("\(directory)/data.mdb") ?? 0
         try resizeMap(to: max(mapSizeBytes, 2 * Int(file)))
     }
 
-    /// A transaction, and the commit that it stands on.
+    /// Begins a transaction, and returns it with the commit that it reads.
     ///
-    /// Where commits go by so fast that the snapshot's meta page was written over before it was looked
-    /// at, the next one is taken. LMDB writes over it only behind a later commit, so the same one gone
-    /// twice was never there.
+    /// Other commits may overwrite that commit's meta page before this reads it. Then this begins a
+    /// new transaction, on a later commit. LMDB overwrites a meta page only after a later commit.
+    /// So if the same commit is missing twice, the file is damaged.
     private func beginReading() throws(LMDBError) -> (OpaquePointer, CommitSnapshot) {
-        var gone: UInt64?
+        var lastMissing: UInt64?
         while true {
             let transaction = try begun(UInt32(MDB_RDONLY), .beginRead)
             let number = UInt64(mdb_txn_id(transaction))
             do throws(LMDBError) {
                 if let snapshot = try self.snapshot(of: number) { return (transaction, snapshot) }
-                guard gone != number else { throw Self.missing(number, .beginRead) }
-                gone = number
+                guard lastMissing != number else { throw Self.missing(number, .beginRead) }
+                lastMissing = number
             } catch {
                 mdb_txn_abort(transaction)
                 throw error
@@ -91,11 +97,11 @@ extension Environment {
         return transaction
     }
 
-    /// The commit of that number; nil where its meta page has been written over.
+    /// Returns commit `number`; nil if its meta page has been overwritten.
     func snapshot(of number: UInt64) throws(LMDBError) -> CommitSnapshot? {
         var map = self.pages.withLock { $0 }
         guard let snapshot = try CommitSnapshot(of: number, in: map) else { return nil }
-        // Damaged while the file is open, it could name any page.
+        // If the page was damaged while the file is open, the last page can be any number.
         let pages = min(snapshot.meta.lastPage, UInt64(Int.max / snapshot.pageSize - 1))
         let end = (Int(pages) + 1) * snapshot.pageSize
         guard !map.reaches(end) else { return snapshot }
@@ -106,13 +112,15 @@ extension Environment {
 
     // MARK: Damage
 
-    /// Before anything is written: pages that are said to be free are in no use.
+    /// Checks, before the first write, that no free page is in use.
+    /// - Throws: `.damagedPage`.
     func requireSoundStructure() throws(LMDBError) {
         let findings = try read { $0.structureCheck(isWhole: false).findings }
         if let first = findings.first { throw LMDBError(.openEnvironment, first) }
     }
 
-    /// What is wrong with the file's pages; at most 100 findings.
+    /// Returns the damaged pages of the file: at most 100 that forbid writing, and at most 100
+    /// harmless ones.
     ///
     /// - Complexity: O(n) in pages.
     package func damagedPages() throws(LMDBError) -> [(page: UInt64, what: String)] {

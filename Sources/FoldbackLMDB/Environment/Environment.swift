@@ -1,16 +1,17 @@
 import CLMDB
 import Synchronization
 
-/// An LMDB environment: one log's file, opened by one process at a time for writing (L1, L8).
+/// An LMDB environment: one log's file, open for writing in one process at a time (L1, L8).
 ///
-/// Reads may come from any thread, as scoped closures. Writes come from one thread, which owns the
-/// transaction from begin to commit: LMDB's write lock belongs to the thread that took it (lmdb.h,
-/// mdb_txn_begin). Flags are LMDB's defaults plus `MDB_NOTLS`, with `MDB_NOMETASYNC` for relaxed
-/// durability; never `MDB_NOSYNC`, `MDB_WRITEMAP` or `MDB_MAPASYNC` (L2).
+/// Any thread may read, through scoped closures. One thread writes, and owns the transaction from
+/// begin to commit: LMDB's write lock belongs to the thread that took it (lmdb.h, mdb_txn_begin).
+/// The flags are LMDB's defaults plus `MDB_NOTLS`, and `MDB_NOMETASYNC` for relaxed durability.
+/// They never include `MDB_NOSYNC`, `MDB_WRITEMAP` or `MDB_MAPASYNC` (L2).
 ///
-/// `@unchecked Sendable`: `handle` is an LMDB environment, which lmdb.h declares usable from several
-/// threads; moving its map, opening it anew and closing it happen inside `gate.exclusively`, when no
-/// transaction of this process is active. Everything else is immutable or guarded by the gate.
+/// `@unchecked Sendable`: `handle` is an LMDB environment, which lmdb.h allows several threads to
+/// use. Its map is moved, and it is reopened or closed, only inside `gate.exclusively`, when no
+/// transaction of this process is active. All other state is immutable, protected by a lock, or
+/// used only inside the one write transaction.
 package final class Environment: @unchecked Sendable {
     private(set) var handle: OpaquePointer
     package let directory: String
@@ -22,10 +23,11 @@ package final class Environment: @unchecked Sendable {
     private let held: Monitor<Held>
     private let sizes = Mutex(Sizes())
     let pages: Mutex<PageMap>
-    /// Used inside a write transaction only, of which there is one at a time, on one thread.
+    /// Used only inside a write transaction. There is one at a time, on one thread.
     private let writeGuard: WriteGuard
 
-    /// As the writer saw them last. LMDB's own figures lie in the map, which may be moving or gone.
+    /// Sizes in bytes, as of the last write. LMDB keeps its own figures in the map, which may be
+    /// moving or unmapped.
     private struct Sizes {
         var map = 0
         var used = 0
@@ -35,20 +37,23 @@ package final class Environment: @unchecked Sendable {
     private struct Held {
         var isOpen = true
         var lock: WriterLock?
-        /// Of one that is read while nobody writes it.
+        /// Set in a read-only environment as long as no process writes the log.
         var share: SharedReadLock?
     }
 
     package struct Options: Sendable {
-        /// `MDB_NOMETASYNC`: one flush a commit; a power cut may undo the last commit (L2).
+        /// Whether to set `MDB_NOMETASYNC`: one flush for each commit. A power cut may undo the
+        /// last commit (L2).
         package var relaxed = false
-        /// Where the map starts, in bytes; it grows by itself (L7).
+        /// The initial size of the map in bytes. The map grows automatically (L7).
         package var mapSizeBytes = 64 << 20
         package var tablesMax = 16
-        /// The file that says that something was written here once: without it, a data file that holds
-        /// nothing is one whose making was cut off; with it, it is damaged.
+        /// The name of the file that proves that the log was once written: the marker file.
+        ///
+        /// If it exists, a data file without content is damaged. If not, the creation of the data
+        /// file was interrupted.
         package var evidenceName = "mark"
-        /// How long growing waits for readers inside the map, in seconds.
+        /// The longest time that growing waits for readers to end, in seconds.
         package var growthWaitMaxSeconds = 10
 
         package init() {}
@@ -80,14 +85,17 @@ package final class Environment: @unchecked Sendable {
 
     deinit { close() }
 
-    /// Gives LMDB's environment back; the directory stays claimed by whoever opens.
+    /// Closes LMDB's environment during a failed open. The opening call still holds the claim on
+    /// the directory.
     func abandon() {
         held.withLock { $0.isOpen = false }
         mdb_env_close(handle)
     }
 
-    /// Waits for reads that are going on, then closes; again: does nothing. In a forked child it does
-    /// nothing at all, for the environment is the parent's.
+    /// Waits for active reads to end, then closes the environment.
+    ///
+    /// A second call does nothing. In a forked child this does nothing, because the environment
+    /// belongs to the parent. Traps if the calling thread is inside a read of this environment.
     package func close() {
         guard generation == ForkCount.generation else { return }
         let wasOpen = held.withLock { held in
@@ -98,7 +106,7 @@ package final class Environment: @unchecked Sendable {
         do {
             try gate.exclusively(closing: true, secondsMax: nil) { mdb_env_close(handle) }
         } catch {
-            preconditionFailure("closing \(directory) from inside a read of it: \(error)")
+            preconditionFailure("cannot close \(directory): \(error)")
         }
         held.withLock { held in
             held.lock = nil
@@ -109,11 +117,14 @@ package final class Environment: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Runs `body` in a write transaction and commits it. On a full map the map grows and `body` runs
-    /// again from the start, so it must depend on nothing but its arguments (L7).
+    /// Runs `body` in a write transaction and commits it.
     ///
-    /// - Parameter reserveBytes: about how much `body` adds; the map grows ahead of need by it.
-    /// - Throws: what `body` throws, after which nothing is written; or an error of the commit, see
+    /// If the map is full, the map grows and `body` runs again from the start. So `body` must
+    /// depend only on its arguments (L7). For one thread at a time; blocks.
+    ///
+    /// - Parameter reserveBytes: about how many bytes `body` adds. The map grows in advance by this
+    ///   much.
+    /// - Throws: what `body` throws; then nothing is written. Or an error of the commit: see
     ///   ``LMDBError/leavesOutcomeUnknown``.
     package func write<R>(
         reserveBytes: Int = 0,
@@ -140,7 +151,7 @@ package final class Environment: @unchecked Sendable {
     private func begunWriting() throws(LMDBError) -> WriteTransaction {
         let transaction = try begun(0, .beginWrite)
         do throws(LMDBError) {
-            // Nobody else writes: the commit before is the newest.
+            // No other transaction writes now, so the previous commit is the newest.
             let last = UInt64(mdb_txn_id(transaction)) - 1
             guard let snapshot = try snapshot(of: last) else {
                 throw Self.missing(last, .beginWrite)
@@ -153,7 +164,7 @@ package final class Environment: @unchecked Sendable {
         return WriteTransaction(transaction, writeGuard)
     }
 
-    /// Flushes what `.relaxed` commits may have left to the system (L2). Blocks.
+    /// Flushes data that `.relaxed` commits may not have flushed (L2). Blocks.
     package func sync() throws(LMDBError) {
         try requireSameProcess(.sync)
         let code = mdb_env_sync(handle, 1)
@@ -162,20 +173,25 @@ package final class Environment: @unchecked Sendable {
 
     // MARK: The map
 
+    /// The size of the map in bytes, as of the last write or growth.
     package var mapSizeBytes: Int { sizes.withLock { $0.map } }
 
+    /// Whether commits leave the meta page unflushed (L2).
     package var isRelaxed: Bool { options.relaxed }
 
-    /// Bytes of the file that are in use or were, as of the last write; also there when it is closed.
+    /// Bytes of the file that are or were in use, as of the last write. Available after closing
+    /// too.
     package var usedBytes: Int { sizes.withLock { $0.used } }
 
-    /// Looked at while another process writes it, or has since it was opened.
+    /// Whether this is read-only, and a process has opened the log for writing now or since this
+    /// was opened.
     package var isBeingWritten: Bool { isReadOnly && share == nil }
 
     var share: SharedReadLock? { held.withLock { $0.share } }
 
-    /// From now on with LMDB's lock file, for a process writes now: tables are read by their names, so nothing else
-    /// changes.
+    /// Reopens LMDB's environment with its lock file, because another process now writes the log.
+    ///
+    /// Tables are read by name, so no table handle becomes invalid.
     func followWriter() throws(LMDBError) {
         try gate.exclusively(secondsMax: nil) { () throws(LMDBError) in
             guard share != nil else { return }
@@ -187,10 +203,11 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
-    /// How long the oldest read of this process has been going on, in nanoseconds; 0 with none (L8).
+    /// The age of this process's oldest active read, in nanoseconds; 0 if there is none (L8).
     package var oldestReadNanoseconds: UInt64 { gate.oldestReadNanoseconds }
 
-    /// Only where the map cannot be moved: while opening, and on the writer's thread.
+    /// Reads LMDB's sizes. Call this only while the map cannot move: during opening, inside
+    /// `gate.exclusively`, and on the writer's thread.
     private func noteSizes() {
         var info = MDB_envinfo()
         var stat = MDB_stat()
@@ -207,17 +224,20 @@ package final class Environment: @unchecked Sendable {
 
     private static let writesPerReaderCheck = 256
 
-    /// Takes back the slots of processes that died while reading: pages freed since could never be used
-    /// again (lmdb.h, caveats).
+    /// Frees the slots of processes that died during a read. Such a slot keeps LMDB from reusing
+    /// pages that were freed after that read began (lmdb.h, caveats).
     func freeDeadReaders() {
         var dead: Int32 = 0
         if !isReadOnly { mdb_reader_check(handle, &dead) }
         sizes.withLock { $0.writesSinceCheck = 0 }
     }
 
-    /// Before it is needed, and only if it costs no waiting: who needs it will wait.
+    /// Grows the map before it is full, if no reader is active.
+    ///
+    /// This never waits for readers. If it fails, the write that fills the map waits instead.
     private func growAhead(of bytes: Int) {
-        // Pages are copied on write and freed ones come back two commits later: twice the bytes.
+        // LMDB copies pages on write and reuses freed pages two commits later, so reserve twice the
+        // bytes.
         let need = usedBytes + 2 * bytes
         var larger = mapSizeBytes
         guard need > larger / 5 * 4 else { return }
@@ -226,7 +246,7 @@ package final class Environment: @unchecked Sendable {
     }
 
     func resizeMap(to bytes: Int, secondsMax: Int? = nil) throws(LMDBError) {
-        // LMDB gives the old map up before it asks for the new one, and has none if that fails.
+        // LMDB unmaps the old map before it maps the new one. If that fails, it has no map.
         guard bytes == 0 || Platform.hasAddressSpace(bytes: bytes) else {
             throw LMDBError(.growMap, .noAddressSpace(bytes: bytes))
         }
@@ -240,6 +260,7 @@ package final class Environment: @unchecked Sendable {
 
     // MARK: Errors
 
+    /// Checks that the environment is open and belongs to this process.
     /// - Throws: `.closed`, `.usedAfterFork`.
     package func requireUsable() throws(LMDBError) {
         try requireSameProcess(.inspect)
@@ -254,7 +275,8 @@ package final class Environment: @unchecked Sendable {
 }
 
 extension LMDBError {
-    /// The same error, with a full disk and a process's limit told apart (L6).
+    /// Returns this error. A system error becomes `.fileSizeLimit` or `.diskFull` if that is its
+    /// cause (L6).
     func classified(at path: String) -> LMDBError {
         guard case .system(let code) = cause else { return self }
         if let limit = Platform.fileSizeLimit(errno: code, file: "\(path)/data.mdb") {

@@ -4,16 +4,19 @@
     import Glibc
 #endif
 
-/// Proves that no read transaction is active in this process while the map is moved or closed (L7, L8).
+/// A gate that ensures that no read of this process is active while the map is moved or closed (L7,
+/// L8).
 ///
-/// LMDB unmaps the file when the map grows and does not look whether somebody reads it (lmdb.h,
-/// mdb_env_set_mapsize). So every read passes through here, and growing waits until all have left:
+/// LMDB unmaps the file when the map grows, and does not check for active readers (lmdb.h,
+/// mdb_env_set_mapsize). So every read passes through this gate:
 ///
-/// 1. a reader enters, unless the map is being moved: then it waits for that to end;
-/// 2. a nested read of a thread that is inside already never waits, or it would wait for itself;
-/// 3. growing closes the door, waits until the readers inside have left, moves the map, opens it.
+/// 1. A reader enters at once, unless the map is being moved. Then it waits until the move has
+///    ended.
+/// 2. A nested read of a thread that is already inside never waits. Else it would wait for itself.
+/// 3. Growing lets no new reader in, waits until the readers inside have left, moves the map, and
+///    lets readers in again.
 ///
-/// Reads are short (records are copied out in bounded pieces), so the waits are short as well.
+/// Reads are short because records are copied out in bounded pieces. So the waits are short too.
 package final class MapGate: Sendable {
     private struct Reader {
         var depth: Int
@@ -30,7 +33,7 @@ package final class MapGate: Sendable {
 
     package init() {}
 
-    /// Enters as a reader of the calling thread.
+    /// Enters as a reader of the calling thread. Blocks while the map is being moved.
     /// - Throws: `.closed`.
     package func enter() throws(LMDBError) {
         let me = Self.thread
@@ -46,11 +49,12 @@ package final class MapGate: Sendable {
         }
     }
 
+    /// Leaves as a reader of the calling thread. Traps if the thread is not inside.
     package func leave() {
         let me = Self.thread
         let isAwaited = monitor.withLock { state in
             guard var reader = state.readers[me] else {
-                preconditionFailure("a reader left the gate that never entered it")
+                preconditionFailure("a thread left the gate without entering it")
             }
             reader.depth -= 1
             state.readers[me] = reader.depth == 0 ? nil : reader
@@ -59,17 +63,21 @@ package final class MapGate: Sendable {
         if isAwaited { monitor.wakeAll() }
     }
 
-    /// - Throws: `.writeInsideRead` if the calling thread is inside a read: a write could need a
-    ///   larger map, and would wait for that read for ever.
+    /// Checks that the calling thread is not inside a read.
+    ///
+    /// A write inside a read could need a larger map, and would wait forever for that read to end.
+    /// - Throws: `.writeInsideRead`.
     package func requireOutside(for operation: LMDBError.Operation) throws(LMDBError) {
         let me = Self.thread
         let isInside = monitor.withLock { $0.readers[me] != nil }
         guard !isInside else { throw LMDBError(operation, .writeInsideRead) }
     }
 
-    /// Runs `body` while nobody reads. With `closing`, nobody can enter afterwards.
+    /// Runs `body` while no read is active. Blocks until all readers have left.
     ///
-    /// - Parameter secondsMax: how long to wait for the readers inside; nil waits for ever.
+    /// - Parameters:
+    ///   - closing: whether to refuse all later readers.
+    ///   - secondsMax: the longest wait for readers, in seconds; nil waits without limit.
     /// - Throws: `.writeInsideRead`, `.readerBlocksGrowth`, `.closed`, or what `body` throws.
     package func exclusively(
         closing: Bool = false, secondsMax: Int?, _ body: () throws(LMDBError) -> Void
@@ -98,7 +106,7 @@ package final class MapGate: Sendable {
         try body()
     }
 
-    /// How long the oldest read of this process has been going on, in nanoseconds; 0 with none (L8).
+    /// The age of this process's oldest active read, in nanoseconds; 0 if there is none (L8).
     package var oldestReadNanoseconds: UInt64 {
         monitor.withLock { state in
             guard let since = state.readers.values.map(\.since).min() else { return 0 }
@@ -106,7 +114,7 @@ package final class MapGate: Sendable {
         }
     }
 
-    /// The calling one.
+    /// The id of the calling thread.
     static var thread: UInt {
         #if os(Linux)
             UInt(pthread_self())

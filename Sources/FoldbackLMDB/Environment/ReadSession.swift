@@ -1,16 +1,19 @@
 import CLMDB
 
-/// A snapshot of one table that is held from one call to a later one, where a closure would not do: by the
-/// writer while it decides. On one thread, from ``Environment/session(_:)`` to ``end()``.
+/// A snapshot of one table that lives across several calls, from ``Environment/session(_:)`` to
+/// ``end()``.
 ///
-/// `@unchecked Sendable`: handed from hand to hand on that thread only. Whatever is done with it on another
-/// one, or behind its end, traps before it reads or changes anything here.
+/// The writer uses it while it decides, because a closure cannot span these calls. All calls must
+/// come from the thread that began the session.
+///
+/// `@unchecked Sendable`: use on another thread, or after the end, traps before it reads or changes
+/// anything.
 package final class ReadSession: @unchecked Sendable {
     private let owner = MapGate.thread
     private let read: TableRead
     private let handle: OpaquePointer
     private let gate: MapGate
-    /// Of the owner's thread alone.
+    /// Accessed only by the owner's thread.
     private var isEnded = false
 
     fileprivate init(_ read: TableRead, _ handle: OpaquePointer, _ gate: MapGate) {
@@ -19,13 +22,13 @@ package final class ReadSession: @unchecked Sendable {
         self.gate = gate
     }
 
-    /// Stands until the session ends.
+    /// The table. Valid until the session ends.
     package var table: TableRead {
         requireOpen()
         return read
     }
 
-    /// To be called once; nothing is read afterwards.
+    /// Ends the session. Call it exactly once; no read may follow.
     package func end() {
         requireOpen()
         isEnded = true
@@ -34,13 +37,17 @@ package final class ReadSession: @unchecked Sendable {
     }
 
     private func requireOpen() {
-        precondition(owner == MapGate.thread, "a read session is of the thread that began it")
-        precondition(!isEnded, "a read session has ended once")
+        precondition(owner == MapGate.thread, "a read session was used on another thread")
+        precondition(!isEnded, "a read session was used after its end")
     }
 }
 
 extension Environment {
-    /// Begins reading the last commit. Whoever holds it must not write: see ``MapGate``.
+    /// Begins a read of the last commit. The thread must not write before the session ends: see
+    /// ``MapGate``.
+    ///
+    /// Blocks while the map is being moved.
+    /// - Throws: an error of beginning a read. No session is open then.
     package func session<Key>(_ table: Table<Key>) throws(LMDBError) -> ReadSession {
         let (transaction, snapshot) = try begunReading()
         do throws(LMDBError) {

@@ -1,9 +1,9 @@
 import CLMDB
 
-/// A named table of an environment. Its keys are of one type, so their order is known.
+/// A named table of an environment. All keys have one type, which determines their order.
 package struct Table<Key: TableKey>: Sendable {
     package let name: String
-    /// Nil where it was opened to be read.
+    /// LMDB's handle for writing; nil if the table was opened for reading.
     private let handle: MDB_dbi?
 
     init(name: String, handle: MDB_dbi?) {
@@ -12,22 +12,22 @@ package struct Table<Key: TableKey>: Sendable {
     }
 
     var writable: MDB_dbi {
-        guard let handle else { preconditionFailure("table \(name) was opened to be read") }
+        guard let handle else { preconditionFailure("table \(name) was opened for reading") }
         return handle
     }
 }
 
-/// A key's bytes, so that their order is the keys' order.
+/// A key with a byte encoding whose order is the keys' order.
 package protocol TableKey: Sendable {
     func withKeyBytes<R, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R
-    /// Nil where no key of this type has these bytes.
+    /// The key with these bytes; nil if no key of this type has them.
     init?(keyBytes: UnsafeRawBufferPointer)
 }
 
-/// 8 bytes, big-endian: LMDB's default comparison then has the numbers' order, and the file reads the
-/// same on any machine (L1).
+/// Encodes a number as 8 bytes, big-endian. So LMDB's default comparison has the order of the
+/// numbers, and keys have the same bytes on all machines (L1).
 extension UInt64: TableKey {
     package func withKeyBytes<R, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> R
@@ -53,7 +53,8 @@ extension String: TableKey {
     }
 }
 
-/// `Array.withUnsafeBytes` with the type of what `body` throws.
+/// Calls `body` with the bytes of an array. Unlike `Array.withUnsafeBytes`, it keeps the error's
+/// type.
 @inlinable
 package func withBytes<R, E: Error>(
     of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(E) -> R

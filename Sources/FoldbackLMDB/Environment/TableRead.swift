@@ -1,11 +1,13 @@
-/// One table in a read that is going on, its root looked up once: for values that stand only while the
-/// read does. Keys are bytes here; the typed ways in go through it.
+/// One table in an active read. Its root is looked up once.
+///
+/// Keys are bytes here; the typed functions of ``ReadTransaction`` use this type. Values are valid
+/// only until the read ends.
 package struct TableRead: Sendable {
     typealias Bytes = UnsafeRawBufferPointer
 
     private let snapshot: CommitSnapshot
     private let name: String
-    /// Nil where the table is not there yet.
+    /// The table's tree; nil if the table does not exist yet.
     private let tree: Tree?
 
     init(_ snapshot: CommitSnapshot, _ name: String) throws(LMDBError) {
@@ -14,7 +16,8 @@ package struct TableRead: Sendable {
         tree = try snapshot.tree(name, .get)
     }
 
-    /// The value's bytes, which are the file's and stand while the read does; nil if the key is not there.
+    /// Returns the value's bytes, which are the file's and are valid until the read ends; nil if
+    /// the key is not in the table.
     package func value(
         at key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
@@ -27,7 +30,7 @@ package struct TableRead: Sendable {
         }
     }
 
-    /// Calls `body` with each pair from `start` on, in order of key, until it answers false.
+    /// Calls `body` with each pair from `start` on, in order of key, until `body` returns false.
     package func scan(
         from start: UnsafeRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
@@ -37,7 +40,9 @@ package struct TableRead: Sendable {
         }
     }
 
-    /// The same backwards: the pairs before `end`, the last one first; nil: from the last of all.
+    /// Calls `body` with each pair before `end`, in descending order of key, until `body` returns
+    /// false.
+    /// - Parameter end: the key to start before; nil starts at the table's last pair.
     package func scanBackwards(
         before end: UnsafeRawBufferPointer?,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
@@ -49,7 +54,7 @@ package struct TableRead: Sendable {
 
     typealias Visit = (borrowing TreePath, Page.Node) throws(PageDamage) -> Bool
 
-    /// - Parameter start: nil: from the first of all.
+    /// - Parameter start: the first key; nil starts at the table's first pair.
     func walk(from start: Bytes?, _ body: Visit) throws(LMDBError) {
         guard let tree else { return }
         do throws(PageDamage) {
@@ -80,7 +85,7 @@ package struct TableRead: Sendable {
     }
 }
 
-// MARK: By types
+// MARK: Typed keys
 
 extension CommitSnapshot {
     func get<Key, R>(
@@ -92,7 +97,7 @@ extension CommitSnapshot {
         }
     }
 
-    /// Calls `body` with each pair from `start` on, in order of key, until it answers false.
+    /// Calls `body` with each pair from `start` on, in order of key, until `body` returns false.
     func scan<Key>(
         _ table: Table<Key>, from start: Key?, _ body: (Key, RawSpan) -> Bool
     ) throws(LMDBError) {
@@ -128,14 +133,14 @@ extension CommitSnapshot {
 extension TreePath {
     fileprivate func key<Key: TableKey>(of node: Page.Node) throws(PageDamage) -> Key {
         guard let key = Key(keyBytes: node.key) else {
-            throw damage("a key of \(node.key.count) bytes is none of the table's")
+            throw damage("a key of \(node.key.count) bytes is not valid in this table")
         }
         return key
     }
 }
 
 extension ReadTransaction {
-    /// The table in this read, to be used inside the closure that has the read, and not kept.
+    /// Returns the table in this read. Use it only inside the closure of the read.
     package func opened<Key>(_ table: Table<Key>) throws(LMDBError) -> TableRead {
         try TableRead(snapshot, table.name)
     }

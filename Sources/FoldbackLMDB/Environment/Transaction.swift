@@ -1,9 +1,9 @@
 import CLMDB
 
-/// A snapshot of the last commit, for as long as it lives; ends when it goes out of scope.
+/// A snapshot of the last commit. It ends when this value goes out of scope.
 ///
-/// LMDB's transaction keeps the snapshot's pages from being used again; they are read by ``TreePath``,
-/// which believes nothing (``PageMap``).
+/// LMDB's transaction keeps LMDB from reusing the snapshot's pages. ``TreePath`` reads the pages
+/// and checks each number in them (Page.swift).
 package struct ReadTransaction: ~Copyable {
     private let handle: OpaquePointer
     let snapshot: CommitSnapshot
@@ -15,52 +15,56 @@ package struct ReadTransaction: ~Copyable {
 
     deinit { mdb_txn_abort(handle) }
 
-    /// Whether nothing was ever put into the environment.
+    /// Returns whether the environment has no tables.
     package borrowing func isEmptyEnvironment() -> Bool { snapshot.main.root == nil }
 
-    /// The table, or nil if there is none of that name yet. It can only be read.
+    /// Returns the table for reading; nil if no table of that name exists yet.
     package borrowing func table<Key>(
         _ name: String, of: Key.Type = Key.self
     ) throws(LMDBError) -> Table<Key>? {
         try snapshot.tree(name, .openTable).map { _ in Table(name: name, handle: nil) }
     }
 
-    /// Calls `body` with the value's bytes, which it must not keep; nil if the key is not there.
+    /// Calls `body` with the value's bytes and returns its result; nil if the key is not in the
+    /// table. `body` must not keep the bytes.
     package borrowing func get<Key, R>(
         _ table: Table<Key>, _ key: Key, _ body: (RawSpan) -> R
     ) throws(LMDBError) -> R? {
         try snapshot.get(table, key, body)
     }
 
-    /// Calls `body` with each pair from `start` on, in order of key, until it answers false. The bytes must
-    /// not be kept.
+    /// Calls `body` with each pair from `start` on, in order of key, until `body` returns false.
+    /// `body` must not keep the bytes.
     package borrowing func scan<Key>(
         _ table: Table<Key>, from start: Key? = nil, _ body: (Key, RawSpan) -> Bool
     ) throws(LMDBError) {
         try snapshot.scan(table, from: start, body)
     }
 
-    /// Nil where the table is empty.
+    /// Returns the table's last key; nil if the table is empty.
     package borrowing func lastKey<Key>(of table: Table<Key>) throws(LMDBError) -> Key? {
         try snapshot.lastKey(of: table)
     }
 
+    /// Returns the number of pairs in the table, as LMDB counts them.
     package borrowing func count<Key>(of table: Table<Key>) throws(LMDBError) -> Int {
         try snapshot.count(of: table)
     }
 
-    /// What is wrong with the file's pages.
+    /// Checks the file's pages. The result lists the damage.
     borrowing func structureCheck(isWhole: Bool) -> StructureCheck {
         StructureCheck(snapshot, isWhole: isWhole)
     }
 }
 
-/// The one transaction that may write; aborted unless it is committed. It belongs to the thread that
-/// began it (lmdb.h, mdb_txn_begin).
+/// The only transaction that may write. It is aborted unless it is committed.
+///
+/// It belongs to the thread that began it (lmdb.h, mdb_txn_begin). Before LMDB reads a page for a
+/// change, ``WriteGuard`` has checked the page.
 package struct WriteTransaction: ~Copyable {
     private let handle: OpaquePointer
-    /// Every page that LMDB is about to read has been looked at. The environment's, which outlives its
-    /// transactions; a counted reference could not be discarded.
+    /// Unowned, because a struct with a counted reference could not be discarded in ``commit()``.
+    /// The environment owns the guard and outlives its transactions.
     private let pages: Unmanaged<WriteGuard>
 
     init(_ handle: OpaquePointer, _ pages: WriteGuard) {
@@ -70,17 +74,19 @@ package struct WriteTransaction: ~Copyable {
 
     deinit { mdb_txn_abort(handle) }
 
-    /// Makes everything written visible, and durable as the environment's flags have it.
+    /// Commits the transaction. Its changes are visible on return, and durable as the environment's
+    /// flags say.
     ///
-    /// Also a failed commit ends the transaction: LMDB has freed it by then (mdb.c 0.9.24,
+    /// A failed commit ends the transaction too. LMDB has freed it then (mdb.c 0.9.24,
     /// mdb_txn_commit), so it is not aborted again.
+    /// - Throws: the error of the commit; see ``LMDBError/leavesOutcomeUnknown``.
     package consuming func commit() throws(LMDBError) {
         let handle = self.handle
         discard self
         try check(mdb_txn_commit(handle), .commit, nil)
     }
 
-    /// The table, made if it is not there.
+    /// Returns the table for writing, and creates it if it does not exist.
     package borrowing func table<Key>(
         _ name: String, of: Key.Type = Key.self
     ) throws(LMDBError) -> Table<Key> {
@@ -89,31 +95,33 @@ package struct WriteTransaction: ~Copyable {
         return Table(name: name, handle: table)
     }
 
+    /// Puts a pair, and replaces the value if the key exists.
     package borrowing func put<Key>(
         _ value: [UInt8], at key: Key, in table: Table<Key>
     ) throws(LMDBError) {
-        try looking(.put, table, key) { pages, key throws(PageDamage) in
+        try checkingPages(.put, table, key) { pages, key throws(PageDamage) in
             try pages.requirePath(to: key, in: table.name)
         }
         try store(value, key, table, flags: 0)
     }
 
-    /// Puts behind the last key. `.keyExists` if the key is not beyond it: the counter that gave it
-    /// is broken (L1).
+    /// Puts a pair after the last key of the table.
+    /// - Throws: `.keyExists` if `key` is not after the last key. Then the caller's counter is
+    ///   wrong (L1).
     package borrowing func append<Key>(
         _ value: [UInt8], at key: Key, to table: Table<Key>
     ) throws(LMDBError) {
-        try looking(.put, table, key) { pages, _ throws(PageDamage) in
+        try checkingPages(.put, table, key) { pages, _ throws(PageDamage) in
             try pages.requireEdge(of: table.name)
         }
         try store(value, key, table, flags: UInt32(MDB_APPEND))
     }
 
-    /// Deletes the pair; false if there was none.
+    /// Deletes the pair at `key` and returns true; returns false if there was none.
     package borrowing func delete<Key>(
         _ key: Key, from table: Table<Key>
     ) throws(LMDBError) -> Bool {
-        try looking(.delete, table, key) { pages, key throws(PageDamage) in
+        try checkingPages(.delete, table, key) { pages, key throws(PageDamage) in
             try pages.requireNeighbours(of: key, in: table.name)
         }
         let code = key.withKeyBytes { bytes in
@@ -138,7 +146,7 @@ package struct WriteTransaction: ~Copyable {
         try check(code, .put, table.name)
     }
 
-    private borrowing func looking<Key>(
+    private borrowing func checkingPages<Key>(
         _ operation: LMDBError.Operation, _ table: Table<Key>, _ key: Key,
         _ body: (WriteGuard, UnsafeRawBufferPointer) throws(PageDamage) -> Void
     ) throws(LMDBError) {
@@ -164,7 +172,8 @@ extension LMDBError {
 }
 
 extension MDB_val {
-    /// LMDB takes a mutable pointer and does not write through it (lmdb.h, mdb_put and mdb_get).
+    /// A value for LMDB to read. LMDB takes a mutable pointer but does not write through it
+    /// (lmdb.h, mdb_put and mdb_get).
     fileprivate init(reading bytes: UnsafeRawBufferPointer) {
         self.init(
             mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))

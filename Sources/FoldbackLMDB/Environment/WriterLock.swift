@@ -6,18 +6,21 @@ import Synchronization
     import Glibc
 #endif
 
-/// One store per directory (L8): in this process by device and inode, among processes by flock(2) on
-/// the directory itself, which is always there: also a log copied as its data file alone can be shared
-/// without creating anything.
+/// A lock on the directory that excludes other processes: one store for each directory (L8).
 ///
-/// LMDB's files are left alone: closing any descriptor of lock.mdb would drop LMDB's own locks
-/// (lmdb.h, caveats). A writer holds the directory exclusively. A process that looks at a log which
-/// nobody holds shares it during each read (``SharedReadLock``), so that no writer overwrites pages under
-/// its eyes; a writer that meets only such readers waits for them a little (L9).
+/// It is an flock(2) on the directory itself. The directory always exists, so a log that was copied
+/// as its data file alone can be shared without creating a file. ``OpenDirectories`` does the same
+/// within this process, by device and inode. LMDB's files are not locked: closing any descriptor of
+/// lock.mdb would drop LMDB's own locks (lmdb.h, caveats).
+///
+/// A writer holds the directory exclusively. A process that reads a log without a writer takes a
+/// share during each read (``SharedReadLock``), so that no writer overwrites the pages that it
+/// reads. If a writer finds only such readers, it waits for them up to
+/// ``readersWaitMaxMilliseconds`` (L9).
 final class WriterLock: Sendable {
-    /// The holder's process id, for messages; not locked.
+    /// The file with the holder's process id, for messages. It is not locked.
     static let holderFileName = "writer.pid"
-    /// How long an opening writer waits for readers of the closed log.
+    /// The longest time that an opening writer waits for readers of the closed log.
     static let readersWaitMaxMilliseconds = 2_000
 
     private let descriptor: Int32
@@ -30,18 +33,21 @@ final class WriterLock: Sendable {
         guard descriptor >= 0 else { throw LMDBError(.lockDirectory, .system(errno: errno)) }
     }
 
-    /// Given back also where a forked child still has the descriptor; by the child it is not.
+    // The parent unlocks explicitly, because closing alone keeps the lock while a forked child has
+    // the descriptor. The child must not unlock: the lock is the parent's.
     deinit {
         if generation == ForkCount.generation { flock(descriptor, LOCK_UN) }
         close(descriptor)
     }
 
-    /// - Throws: `.openInProcess`, `.beingRead`, `.system`.
+    /// Takes the directory exclusively. Blocks while only readers hold it, up to
+    /// ``readersWaitMaxMilliseconds``.
+    /// - Throws: `.openInProcess`, `.beingRead`, `.system`. No lock is held then.
     static func exclusive(in directory: String) throws(LMDBError) -> WriterLock {
         let lock = try WriterLock(directory: directory)
         var waited = 0
         while try !lock.take(LOCK_EX) {
-            // A lock that can be shared is held by readers only.
+            // If a share is possible, only readers hold the lock.
             guard try lock.take(LOCK_SH) else {
                 throw LMDBError(.lockDirectory, .openInProcess(pid: lock.holder))
             }
@@ -56,17 +62,18 @@ final class WriterLock: Sendable {
         return lock
     }
 
-    /// Nobody's yet, for a ``SharedReadLock``.
+    /// Returns a lock that is not taken yet, for a ``SharedReadLock``.
     static func unheld(in directory: String) throws(LMDBError) -> WriterLock {
         try WriterLock(directory: directory)
     }
 
-    /// False if a writer has it.
+    /// Takes a share and returns true; returns false if a writer has the directory.
     func share() throws(LMDBError) -> Bool { try take(LOCK_SH) }
 
     func giveBack() { flock(descriptor, LOCK_UN) }
 
-    /// False if somebody else has what this excludes.
+    /// Takes the lock and returns true; returns false if another process has a conflicting lock.
+    /// Never waits.
     private func take(_ mode: Int32) throws(LMDBError) -> Bool {
         while flock(descriptor, mode | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
@@ -85,7 +92,8 @@ final class WriterLock: Sendable {
         return Int32(String(decoding: bytes[..<count], as: UTF8.self).filter(\.isNumber))
     }
 
-    /// Only for messages: that it cannot be written is no reason not to open.
+    /// Writes this process's id to the holder file. Failures are ignored, because only messages use
+    /// it.
     private func writeHolder() {
         let path = "\(directory)/\(Self.holderFileName)"
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

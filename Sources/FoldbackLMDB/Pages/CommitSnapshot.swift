@@ -1,8 +1,8 @@
 import Synchronization
 
-/// One commit of the file: its trees, read page by page without believing any.
+/// One commit of the file: its trees, with a check of each page that is read.
 ///
-/// Stands only while a transaction keeps LMDB from using its pages again.
+/// Valid only while an LMDB transaction on this commit is active. LMDB reuses the pages after that.
 struct CommitSnapshot {
     let map: PageMap
     let pageSize: Int
@@ -17,17 +17,18 @@ struct CommitSnapshot {
         self.meta = meta
     }
 
-    /// The commit of that number, while its meta page still stands; every second commit writes over
-    /// the same one.
+    /// The commit `number`; nil if a later commit has overwritten its meta page.
+    ///
+    /// Every second commit writes the same meta page.
     init?(of number: UInt64, in map: PageMap) throws(LMDBError) {
         let first = try Self.meta(at: 0, in: map)
         let meta = first.transaction == number ? first : try Self.meta(at: first.pageSize, in: map)
         guard meta.transaction == number, meta.isMeta, first.isMeta else { return nil }
-        // Both had one page size when the file was opened, and LMDB goes on with that.
+        // Opening checked that both meta pages have the same page size. LMDB keeps using that size.
         self.init(map: map, pageSize: first.pageSize, meta: meta)
     }
 
-    /// The newest commit.
+    /// Returns the newest commit; nil if the meta pages are not valid.
     static func newest(in map: PageMap) throws(LMDBError) -> CommitSnapshot? {
         let first = try meta(at: 0, in: map)
         let second = try meta(at: first.pageSize, in: map)
@@ -35,11 +36,13 @@ struct CommitSnapshot {
         return CommitSnapshot(map: map, pageSize: first.pageSize, meta: newest)
     }
 
-    /// Another process may be writing it: a copy that is the same before and after.
+    /// Returns a consistent copy of a meta page.
+    ///
+    /// Another process may be writing the page. So this reads it until two reads are equal.
     private static func meta(at offset: Int, in map: PageMap) throws(LMDBError) -> Meta {
         guard let bytes = map.bytes(offset..<offset + Page.headerBytes + Meta.bytes) else {
             throw LMDBError(
-                .inspect, .damagedPage(0, "the file ends before its meta pages: it was cut off"))
+                .inspect, .damagedPage(0, "the file was truncated: it ends before its meta pages"))
         }
         while true {
             let meta = Meta(bytes)
@@ -50,14 +53,15 @@ struct CommitSnapshot {
         }
     }
 
-    /// Pages of tables are named from 2 on; the first two are the metas.
+    /// Returns the bytes of `count` pages from page `number` on. Pages 0 and 1 are the meta pages,
+    /// and are refused.
     func bytes(ofPage number: UInt64, count: Int = 1) throws(PageDamage) -> UnsafeRawBufferPointer {
         guard number >= 2, number <= meta.lastPage,
             UInt64(count) <= meta.lastPage - number + 1
-        else { throw PageDamage(page: number, what: "there is no such page") }
+        else { throw PageDamage(page: number, what: "the file has no page of this number") }
         let start = Int(number) * pageSize
         guard let bytes = map.bytes(start..<start + count * pageSize) else {
-            throw PageDamage(page: number, what: "the file ends before it: it was cut off")
+            throw PageDamage(page: number, what: "the file was truncated: it ends before this page")
         }
         return bytes
     }
@@ -66,7 +70,8 @@ struct CommitSnapshot {
         try Page(try bytes(ofPage: number), number: number, kind: kind)
     }
 
-    /// A value that has pages of its own; they lie one behind the other behind one header.
+    /// Returns a value of `count` bytes on separate pages. The pages are contiguous and have one
+    /// header.
     func overflow(_ number: UInt64, bytes count: Int) throws(PageDamage) -> UnsafeRawBufferPointer {
         let pages = try overflowPages(number, bytes: count)
         let all = try bytes(ofPage: number, count: pages)
@@ -74,28 +79,31 @@ struct CommitSnapshot {
             rebasing: all[Page.headerBytes..<Page.headerBytes + count])
     }
 
-    /// How many pages it has.
+    /// Returns the number of pages of such a value.
     func overflowPages(_ number: UInt64, bytes count: Int) throws(PageDamage) -> Int {
         let first = try bytes(ofPage: number)
         let found = first.loadUnaligned(as: UInt64.self)
         let flags = first.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
         let pages = Int(first.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
-        // A shorter value put in a longer one's place keeps its pages (mdb.c 0.9.24, mdb_cursor_put).
+        // A shorter value that replaces a longer value keeps all its pages (mdb.c 0.9.24,
+        // mdb_cursor_put).
         guard found == number, flags == 4, pages >= (Page.headerBytes + count - 1) / pageSize + 1
-        else { throw PageDamage(page: number, what: "it does not begin a value of \(count) bytes") }
+        else {
+            throw PageDamage(page: number, what: "it does not start a value of \(count) bytes")
+        }
         return pages
     }
 
-    /// A leaf node's value; bytes of the file.
+    /// Returns a leaf node's value, as bytes of the map.
     func value(of node: Page.Node) throws(PageDamage) -> UnsafeRawBufferPointer {
         switch node.content {
         case .value(let bytes), .table(let bytes): return bytes
         case .overflow(let page, let bytes): return try overflow(page, bytes: bytes)
-        case .child(let page): throw PageDamage(page: page, what: "it is a leaf's child")
+        case .child(let page): throw PageDamage(page: page, what: "a leaf page names it as a child")
         }
     }
 
-    /// The table of that name; nil if there is none.
+    /// Returns the tree of the table `name`; nil if the table does not exist.
     func tree(named name: String) throws(PageDamage) -> Tree? {
         let found = try name.withKeyBytes { key throws(PageDamage) -> Page.Node? in
             try TreePath.node(at: key, in: self, of: main)
@@ -106,12 +114,12 @@ struct CommitSnapshot {
     }
 }
 
-/// A tree's root and counts, MDB_db of mdb.c 0.9.24.
+/// A tree's root and counts: MDB_db of mdb.c 0.9.24.
 struct Tree: Equatable {
     static let bytes = 48
     private static let none = UInt64.max
 
-    /// In the free tree of a meta page the page size.
+    /// The page size, in a meta page's free tree. Unused in other trees.
     let pad: UInt32
     let flags: UInt16
     let depth: Int
@@ -132,11 +140,11 @@ struct Tree: Equatable {
         rootPage = bytes.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
     }
 
-    /// Nil where it is empty.
+    /// The root page; nil if the tree is empty.
     var root: UInt64? { rootPage == Self.none ? nil : rootPage }
 }
 
-/// A meta page's content, MDB_meta of mdb.c 0.9.24.
+/// A meta page's content: MDB_meta of mdb.c 0.9.24.
 struct Meta: Equatable {
     static let bytes = 136
 
@@ -163,7 +171,7 @@ struct Meta: Equatable {
     static let magic: UInt32 = 0xBEEF_C0DE
     static let pageSizes = 512...65_536
 
-    /// Whether it can be one at all, and its numbers be reckoned with.
+    /// Whether the magic number and the page size are valid. Only then may other numbers be used.
     var isMeta: Bool {
         magic == Self.magic && Self.pageSizes.contains(pageSize) && pageSize.nonzeroBitCount == 1
     }

@@ -4,23 +4,25 @@
     import Glibc
 #endif
 
-/// The two meta pages at the file's start, of which each commit writes the other one.
+/// The two meta pages at the start of the file. Commits write them alternately.
 struct MetaPages {
     private static let version: UInt32 = 1
-    /// LMDB changes fewer pages in one transaction (midl.h): the last page's number can be beyond the
-    /// file's end by pages that were freed again before they were written.
+    /// The number of pages by which the last page may exceed the file's end.
+    ///
+    /// A transaction can allocate pages and free them before they are written. LMDB changes fewer
+    /// pages than this in one transaction (midl.h).
     private static let unwrittenPagesMax: UInt64 = 131_072
-    /// MDB_INTEGERKEY: transactions are the free tree's keys.
+    /// MDB_INTEGERKEY: the keys of the free tree are transaction numbers.
     private static let freeFlags: UInt16 = 8
-    /// MDB_NOSUBDIR, which tools that make a single file leave there.
+    /// MDB_NOSUBDIR. Tools that write a single file leave it there.
     private static let harmlessFlags: UInt16 = 0x4000
 
     private let metas: [Meta]
-    /// Whether each page says that it is a meta page of LMDB's.
+    /// For each of the two pages: whether its flags and magic number are those of a meta page.
     private let isMeta: [Bool]
     private let fileBytes: Int
 
-    /// Nil where there is no file, or an empty one.
+    /// Reads both pages; nil if the file does not exist or is empty.
     init?(_ path: String) throws(LMDBError) {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -60,19 +62,21 @@ struct MetaPages {
         return UnsafeRawBufferPointer(bytes)
     }
 
-    /// What LMDB would not notice, and would follow. What is no file of LMDB's at all is left to LMDB to
-    /// say.
+    /// Checks the numbers that LMDB follows without a check.
+    ///
+    /// A file that is not LMDB's, or that has another data format, passes. LMDB reports it on
+    /// opening.
     /// - Throws: `.damagedPage`.
     func requireSound() throws(LMDBError) {
         guard isMeta.contains(true) else { return }
         for page in [0, 1] where !isMeta[page] { throw damage(page, "it is not a meta page") }
         for page in [0, 1] where metas[page].version != Self.version {
             guard metas[1 - page].version == Self.version else { return }
-            throw damage(page, "it is of format \(metas[page].version)")
+            throw damage(page, "it has data format \(metas[page].version)")
         }
         let size = metas[0].pageSize
         guard size == metas[1].pageSize, Meta.pageSizes.contains(size), size.nonzeroBitCount == 1
-        else { throw damage(0, "its page size is \(size), the other's \(metas[1].pageSize)") }
+        else { throw damage(0, "its page size is \(size), page 1 has \(metas[1].pageSize)") }
         let transactions = metas.map(\.transaction)
         guard
             transactions == [0, 0]
@@ -80,19 +84,19 @@ struct MetaPages {
                     && max(transactions[0], transactions[1])
                         == min(transactions[0], transactions[1]) &+ 1
         else {
-            throw damage(0, "transactions \(transactions[0]) and \(transactions[1]) never met")
+            throw damage(0, "commits \(transactions[0]) and \(transactions[1]) do not match")
         }
         let newest = transactions[0] < transactions[1] ? 1 : 0
         let meta = metas[newest]
         guard meta.free.flags & ~Self.harmlessFlags == Self.freeFlags, meta.main.flags == 0 else {
-            throw damage(newest, "its flags are \(meta.free.flags) and \(meta.main.flags)")
+            throw damage(newest, "it has tree flags \(meta.free.flags) and \(meta.main.flags)")
         }
         guard meta.lastPage >= 1,
             meta.lastPage < UInt64(fileBytes / size) + Self.unwrittenPagesMax
-        else { throw damage(newest, "the last page is said to be \(meta.lastPage)") }
+        else { throw damage(newest, "its last page number \(meta.lastPage) is invalid") }
     }
 
-    /// The same bytes twice: nobody has written meanwhile.
+    /// Returns whether both reads saw the same pages. Then no process wrote between them.
     func isSame(as other: MetaPages) -> Bool { metas == other.metas && isMeta == other.isMeta }
 
     private func damage(_ page: Int, _ what: String) -> LMDBError {

@@ -1,15 +1,28 @@
-/// What is wrong with a page of the file.
+// Why this folder reads LMDB's private page layout: LMDB follows damaged page numbers and sizes, or
+// aborts the process. Foldback must report a damaged file as a typed error (L5). So all reads go
+// through these types, which check each number before they follow it. `StructureCheck` on opening
+// and `WriteGuard` before each change check the pages that LMDB itself will read. LMDB still does
+// all writing, locking and snapshots: a `CommitSnapshot` is valid only during a transaction of
+// LMDB.
+//
+// The layout is that of LMDB 0.9.24, data format 1. `Environment.isSupported` accepts liblmdb
+// 0.9.24, 0.9.25, and 0.9.32 or later of 0.9. Opening with any other version throws
+// `.unsupportedLibrary` and touches no file. If the file has another data format, LMDB refuses it
+// with `.versionMismatch`.
+
+/// A damaged page of the file, and a description of the damage.
 struct PageDamage: Error, Equatable {
     let page: UInt64
     let what: String
 }
 
-/// A branch or leaf page: nodes in order of key. Every number in it is checked before it is followed.
+/// A branch or leaf page: nodes in order of key.
 ///
-/// The layout is that of mdb.c 0.9.24, MDB_page and MDB_node, in the byte order of the machine:
+/// Each number in the page is checked before it is followed. The layout is that of MDB_page and
+/// MDB_node in mdb.c 0.9.24, in the machine's byte order:
 /// ```
 /// page   0 number  8 –  10 flags  12 lower  14 upper  16 offsets of nodes …   … nodes
-/// node   0 data's size, or child's number  4 flags, or child's high bits  6 key's size  8 key, data
+/// node   0 data size, or child number  4 flags, or child's high bits  6 key size  8 key, data
 /// ```
 struct Page {
     static let headerBytes = 16
@@ -26,12 +39,12 @@ struct Page {
     }
 
     enum Content {
-        /// Of a branch: everything from this key on.
+        /// In a branch: the page of the keys from this key on.
         case child(UInt64)
         case value(UnsafeRawBufferPointer)
-        /// The value lies on pages of its own.
+        /// A value on separate pages; `page` is the first.
         case overflow(page: UInt64, bytes: Int)
-        /// The value is a table's root.
+        /// A value that describes a table: an MDB_db with its root.
         case table(UnsafeRawBufferPointer)
     }
 
@@ -41,7 +54,7 @@ struct Page {
     private let bytes: UnsafeRawBufferPointer
     private let upper: Int
 
-    /// - Parameter kind: what the page has to be, by its place in the tree.
+    /// - Parameter kind: the kind that the page's place in the tree requires.
     init(_ bytes: UnsafeRawBufferPointer, number: UInt64, kind: Kind) throws(PageDamage) {
         self.bytes = bytes
         self.number = number
@@ -51,14 +64,14 @@ struct Page {
         count = (lower - Self.headerBytes) / 2
         let found = bytes.loadUnaligned(as: UInt64.self)
         let flags = bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
-        guard found == number else { throw damage("it says that it is page \(found)") }
+        guard found == number else { throw damage("its header has page number \(found)") }
         guard flags == kind.rawValue else {
-            throw damage("it should be a \(kind), and has flags \(flags)")
+            throw damage("it is not a \(kind) page: its flags are \(flags)")
         }
         guard lower >= Self.headerBytes, lower % 2 == 0, lower <= upper, upper <= bytes.count else {
-            throw damage("its free space is from \(lower) to \(upper)")
+            throw damage("its free space is invalid: from \(lower) to \(upper)")
         }
-        guard count >= 1 else { throw damage("it is empty") }
+        guard count >= 1 else { throw damage("it has no nodes") }
     }
 
     func damage(_ what: String) -> PageDamage { PageDamage(page: number, what: what) }
@@ -77,7 +90,7 @@ struct Page {
         return Node(key: key, content: try content(index, flags: flags, at: keyEnd, size: size))
     }
 
-    /// Where the node is in the page, and its key: what a search looks at.
+    /// Returns the node's offset in the page, and its key. A search needs no more.
     @inline(__always)
     func key(
         _ index: Int
@@ -86,7 +99,7 @@ struct Page {
         let offset = Int(bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self))
         let keyStart = offset + Self.nodeHeaderBytes
         guard offset >= upper, offset % 2 == 0, keyStart <= bytes.count else {
-            throw damage("node \(index) is at \(offset)")
+            throw damage("node \(index) has the invalid offset \(offset)")
         }
         let keySize = Int(bytes.loadUnaligned(fromByteOffset: offset + 6, as: UInt16.self))
         let keyEnd = keyStart + keySize
@@ -107,41 +120,43 @@ struct Page {
         case 0: return .value(value)
         case 1: return .overflow(page: value.loadUnaligned(as: UInt64.self), bytes: size)
         case 2: return .table(value)
-        default: throw damage("node \(index) has flags \(flags)")
+        default: throw damage("node \(index) has unknown flags \(flags)")
         }
     }
 
-    /// Which keys may be below a page, as the branches above it say: from the first on, before the
-    /// second. A row put where it does not belong would be lost.
+    /// The range of keys that the branches above a page allow in it: from `low` on, before `high`.
+    ///
+    /// A search would never find a row outside this range.
     struct Bounds {
         var low: UnsafeRawBufferPointer?
         var high: UnsafeRawBufferPointer?
     }
 
-    /// Everything in it, as far as it can be known without its neighbours.
+    /// Checks the whole page, except what depends on other pages.
+    /// - Throws: the first damage.
     func requireSound(
         in bounds: Bounds, childrenMin: Int = 2,
         order: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
     ) throws(PageDamage) {
-        guard kind == .leaf || count >= childrenMin else { throw damage("it has one child") }
+        guard kind == .leaf || count >= childrenMin else { throw damage("it has only one child") }
         var last: UnsafeRawBufferPointer?
         for index in 0..<count {
-            // A branch's node is its key and a number; a leaf's has a value that has to be in the page.
+            // A leaf node also has a value, which must end inside the page. `node` checks that.
             let key = kind == .branch ? try self.key(index).key : try node(index).key
-            // The first key of a branch is not used and may be empty.
+            // LMDB does not use the first key of a branch. It may be empty.
             if kind == .branch, index == 0 { continue }
             if let last, !order(last, key) { throw damage("key \(index) is out of order") }
             if last == nil, let low = bounds.low, order(key, low) {
-                throw damage("key \(index) belongs before it")
+                throw damage("key \(index) belongs to an earlier page")
             }
             last = key
         }
         if let last, let high = bounds.high, !order(last, high) {
-            throw damage("its last key belongs behind it")
+            throw damage("its last key belongs to a later page")
         }
     }
 
-    /// What its child of that index may have.
+    /// Returns the range of keys that this page allows in its child at `index`.
     func bounds(of index: Int, in bounds: Bounds) throws(PageDamage) -> Bounds {
         Bounds(
             low: index > 0 ? try node(index).key : bounds.low,

@@ -6,22 +6,21 @@ import Synchronization
     import Glibc
 #endif
 
-/// A data file's pages in memory, for reading only and beside LMDB's own map.
+/// A read-only memory map of a data file, separate from LMDB's own map.
 ///
-/// LMDB believes every byte of its file: a damaged one can end the process. So everything is read
-/// here, where each number is looked at before it is followed, and LMDB gets to see what has been
-/// looked at. Nothing behind the file's end is touched, for that would end the process too; a file that
-/// another process cuts off while it is open still can.
+/// Page.swift explains why Foldback reads the file itself. A read beyond the end of the file would
+/// end the process, so ``bytes(_:)`` checks the file's size first. One case remains: another
+/// process truncates the file while it is open.
 ///
-/// `@unchecked Sendable`: `base` is memory that nobody writes to through it and that is unmapped when
-/// nobody has the object any more; the file's size as it was known last is atomic.
+/// `@unchecked Sendable`: the memory at `base` is never written through this object, and is
+/// unmapped in `deinit`, when no reference is left. The last known file size is atomic.
 final class PageMap: @unchecked Sendable {
     private let base: UnsafeRawPointer
     private let mappedBytes: Int
     private let descriptor: Int32
     private let fileBytes: Atomic<Int>
 
-    /// - Parameter bytesMin: how far pages may be asked for.
+    /// - Parameter bytesMin: the least number of bytes that the map covers.
     init(_ path: String, bytesMin: Int) throws(LMDBError) {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw LMDBError(.openEnvironment, .system(errno: errno)) }
@@ -31,7 +30,7 @@ final class PageMap: @unchecked Sendable {
             close(file)
             throw LMDBError(.openEnvironment, .system(errno: code))
         }
-        // As much again as there is, so that a growing file is mapped anew a few times only.
+        // Map twice the file's size, so that a growing file is rarely mapped again.
         let bytes = max(2 * Int(info.st_size), bytesMin, 1 << 20)
         let place = mmap(nil, bytes, PROT_READ, MAP_SHARED, file, 0)
         guard place != MAP_FAILED, let place else {
@@ -50,17 +49,17 @@ final class PageMap: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// Whether that part of the file could be seen through this map, if it is there.
+    /// Returns whether the map covers the file up to `end`. The file may be shorter.
     func reaches(_ end: Int) -> Bool { end <= mappedBytes }
 
-    /// Bytes of the file; nil where it ends before them.
+    /// Returns bytes of the file; nil if the range exceeds the map or the file.
     func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer? {
         guard range.upperBound <= mappedBytes, range.upperBound <= size(atLeast: range.upperBound)
         else { return nil }
         return UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
     }
 
-    /// The file's size, as it was when it was known to reach so far, or as it is.
+    /// Returns the last known size if that is at least `wanted`, else asks the system.
     private func size(atLeast wanted: Int) -> Int {
         let known = fileBytes.load(ordering: .relaxed)
         if known >= wanted { return known }

@@ -1,8 +1,9 @@
-/// Walks the trees of a snapshot and accounts for its pages: each is used once, or free once.
+/// A check that each page of a snapshot is used exactly once, or is free exactly once.
 ///
-/// LMDB writes over pages that its free tree names without looking at them, so before anything is
-/// written it is made sure that no tree uses them. Branches name all leaves; leaves themselves are
-/// looked at as far as a number of them allows, and otherwise when they are read.
+/// LMDB overwrites the pages that its free tree lists, without a check. So this check must pass
+/// before the first write. Branch pages name all leaf pages, so the check knows each leaf's number.
+/// It reads a limited number of leaves in each table. The other leaves are checked when they are
+/// read or written.
 struct StructureCheck {
     private enum Use: UInt8 {
         case unknown, used, free
@@ -14,11 +15,11 @@ struct StructureCheck {
     private let isWhole: Bool
     private var leavesLeft = Int.max
     private var counted = Counted()
-    /// Every leaf has been looked at, so that every page must have been met.
+    /// Whether all leaves were read. Then each page must be known as used or free.
     private var isComplete = true
-    /// What must not be written to, and perhaps cannot be read.
+    /// Damage that forbids writing, and that may make data unreadable.
     private(set) var findings: [PageDamage] = []
-    /// What is not as it should be and does no harm: pages that are lost, counts that are wrong.
+    /// Harmless damage: lost pages and wrong counts.
     private(set) var blemishes: [PageDamage] = []
 
     private struct Counted: Equatable {
@@ -30,14 +31,15 @@ struct StructureCheck {
 
     static let findingsMax = 100
 
-    /// How many leaves of a table opening looks into, a fraction of a millisecond; of larger tables the others are
-    /// looked into when they are read or written.
+    /// The number of leaves of each table that opening reads, in a fraction of a millisecond. The
+    /// other leaves of a larger table are checked when they are read or written.
     private static let openingLeavesMax = 256
-    /// The same where values have pages of their own, of which only leaves know.
+    /// The same limit for tables with values on separate pages. Only leaves name these pages.
     private static let openingOverflowLeavesMax = 8_192
 
-    /// - Parameter isWhole: looks into every leaf.
-    /// - Complexity: O(n) in branches, free pages and leaves looked into; a byte for each page.
+    /// - Parameter isWhole: whether to read all leaves.
+    /// - Complexity: O(n) in branches, free pages and leaves that are read; 1 byte of memory for
+    ///   each page.
     init(_ snapshot: CommitSnapshot, isWhole: Bool) {
         self.snapshot = snapshot
         self.isWhole = isWhole
@@ -51,29 +53,31 @@ struct StructureCheck {
         walk(snapshot.free, named: "free", byBytes: false) { check, node throws(PageDamage) in
             try check.walkFree(node)
         }
-        // A file that was cut off lacks its last pages first.
-        noting { check throws(PageDamage) in
+        // A truncated file lacks its last pages, so the last used page must be readable.
+        collectingDamage { check throws(PageDamage) in
             guard check.lastUsed > 2 else { return }
             _ = try check.snapshot.bytes(ofPage: UInt64(check.lastUsed))
         }
         guard isComplete, findings.isEmpty else { return }
         for page in uses.indices.dropFirst(2) where uses[page] == .unknown {
-            note(UInt64(page), "it is neither used nor free")
+            addBlemish(UInt64(page), "it is neither used nor listed as free")
         }
     }
 
-    private mutating func find(_ page: UInt64, _ what: String) {
+    private mutating func addFinding(_ page: UInt64, _ what: String) {
         guard findings.count < Self.findingsMax else { return }
         findings.append(PageDamage(page: page, what: what))
     }
 
-    private mutating func note(_ page: UInt64, _ what: String) {
+    private mutating func addBlemish(_ page: UInt64, _ what: String) {
         guard blemishes.count < Self.findingsMax else { return }
         blemishes.append(PageDamage(page: page, what: what))
     }
 
-    private mutating func noting(_ body: (inout StructureCheck) throws(PageDamage) -> Void) {
-        do throws(PageDamage) { try body(&self) } catch { find(error.page, error.what) }
+    private mutating func collectingDamage(
+        _ body: (inout StructureCheck) throws(PageDamage) -> Void
+    ) {
+        do throws(PageDamage) { try body(&self) } catch { addFinding(error.page, error.what) }
     }
 
     // MARK: Trees
@@ -82,17 +86,17 @@ struct StructureCheck {
         guard case .table(let bytes) = node.content else { return }
         let name = String(decoding: node.key, as: UTF8.self)
         guard bytes.count == Tree.bytes else {
-            find(0, "table \(name) has a root of \(bytes.count) bytes")
+            addFinding(0, "the descriptor of table \(name) has \(bytes.count) bytes")
             return
         }
         let tree = Tree(bytes)
         guard tree.flags == 0 else {
-            find(tree.root ?? 0, "table \(name) has flags \(tree.flags)")
+            addFinding(tree.root ?? 0, "table \(name) has unknown flags \(tree.flags)")
             return
         }
-        let few =
+        let leavesMax =
             tree.overflowPages > 0 ? Self.openingOverflowLeavesMax : Self.openingLeavesMax
-        leavesLeft = isWhole ? .max : few
+        leavesLeft = isWhole ? .max : leavesMax
         walk(tree, named: name) { _, _ in }
         leavesLeft = .max
     }
@@ -104,24 +108,24 @@ struct StructureCheck {
         let before = counted
         counted = Counted()
         defer { counted = before }
-        noting { check throws(PageDamage) in
+        collectingDamage { check throws(PageDamage) in
             guard let root = tree.root else { return }
             guard 1...32 ~= tree.depth else {
                 throw PageDamage(
-                    page: root, what: "its tree is said to be \(tree.depth) levels deep")
+                    page: root, what: "its tree has an invalid depth of \(tree.depth)")
             }
             try check.walk(root, Page.Bounds(), depth: tree.depth, byBytes, each)
         }
         guard findings.isEmpty else { return }
-        let said = Counted(
+        let recorded = Counted(
             branches: tree.branchPages, leaves: tree.leafPages, overflow: tree.overflowPages,
             entries: tree.entries)
         if leavesLeft <= 0 {
-            counted.overflow = said.overflow
-            counted.entries = said.entries
+            counted.overflow = recorded.overflow
+            counted.entries = recorded.entries
         }
-        if counted != said {
-            note(tree.root ?? 0, "the counts of \(name ?? "the list of tables") are wrong")
+        if counted != recorded {
+            addBlemish(tree.root ?? 0, "the counts of \(name ?? "the list of tables") are wrong")
         }
     }
 
@@ -141,20 +145,22 @@ struct StructureCheck {
         }
         counted.branches += 1
         let page = try snapshot.page(number, .branch)
-        // The free tree may have a branch of one: LMDB shrinks it while it writes it.
+        // A branch of the free tree may have one child, because LMDB shrinks this tree while it
+        // writes it.
         try page.requireSound(
             in: bounds, childrenMin: byBytes ? 2 : 1,
             order: byBytes ? Self.isBeforeByBytes : Self.isBeforeByNumber)
         for index in 0..<page.count {
             guard case .child(let child) = try page.node(index).content else { continue }
             if depth == 2, leavesLeft <= 0 {
-                // Only that nobody else has it: most of a large file's pages.
+                // Do not read this leaf; only check that no other page names it. In a large file
+                // most pages are such leaves.
                 counted.leaves += 1
                 isComplete = false
                 try use(child, 1)
                 continue
             }
-            noting { check throws(PageDamage) in
+            collectingDamage { check throws(PageDamage) in
                 try check.walk(
                     child, try page.bounds(of: index, in: bounds), depth: depth - 1, byBytes, each)
             }
@@ -182,7 +188,7 @@ struct StructureCheck {
 
     private mutating func use(_ first: UInt64, _ count: Int) throws(PageDamage) {
         guard first >= 2, first < UInt64(uses.count), count <= uses.count - Int(first) else {
-            throw PageDamage(page: first, what: "there is no such page")
+            throw PageDamage(page: first, what: "the file has no page of this number")
         }
         let start = Int(first)
         lastUsed = max(lastUsed, start + count - 1)
@@ -196,23 +202,24 @@ struct StructureCheck {
 
     // MARK: Free pages
 
-    /// A transaction's free pages: their count, then their numbers, descending (midl.h).
+    /// Marks the pages that one transaction freed. The list is their count, then their numbers in
+    /// descending order (midl.h).
     private mutating func walkFree(_ node: Page.Node) throws(PageDamage) {
         let bytes: UnsafeRawBufferPointer
         switch node.content {
         case .value(let value): bytes = value
         case .overflow(let page, let count): bytes = try snapshot.overflow(page, bytes: count)
-        case .child, .table: throw PageDamage(page: 0, what: "a list of free pages is none")
+        case .child, .table: throw PageDamage(page: 0, what: "a list of free pages is malformed")
         }
         let numbers = bytes.count / 8
         guard node.key.count == 8, bytes.count % 8 == 0, numbers >= 1,
             1...snapshot.meta.transaction ~= node.key.loadUnaligned(as: UInt64.self)
         else {
-            throw PageDamage(page: 0, what: "a list of free pages is none")
+            throw PageDamage(page: 0, what: "a list of free pages is malformed")
         }
         let count = bytes.loadUnaligned(as: UInt64.self)
         guard count <= UInt64(numbers - 1) else {
-            throw PageDamage(page: 0, what: "a list of free pages says that it has \(count)")
+            throw PageDamage(page: 0, what: "a list of free pages has the count \(count)")
         }
         var last = UInt64.max
         for index in 1..<Int(count) + 1 {

@@ -1,12 +1,12 @@
-/// Looks at every page of the last commit that LMDB will read while it changes a table, before it does.
+/// A check of the pages of the last commit that LMDB will read, before LMDB changes a table.
 ///
-/// Only for the writer's thread. Pages that have been found sound are remembered: whatever is written
-/// over them later is LMDB's own, from memory.
+/// For the writer's thread only. A page is checked once: later content of the same page was written
+/// by LMDB from memory.
 final class WriteGuard {
     private var snapshot: CommitSnapshot
     private var trees: [(name: String, tree: Tree?)] = []
-    /// Tables whose last pages have been looked at. What is appended goes on from there, in pages that
-    /// LMDB makes of these, so once is enough.
+    /// Tables whose last pages were checked. One check is enough, because appended rows go to pages
+    /// that LMDB derives from these.
     private var edges: [String] = []
     private var soundPages: Set<UInt64> = []
 
@@ -20,7 +20,7 @@ final class WriteGuard {
         if soundPages.count > Self.soundPagesMax { soundPages.removeAll() }
     }
 
-    /// For a row that is put.
+    /// Checks the pages that LMDB reads when it puts a row at `key`.
     func requirePath(to key: UnsafeRawBufferPointer, in table: String) throws(PageDamage) {
         guard let tree = try tree(table) else { return }
         let path = try TreePath(in: snapshot, of: tree, to: key)
@@ -30,14 +30,15 @@ final class WriteGuard {
         if path.isAtEdge { edges.append(table) }
     }
 
-    /// For rows that are appended.
+    /// Checks the pages that LMDB reads when it appends a row.
     func requireEdge(of table: String) throws(PageDamage) {
         guard !edges.contains(table), let tree = try tree(table) else { return }
         try requireSound(try TreePath(in: snapshot, toLastOf: tree))
         edges.append(table)
     }
 
-    /// For a row that is deleted: its page may be merged with the one before or after it.
+    /// Checks the pages that LMDB reads when it deletes the row at `key`. LMDB may merge the row's
+    /// page with the previous or the next page.
     func requireNeighbours(of key: UnsafeRawBufferPointer, in table: String) throws(PageDamage) {
         try requirePath(to: key, in: table)
         guard let tree = try tree(table) else { return }
@@ -55,7 +56,8 @@ final class WriteGuard {
         }
     }
 
-    /// A neighbour, and below it what LMDB reads to learn its first key (mdb.c, mdb_page_search_lowest).
+    /// Checks a neighbor page, and the pages below it that LMDB reads to find its first key (mdb.c,
+    /// mdb_page_search_lowest).
     private func requireLeftmost(
         _ page: Page, _ bounds: Page.Bounds, depth: Int
     ) throws(PageDamage) {
@@ -78,11 +80,11 @@ final class WriteGuard {
 
     private func requireValue(_ node: Page.Node?) throws(PageDamage) {
         guard case .overflow(let page, let bytes)? = node?.content else { return }
-        // LMDB frees as many pages as the first says. It keeps more than a value needs only where one
-        // key is put twice in one transaction, and nobody does that here.
+        // LMDB frees as many pages as the first page's header says. A value has more pages than it
+        // needs only if one transaction puts a key twice, and Foldback never does that.
         let pages = try snapshot.overflowPages(page, bytes: bytes)
         guard pages == (Page.headerBytes + bytes - 1) / snapshot.pageSize + 1 else {
-            throw PageDamage(page: page, what: "it says that it has \(pages) pages")
+            throw PageDamage(page: page, what: "its header has the wrong page count \(pages)")
         }
     }
 

@@ -6,17 +6,18 @@ import Synchronization
     import Glibc
 #endif
 
-/// How many forks lie between this process and the one that first asked: whoever remembers another
-/// number is in a child, and what it holds is its parent's (L8).
+/// The number of forks between the process that first read ``generation`` and this process.
 ///
-/// Asking for the process id instead would be a call to the system for each command.
+/// An object saves the number when it opens a resource. If the number is different later, the
+/// object is in a forked child, and the resource belongs to the parent (L8). Comparing process ids
+/// instead would cost a system call for each command.
 enum ForkCount {
     private static let count = Atomic<Int>(0)
 
     private static let isWatching: Void = {
         let code = pthread_atfork(nil, nil, { ForkCount.count.add(1, ordering: .relaxed) })
         precondition(
-            code == 0, "the system does not tell of forks: \(Platform.message(errno: code))")
+            code == 0, "pthread_atfork failed: \(Platform.message(errno: code))")
     }()
 
     static var generation: Int {

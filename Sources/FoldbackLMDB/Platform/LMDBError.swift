@@ -1,12 +1,13 @@
 import CLMDB
 
-/// What LMDB, or the file system beneath it, answered: during which operation, on which table, and why.
+/// A failure of LMDB, of the file system, or of a check in this module: the operation, the table,
+/// and the cause.
 ///
-/// Every return code has a case. The library's own codes are those of lmdb.h 0.9.24; everything
-/// else is the system's `errno`.
+/// Every LMDB return code has a case. LMDB's own codes are those of lmdb.h 0.9.24. Every other
+/// positive code is an `errno`.
 package struct LMDBError: Error, Sendable, Equatable {
     package let operation: Operation
-    /// The table concerned, nil where the operation is about the whole environment.
+    /// The affected table; nil if the operation concerns the whole environment.
     package let table: String?
     package let cause: Cause
 
@@ -22,17 +23,17 @@ package struct LMDBError: Error, Sendable, Equatable {
         case mapResized, incompatible, badReaderSlot, badTransaction, badValueSize, badTable
         /// A code that lmdb.h 0.9.24 does not define.
         case unknown(Int32)
-        /// The system's `errno`.
+        /// A system error.
         case system(errno: Int32)
-        /// `EIO` or `ENOSPC`, and statvfs says that nothing is left (L6).
+        /// `ENOSPC` or `EDQUOT`, or `EIO` while statvfs reports less than 64 KiB free (L6).
         case diskFull(freeBytes: UInt64)
-        /// `EIO` or `EFBIG`, and the file has reached what this process may write.
+        /// `EIO` or `EFBIG`, and the file has reached this process's file size limit.
         case fileSizeLimit(bytes: UInt64)
 
-        // What this layer itself refuses.
+        // Errors of this module.
         case unsupportedLibrary(version: String)
         case notADirectory
-        /// A page of the file is not what it should be, and how.
+        /// A damaged page: its number, and a description of the damage.
         case damagedPage(UInt64, String)
         case missing
         case openInThisProcess
@@ -55,10 +56,10 @@ package struct LMDBError: Error, Sendable, Equatable {
         self.init(operation, table: table, Cause(code: code))
     }
 
-    /// True where the disk may hold the transaction although its commit failed (L6).
+    /// Whether a transaction may be on disk although its commit failed (L6).
     ///
-    /// LMDB's own codes come from the work before the first page is written; an error of the
-    /// system, or the panic after one, can come after the meta page has reached the disk.
+    /// LMDB returns its own codes before it writes the first page. A system error, or the panic
+    /// after it, can occur after the meta page has reached the disk.
     package var leavesOutcomeUnknown: Bool {
         guard operation == .commit || operation == .sync else { return false }
         switch cause {
@@ -107,44 +108,45 @@ extension LMDBError: CustomStringConvertible {
 extension LMDBError.Cause: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .keyExists: "the key is there already, or not beyond the last one"
+        case .keyExists: "the key exists already, or is not after the last key"
         case .notFound: "not found"
-        case .pageNotFound: "a page that should be there is not: the file is damaged"
-        case .corrupted: "a page is of the wrong kind: the file is damaged"
-        case .panic: "a failed write left the environment unusable until it is opened again"
-        case .versionMismatch: "the file was written by another version of LMDB's format"
+        case .pageNotFound: "a page is missing: the file is damaged"
+        case .corrupted: "a page has the wrong type: the file is damaged"
+        case .panic: "an earlier write failed; close the environment and open it again"
+        case .versionMismatch: "the file has a different version of LMDB's format"
         case .notLMDB: "the file is not an LMDB file"
         case .mapFull: "the map is full"
-        case .tablesFull: "too many tables"
-        case .readersFull: "every reader slot is taken"
-        case .tlsFull: "too many thread-local keys"
-        case .transactionFull: "the transaction has too many changed pages"
+        case .tablesFull: "the environment has too many tables"
+        case .readersFull: "all reader slots are in use"
+        case .tlsFull: "the process has too many thread-local keys"
+        case .transactionFull: "the transaction has changed too many pages"
         case .cursorFull: "the tree is too deep: the file is damaged"
         case .pageFull: "a page has no room left"
-        case .mapResized: "another process made the map larger"
-        case .incompatible: "the table was made with other flags"
+        case .mapResized: "another process enlarged the map"
+        case .incompatible: "the table was created with different flags"
         case .badReaderSlot: "the reader slot is in use"
-        case .badTransaction: "the transaction has failed earlier, or has a child"
-        case .badValueSize: "a key or value has a size that LMDB does not take"
-        case .badTable: "the table was changed or closed meanwhile"
+        case .badTransaction: "the transaction failed earlier, or has a child transaction"
+        case .badValueSize: "a key or value has a size that LMDB does not support"
+        case .badTable: "the table was changed or closed after it was opened"
         case .unknown(let code): "LMDB code \(code)"
         case .system(let code): "\(Platform.message(errno: code)) (errno \(code))"
         case .diskFull(let free): "the disk is full (\(free) bytes free)"
-        case .fileSizeLimit(let bytes): "this process may write files of at most \(bytes) bytes"
+        case .fileSizeLimit(let bytes): "the file reached this process's limit of \(bytes) bytes"
         case .unsupportedLibrary(let version):
-            "liblmdb \(version) is not supported: 0.9.24, 0.9.25 and 0.9.32 or later of 0.9 are"
-        case .notADirectory: "it is a file, not a directory"
+            "liblmdb \(version) is not supported; "
+                + "install 0.9.24, 0.9.25, or 0.9.32 or later of 0.9"
+        case .notADirectory: "the path is a file, not a directory"
         case .damagedPage(let page, let what): "page \(page) of data.mdb is damaged: \(what)"
-        case .missing: "there is no log"
-        case .openInThisProcess: "it is open in this process already"
+        case .missing: "the log does not exist"
+        case .openInThisProcess: "this process has it open already"
         case .openInProcess(let pid): "process \(pid.map(String.init) ?? "unknown") has it open"
-        case .beingRead: "another process is reading it while it is closed"
-        case .usedAfterFork: "it was opened before a fork and is used in the child"
-        case .writeInsideRead: "a write was begun inside a read of the same thread"
+        case .beingRead: "another process is reading it; try again"
+        case .usedAfterFork: "it was opened before a fork and is used in the child process"
+        case .writeInsideRead: "a thread began a write inside its own read"
         case .readerBlocksGrowth(let seconds):
-            "the map must grow, and a reader has not ended in \(seconds) s"
+            "the map must grow, but a reader did not end within \(seconds) s"
         case .noAddressSpace(let bytes):
-            "the process has no address space for \(bytes) bytes at once"
+            "the process has no free address range of \(bytes) bytes"
         case .closed: "it is closed"
         }
     }

@@ -4,14 +4,14 @@
     import Glibc
 #endif
 
-/// A value behind a lock that threads can wait on until it has changed.
+/// A value protected by a lock, with a condition variable that threads can wait on.
 ///
-/// `Synchronization.Mutex` has no condition variable; this is the mutex and condition of pthreads
-/// with the value they guard. Waiting is for threads that may block: the log's own writer
-/// thread, and readers for the moment in which the map is moved.
+/// `Synchronization.Mutex` has no condition variable. This type combines a pthread mutex, a pthread
+/// condition, and the value that they protect. Only threads that may block wait on it: the log's
+/// writer thread, and readers while the map is being moved.
 ///
-/// `@unchecked Sendable`: `value` is touched only while `mutex` is held; the two
-/// pointers are set once in `init` and freed in `deinit`, when nobody else holds the object.
+/// `@unchecked Sendable`: `value` is accessed only while `mutex` is held. The two pointers are set
+/// once in `init` and freed in `deinit`, when no other thread has a reference.
 package final class Monitor<Value>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -36,20 +36,23 @@ package final class Monitor<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
+    /// Calls `body` with exclusive access to the value.
     package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value)
     }
 
-    /// Wakes everybody in ``wait(nanosecondsMax:for:)``, to be called after a change.
+    /// Wakes all threads that wait in ``wait(nanosecondsMax:for:)``. Call it after a change.
     package func wakeAll() { pthread_cond_broadcast(condition) }
 
-    /// Calls `attempt` under the lock, again after each ``wakeAll()``, until it gives a result.
+    /// Calls `attempt` under the lock, and again after each ``wakeAll()``, until it returns a
+    /// result.
     ///
-    /// Each attempt is an access of its own: within one, the compiler may rely on nobody else changing
-    /// the value, so waiting must happen between them.
-    /// - Parameter nanosecondsMax: gives up after so long, and returns nil.
+    /// The wait happens between attempts, never inside one. During an attempt, the compiler may
+    /// assume exclusive access to the value.
+    /// - Parameter nanosecondsMax: the longest wait; nil waits without limit.
+    /// - Returns: the result, or nil after `nanosecondsMax`.
     package func wait<R, E: Error>(
         nanosecondsMax: UInt64? = nil, for attempt: (inout Value) throws(E) -> R?
     ) throws(E) -> R? {

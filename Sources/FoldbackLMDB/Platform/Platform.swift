@@ -6,28 +6,30 @@ import CLMDB
     import Glibc
 #endif
 
-/// The few calls to the system that a log needs beside LMDB's own.
+/// The system calls that a log needs in addition to those of LMDB.
 package enum Platform {
     package static func message(errno code: Int32) -> String {
         String(cString: strerror(code))
     }
 
-    /// Nanoseconds of a clock that only goes forward.
+    /// Returns the time of the monotonic clock, in nanoseconds.
     package static func monotonicNanoseconds() -> UInt64 {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
         return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
     }
 
-    /// Bytes that an unprivileged process may still write to the file system at `path`; nil where it
-    /// does not say.
+    /// Returns the bytes that an unprivileged process can still write to the file system at `path`;
+    /// nil if statvfs fails.
     package static func freeBytes(at path: String) -> UInt64? {
         var info = statvfs()
         guard statvfs(path, &info) == 0 else { return nil }
         return UInt64(info.f_bavail) * UInt64(info.f_frsize)
     }
 
-    /// Whether so much address space can be had at once: asked before a map is given up for a larger one.
+    /// Returns whether the process has a free address range of `bytes` bytes.
+    ///
+    /// Callers ask this before they replace a map by a larger one.
     static func hasAddressSpace(bytes: Int) -> Bool {
         let place = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0)
         guard place != MAP_FAILED else { return false }
@@ -35,24 +37,27 @@ package enum Platform {
         return true
     }
 
-    /// Fills a file with zeros up to a size, so that its blocks are there. One that is large enough is
-    /// left as it is.
+    /// Extends a file with zeros to `size` bytes, so that its blocks are allocated. A file of that
+    /// size or larger does not change.
     static func fill(_ path: String, toBytes size: Int) throws(LMDBError) {
-        let have = try Int(fileSize(path) ?? 0)
-        guard have < size else { return }
+        let existing = try Int(fileSize(path) ?? 0)
+        guard existing < size else { return }
         let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw LMDBError(.openEnvironment, .system(errno: errno)) }
         defer { close(file) }
-        let zeros = [UInt8](repeating: 0, count: size - have)
-        let written = pwrite(file, zeros, zeros.count, off_t(have))
+        let zeros = [UInt8](repeating: 0, count: size - existing)
+        let written = pwrite(file, zeros, zeros.count, off_t(existing))
         guard written == zeros.count else {
             throw LMDBError(.openEnvironment, .system(errno: written < 0 ? errno : ENOSPC))
         }
     }
 
-    /// A data file whose making was cut off, by a full disk or a power cut, before anything could be
-    /// committed: shorter than LMDB's two first pages, or nothing but zeros. LMDB would not open it again.
-    /// To be asked only where nothing says that there has been a log.
+    /// Truncates to zero bytes a data file whose creation was interrupted by a full disk or a power
+    /// cut.
+    ///
+    /// Such a file has at most 64 KiB. It is all zeros, or it is shorter than LMDB's first two
+    /// pages and has no commit. LMDB would refuse to open it. Every other file does not change.
+    /// Call this only if no marker file shows that a log was here.
     static func discardUnfinished(_ path: String) throws(LMDBError) {
         guard let size = try fileSize(path), 1...(64 << 10) ~= size else { return }
         let file = open(path, O_RDWR | O_CLOEXEC)
@@ -60,8 +65,9 @@ package enum Platform {
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Int(size))
         guard read(file, &bytes, bytes.count) == bytes.count else { return }
-        // The magic number of a meta page, behind the 16 bytes of a page's header, its page size, and the
-        // number of its commit (mdb.c 0.9.24): before the first there was nothing to lose.
+        // Offsets in the first page, after the page header of 16 bytes (mdb.c 0.9.24): the magic
+        // number at 16, the page size at 40, the commit number at 144. Commit 0 means that no data
+        // was written.
         let isMeta = bytes.count >= 152 && Array(bytes[16..<20]) == [0xDE, 0xC0, 0xEF, 0xBE]
         let pageSize = isMeta ? bytes[40..<44].reversed().reduce(0) { $0 << 8 | Int($1) } : 0
         let isBeforeFirst = isMeta && bytes[144..<152].allSatisfy { $0 == 0 }
@@ -72,16 +78,20 @@ package enum Platform {
         }
     }
 
-    /// The bytes left if `code` means a full disk. LMDB reports one as `ENOSPC`, or as `EIO` after a
-    /// short write (mdb.c 0.9.24, mdb_page_flush): then the file system knows which it was (L6).
+    /// Returns the free bytes if `code` means a full disk, else nil (L6).
+    ///
+    /// LMDB reports a full disk as `ENOSPC`, or as `EIO` after a short write (mdb.c 0.9.24,
+    /// mdb_page_flush). `EIO` counts as a full disk if fewer than 64 KiB are free.
     static func freeBytesIfFull(errno code: Int32, at path: String) -> UInt64? {
         guard [ENOSPC, EDQUOT, EIO].contains(code) else { return nil }
         let free = freeBytes(at: path) ?? .max
         return code != EIO || free < 1 << 16 ? free : nil
     }
 
-    /// The most bytes that this process may write to a file, if `code` means that a file has reached
-    /// it: `EFBIG`, or `EIO` from LMDB after a write that was cut short there.
+    /// Returns this process's file size limit in bytes if `code` means that `file` has reached it,
+    /// else nil.
+    ///
+    /// The code is `EFBIG`, or `EIO` if the limit cut a write of LMDB short.
     static func fileSizeLimit(errno code: Int32, file: String) -> UInt64? {
         guard [EFBIG, EIO].contains(code) else { return nil }
         var limit = rlimit()
@@ -93,11 +103,11 @@ package enum Platform {
         var info = stat()
         guard getrlimit(resource, &limit) == 0, stat(file, &info) == 0 else { return nil }
         let bytes = UInt64(limit.rlim_cur)
-        // A write of several pages stops at the limit, or did not begin a page before it.
+        // A write of several pages can fail before the file reaches the limit exactly: allow 8 MiB.
         return bytes < .max / 2 && UInt64(info.st_size) + (8 << 20) > bytes ? bytes : nil
     }
 
-    /// Nil where there is no such file.
+    /// Returns the file's size in bytes; nil if the file does not exist.
     package static func fileSize(_ path: String) throws(LMDBError) -> UInt64? {
         var info = stat()
         if stat(path, &info) == 0 { return UInt64(info.st_size) }
@@ -105,8 +115,8 @@ package enum Platform {
         return nil
     }
 
-    /// What stays the same while a file is moved within its file system and changes when it is
-    /// copied or restored (L11).
+    /// Returns an identity that a move within the file system keeps, and that a copy or a restore
+    /// changes (L11).
     package static func identity(ofFile path: String) throws(LMDBError) -> FileIdentity {
         var inode: UInt64 = 0
         var birth: UInt64 = 0
@@ -116,7 +126,7 @@ package enum Platform {
         return FileIdentity(inode: inode, birthNanoseconds: birth)
     }
 
-    /// Makes the directory's entries survive a power cut (L10).
+    /// Flushes the directory, so that the names in it survive a power cut (L10).
     package static func syncDirectory(_ path: String) throws(LMDBError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw LMDBError(.sync, .system(errno: errno)) }
@@ -124,7 +134,7 @@ package enum Platform {
         guard fsync(descriptor) == 0 else { throw LMDBError(.sync, .system(errno: errno)) }
     }
 
-    /// Makes an empty file of its own, whatever was there.
+    /// Creates an empty file for its owner only, and removes any file that had this name.
     package static func createEmpty(_ path: String) throws(LMDBError) {
         unlink(path)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -132,7 +142,7 @@ package enum Platform {
         close(file)
     }
 
-    /// False where that cannot be done; nothing is changed then.
+    /// Renames a file and returns true. If that fails, returns false and changes nothing.
     package static func rename(_ path: String, to target: String) -> Bool {
         #if canImport(Darwin)
             Darwin.rename(path, target) == 0
@@ -161,7 +171,7 @@ package enum Platform {
         try syncParent(of: path)
     }
 
-    /// Makes the directory's own name survive a power cut (L10).
+    /// Flushes the parent directory, so that the name `path` survives a power cut (L10).
     package static func syncParent(of path: String) throws(LMDBError) {
         try syncDirectory(parent(of: path))
     }
@@ -180,7 +190,8 @@ package enum Platform {
     }
 }
 
-/// A file's inode and time of birth in nanoseconds since 1970, 0 where the file system keeps none.
+/// A file's inode and birth time in nanoseconds since 1970. The birth time is 0 if the file system
+/// has none.
 package struct FileIdentity: Equatable, Sendable {
     package let inode: UInt64
     package let birthNanoseconds: UInt64

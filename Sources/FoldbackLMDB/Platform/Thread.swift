@@ -5,15 +5,17 @@
 #endif
 
 extension Platform {
-    /// Runs `body` on a new thread, which ends with it. A thread may block; Swift's cooperative pool,
-    /// on which tasks run, may not.
+    /// Runs `body` on a new thread, which ends when `body` returns.
+    ///
+    /// Use this for work that blocks. Tasks run on Swift's cooperative pool, whose threads must not
+    /// block.
     package static func startThread(_ body: @escaping @Sendable () -> Void) {
         let argument = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        // Projections run here: as much stack as a main thread has.
+        // Projections run on this thread. 8 MiB is the usual stack size of a main thread.
         pthread_attr_setstacksize(&attributes, 8 << 20)
         #if canImport(Darwin)
             var thread: pthread_t?
@@ -21,10 +23,12 @@ extension Platform {
             var thread = pthread_t()
         #endif
         let code = pthread_create(&thread, &attributes, threadMain, argument)
-        precondition(code == 0, "the system gives no thread: \(message(errno: code))")
+        precondition(code == 0, "pthread_create failed: \(message(errno: code))")
     }
 
-    /// The result of `body`, run on a thread of its own: for work that would keep one of the pool's busy.
+    /// Runs `body` on a new thread and returns its result.
+    ///
+    /// Use this for work that would occupy a thread of the cooperative pool for long.
     package static func onThread<R: Sendable, E: Error>(
         _ body: @escaping @Sendable () throws(E) -> R
     ) async throws(E) -> R {
@@ -46,8 +50,11 @@ private final class ThreadBody: Sendable {
     private let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// A write beyond the process's limit for files (setrlimit(2)) sends its thread a signal that would
-    /// end the process; blocked, the write fails and says so.
+    /// Runs the body with SIGXFSZ blocked.
+    ///
+    /// A write beyond the process's file size limit (setrlimit(2)) sends this signal to its thread,
+    /// and the signal would end the process. With the signal blocked, the write fails with an
+    /// error.
     func run() {
         var signals = sigset_t()
         sigemptyset(&signals)

@@ -7,23 +7,23 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "at",
-                abstract: "Prints what was seen behind an entry; changes nothing.",
+                abstract: "Prints the state after an entry; changes nothing.",
                 discussion: "Example: \(Tool.name) at feed.log 41")
         }
 
         @OptionGroup var log: LogArgument
 
-        @Argument(help: "The entry; 0 is before the first.")
+        @Argument(help: "The entry's sequence; 0 is before the first entry.")
         var sequence: UInt64
 
         @OptionGroup var projection: ProjectionOption
 
-        @Option(help: "Only this place of the state, as /post/likes.")
+        @Option(help: "Only this place of the state, such as /post/likes.")
         var place: String = ""
 
         @Flag(
             help:
-                "One JSON object: view, confirmed (both at --place, left out where nothing is), and the overlay's intents."
+                "One JSON object: view and confirmed (at --place; left out if absent), and the overlay's intents."
         )
         var json = false
 
@@ -36,7 +36,9 @@
             }
             guard !json else { return try Output.line(state.json(at: place)) }
             let shown = state.view[at: place]
-            for line in shown?.lines ?? ["nothing is there"] { try Output.line(line.visible) }
+            for line in shown?.lines ?? ["\(place) has no value"] {
+                try Output.line(line.visible)
+            }
             func numbers(_ what: String, _ numbers: [IntentNumber]) throws {
                 guard !numbers.isEmpty else { return }
                 let list = numbers.map { "\($0)" }.joined(separator: " ")
@@ -58,10 +60,10 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "diff",
-                abstract: "Prints where what was seen at two places differs; changes nothing.",
+                abstract: "Prints where two states differ; changes nothing.",
                 discussion: """
-                    A place is a sequence, or `confirmed` or `view` at the end of the log. Exit code 1 where they \
-                    differ.
+                    A state is the view after a sequence, or `confirmed` or `view` at the end of the log. Exit code 1 \
+                    if they differ.
 
                     Example: \(Tool.name) diff feed.log confirmed view
                     """)
@@ -77,7 +79,7 @@
 
         @OptionGroup var projection: ProjectionOption
 
-        @Flag(help: "Confirmed state at sequences, rather than the view.")
+        @Flag(help: "Compares confirmed state at sequences, not the view.")
         var confirmed = false
 
         @Flag(help: "One JSON object for each place that differs.")
@@ -102,7 +104,7 @@
             case "confirmed": return try view.state(reader, at: try reader.lastSequence()).confirmed
             default:
                 guard let sequence = UInt64(place) else {
-                    throw ValidationError("\(place) is no sequence, and not `confirmed` or `view`")
+                    throw ValidationError("\(place) is not a sequence, `confirmed` or `view`")
                 }
                 let state = try view.state(reader, at: LogSequence(sequence))
                 return confirmed ? state.confirmed : state.view
@@ -122,14 +124,14 @@
     extension JSONPointer {
         init(argument text: String) throws {
             guard let pointer = JSONPointer(text) else {
-                throw ValidationError("\(text) is no place; write /name/name, as RFC 6901 has it")
+                throw ValidationError("\(text) is not a place; write /name/name (RFC 6901)")
             }
             self = pointer
         }
     }
 
     extension JSON {
-        /// A member a line at the top, the rest as one.
+        /// One line for each member of an object, or one line for any other value.
         fileprivate var lines: [String] {
             guard case .object(let object) = self, !object.isEmpty else { return ["\(self)"] }
             return object.members.map { "\($0.name): \($0.value)" }

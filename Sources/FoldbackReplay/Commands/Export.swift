@@ -15,11 +15,11 @@
             CommandConfiguration(
                 commandName: "export",
                 abstract:
-                    "Writes a log as a file: to look at, to test with, to send; changes nothing.",
+                    "Writes a log as a file, a test or a bug report; changes nothing.",
                 discussion: """
                     ndjson: a line for each entry, to standard output. test: a Swift Testing case and its \
-                    fixture, into the directory -o. bundle: one file for a bug report, which `import` takes as \
-                    well.
+                    fixture, in the directory -o. bundle: one file for a bug report, which `import` also \
+                    takes.
 
                     \(RedactionOptions.discussion)
 
@@ -32,13 +32,13 @@
         @Option(name: .customLong("as"), help: "ndjson, test or bundle.")
         var form = ExportForm.ndjson
 
-        @Option(name: .shortAndLong, help: "Where it goes: a file, for a test a directory.")
+        @Option(name: .shortAndLong, help: "The file to write; for a test, the directory.")
         var output: String?
 
         @OptionGroup var redaction: RedactionOptions
         @OptionGroup var projection: ProjectionOption
 
-        @Flag(help: "The same: an export is JSON lines.")
+        @Flag(help: "No effect: an export is always JSON lines.")
         var json = false
 
         func validate() throws {
@@ -72,7 +72,8 @@
             }
         }
 
-        /// A log in bounded memory; what is redacted is in memory already, to be numbered and compared.
+        /// Writes a log in bounded memory. A redacted history is already in memory, because it is
+        /// numbered and compared as a whole.
         private func write(
             _ reader: LogReader, _ redacted: RecordedHistory<[UInt8]>?, _ head: JSON.Object,
             _ write: ([UInt8]) throws -> Void
@@ -110,7 +111,8 @@
             }
         }
 
-        /// What who gets a bundle asks first; of a redacted one, what it shows itself.
+        /// Returns the first facts that a reader of the bundle needs. For a redacted bundle they
+        /// come from the redacted history.
         private func bundleHead(
             _ reader: LogReader, _ redacted: RecordedHistory<[UInt8]>?,
             _ projection: ReplayProjection
@@ -142,7 +144,7 @@
     }
 
     extension JSON {
-        /// The object with these members as well.
+        /// Returns the object with more members.
         fileprivate func with(_ more: Object) -> JSON {
             guard case .object(var object) = self else { return self }
             for (name, value) in more.members { object[name] = value }
@@ -170,10 +172,10 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "import",
-                abstract: "Makes a log of what `export` wrote.",
+                abstract: "Creates a log from a file of `export`.",
                 discussion: """
-                    The log must not be there, or have no entries. It gets the same views, overlay, states and \
-                    numbers; new intents are another replica's.
+                    The log must not exist yet, or must have no entries. It gets the same views, overlay, states \
+                    and numbers. New intents belong to another replica.
 
                     Example: \(Tool.name) import report.ndjson feed.log --dry-run
                     """)
@@ -184,12 +186,12 @@
 
         @OptionGroup var log: DirectoryArgument
 
-        @Flag(help: "Says what it would do, and does nothing.")
+        @Flag(help: "Prints what it would import, and imports nothing.")
         var dryRun = false
 
         @Flag(
             help:
-                "Closes the gaps of a history from which entries were taken out: sequences and numbers change."
+                "Closes the gaps of a history without some entries: sequences and numbers change."
         )
         var closeGaps = false
 
@@ -205,7 +207,7 @@
             } catch {
                 guard case .doesNotFollow = error else { throw error }
                 throw StreamFailure(
-                    "\(LogArgument.shown(file)): \(error); --close-gaps closes them")
+                    "\(LogArgument.shown(file)): \(error); close gaps with --close-gaps")
             }
             if !dryRun { try await history.importLog(into: log.directory) }
             let intents = history.entries.count {
@@ -224,17 +226,19 @@
             try Output.line("\(dryRun ? "would import" : "imported") \(what)")
         }
 
-        /// A store opens beside other files, but who names such a directory here meant another.
+        /// Requires that a directory has no other files. A store would open beside them, but here
+        /// the path is probably a mistake.
         private func requireNothingElse() throws {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: log.path)) ?? []
-            // Of a log, and of one whose making was interrupted.
+            // These files belong to a log, or to a log whose creation was interrupted.
             guard !names.contains("data.mdb"),
                 let other = names.sorted().first(where: {
                     !["lock.mdb", "writer.pid"].contains($0)
                 })
             else { return }
             throw StreamFailure(
-                "\(log.path) is no log and has other files, as \(other); choose another directory")
+                "\(log.path) is not a log and has other files, such as \(other); choose another directory"
+            )
         }
     }
 #endif

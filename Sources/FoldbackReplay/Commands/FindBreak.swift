@@ -8,15 +8,15 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "first-break",
-                abstract: "Finds the first entry behind which something no longer holds.",
+                abstract: "Finds the first entry after which a condition no longer holds.",
                 discussion: """
-                    What has to hold is one of: a comparison of a place with a JSON literal; a command that \
-                    gets the state as JSON on standard input and exits with 0 for good, 125 for "cannot tell" \
-                    and 1 to 124 for bad, as for git bisect (126 and 127, by which sh says that it cannot run a \
-                    command, are errors); a check by name of this tool. Every state is looked at, from that \
-                    before the first entry on, unless --assume-monotone says that what is bad once stays bad. \
-                    Exit code 1 where there is a break, 125 where none was found and of some states nobody could \
-                    tell.
+                    The condition is one of these: a comparison of a place with a JSON literal; a command; or a \
+                    check of this tool, by name. A command gets the state as JSON on standard input. As for git \
+                    bisect, it exits with 0 for good, 125 for "cannot tell" and 1 to 124 for bad. The codes 126 \
+                    and 127 mean that sh cannot run a command; they are errors. Every state is checked, starting \
+                    with the state before the first entry. With --assume-monotone few states are checked, and \
+                    the result is the first break only if bad states stay bad. Exit code 1 if there is a break, \
+                    125 if none was found and some states were inconclusive.
 
                     Examples:
                       \(Tool.name) first-break feed.log --expect '/post/likes >= 0'
@@ -28,17 +28,17 @@
 
         @Option(
             help:
-                "PLACE OP LITERAL, with OP one of == != < <= > >=; absent is null for == and !=, and breaks no other."
+                "PLACE OP LITERAL, with OP one of == != < <= > >=; an absent value is null for == and !=, and meets the others."
         )
         var expect: String?
 
         @Option(name: .customLong("run"), help: "A command, run by sh.")
         var command: String?
 
-        @Option(help: "A check of this tool, by name.")
+        @Option(help: "The name of a check of this tool.")
         var check: String?
 
-        @Flag(help: "Halves what is left instead of looking at every state.")
+        @Flag(help: "Halves the remaining range instead of checking every state.")
         var assumeMonotone = false
 
         @OptionGroup var projection: ProjectionOption
@@ -55,23 +55,24 @@
 
         func run() throws {
             let view = try Tool.projection(named: projection.name).view
-            var untoldCount = 0
-            let condition = try condition(view) { untoldCount += 1 }
+            var inconclusiveCount = 0
+            let condition = try condition(view) { inconclusiveCount += 1 }
             let reader = try log.reader(seenBy: view)
             let count = try reader.lastSequence().value + 1
-            // Of a place that is compared, states that nothing touches it in are not looked at.
+            // A comparison skips states whose entry does not touch the place, so it reports no
+            // count.
             let total = assumeMonotone || expect != nil ? nil : count
-            let found = try Progress.run("looking at states", of: total) { progress in
+            let found = try Progress.run("checking states", of: total) { progress in
                 try view.firstBreak(reader, assumingMonotone: assumeMonotone, condition, progress)
             }
             guard let found else {
-                return try printNone(untoldCount)
+                return try printNone(inconclusiveCount)
             }
             try json ? Output.line(found.json) : print(found)
             throw ExitCode(1)
         }
 
-        /// - Parameter untold: called for each state of which the command cannot tell.
+        /// - Parameter inconclusive: called for each state that is inconclusive for the command.
         private func condition(
             _ view: any ReplayedView, _ inconclusive: @escaping () -> Void
         ) throws -> BreakCondition {
@@ -82,8 +83,8 @@
                 guard view.checkNames.contains(check) else {
                     let known = view.checkNames.joined(separator: ", ")
                     throw ValidationError(
-                        "there is no check \(check); "
-                            + (known.isEmpty ? "this tool has none" : "there are: \(known)"))
+                        "check \(check) does not exist; "
+                            + (known.isEmpty ? "this tool has none" : "use one of: \(known)"))
                 }
                 return .check(check)
             }
@@ -94,21 +95,21 @@
             }
         }
 
-        private func printNone(_ untoldCount: Int) throws {
+        private func printNone(_ inconclusiveCount: Int) throws {
             let text =
-                untoldCount > 0
-                ? "no state was found bad, and of \(untoldCount) nobody could tell"
+                inconclusiveCount > 0
+                ? "no state was bad, and \(inconclusiveCount) were inconclusive"
                 : assumeMonotone
-                    ? "it holds in the end, and so everywhere if what is bad stays bad"
+                    ? "it holds at the end, and therefore everywhere if bad states stay bad"
                     : "it holds everywhere"
             try json
                 ? Output.line(
                     [
                         "break": .null, "exact": .bool(!assumeMonotone),
-                        "untold": .integer(Int64(untoldCount)),
+                        "untold": .integer(Int64(inconclusiveCount)),
                     ] as JSON)
                 : Output.line(text)
-            if untoldCount > 0 { throw ExitCode(125) }
+            if inconclusiveCount > 0 { throw ExitCode(125) }
         }
 
         private func print(_ found: SeenBreak) throws {
@@ -121,13 +122,13 @@
             for line in changes.lines(indented: "         ") { try Output.line(line) }
             if !found.inconclusive.isEmpty {
                 let list = found.inconclusive.map { "\($0)" }.joined(separator: " ")
-                try Output.line("nobody could tell of \(list): it may be one of them")
+                try Output.line("inconclusive: \(list); the first break may be one of them")
             }
             try Output.line(
                 Ink.dim(
                     found.isExact
-                        ? "every state up to it was looked at: \(found.looked)"
-                        : "\(found.looked) states were looked at: the first, if what is bad stays bad"
+                        ? "checked every state up to this entry: \(found.looked)"
+                        : "checked \(found.looked) states: the first break, if bad states stay bad"
                 ))
         }
     }

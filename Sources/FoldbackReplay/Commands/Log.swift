@@ -15,7 +15,7 @@
         @OptionGroup var log: LogArgument
         @OptionGroup var filter: EntryFilter
 
-        @Flag(help: "One JSON object a line.")
+        @Flag(help: "One JSON object for each entry.")
         var json = false
 
         func run() throws {
@@ -28,10 +28,10 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "tail",
-                abstract: "Prints a log's last entries, and goes on as it grows.",
+                abstract: "Prints a log's last entries, and continues while it grows.",
                 discussion: """
-                    A file of `export` does not grow: -f is for logs, and --until-caught-up exits with 1 where \
-                    something in the file is pending or accepted.
+                    A file of `export` does not grow. -f is only for logs, and --until-caught-up exits with 1 if \
+                    an intent in the file is pending or accepted.
 
                     Example: \(Tool.name) tail -f feed.log
                     """)
@@ -41,24 +41,24 @@
         @OptionGroup var filter: EntryFilter
 
         @Option(
-            name: .customShort("n"), help: "How many of the entries that are there and asked for.")
+            name: .customShort("n"), help: "The number of matching entries to print first.")
         var count: UInt64 = 10
 
         @Flag(
-            name: .shortAndLong, help: "Goes on with entries as they come, until it is interrupted."
+            name: .shortAndLong, help: "Continues with new entries until it is interrupted."
         )
         var follow = false
 
-        @Flag(help: "Goes on until nothing is pending or accepted.")
+        @Flag(help: "Continues until no intent is pending or accepted.")
         var untilCaughtUp = false
 
-        @Flag(help: "One JSON object a line.")
+        @Flag(help: "One JSON object for each entry.")
         var json = false
 
         func validate() throws {
             guard filter.state == nil || !(follow || untilCaughtUp) else {
                 throw ValidationError(
-                    "--state is that at the end of the log, and following it has none; leave one of them out"
+                    "--state means the state at the end of the log, and a log that is followed has no end; leave one of them out"
                 )
             }
         }
@@ -66,13 +66,13 @@
         func run() throws {
             guard !(follow && log.isFile) else {
                 throw ValidationError(
-                    "\(LogArgument.shown(log.path)) does not grow as a log does; -f is for logs")
+                    "\(LogArgument.shown(log.path)) is a file and does not grow; use -f with a log")
             }
             let reader = try log.reader()
             let printer = EntryPrinter(reader, try filter.predicate(in: reader), json)
             var next = try printer.printLast(count, of: try reader.lastSequence())
             guard !log.isFile else { return try untilCaughtUp ? requireCaughtUp(reader) : () }
-            // The status is folded from the log, and another one only behind another entry.
+            // The status needs a fold of the log, and it changes only with a new entry.
             var asked: LogSequence?
             while follow || untilCaughtUp {
                 if untilCaughtUp, asked != next {
@@ -89,18 +89,19 @@
     }
 
     extension Tail {
-        /// A file has come as far as it will.
+        /// Exits with 1 if an intent in the file is pending or accepted, because the file will not
+        /// change.
         private func requireCaughtUp(_ reader: LogReader) throws {
             let status = try reader.status()
             guard status.pendingCount + status.acceptedCount > 0 else { return }
             Output.note(
-                "\(LogArgument.shown(log.path)) does not grow as a log does: \(status.pendingCount) intents are pending, \(status.acceptedCount) accepted"
+                "\(LogArgument.shown(log.path)) is a file and does not grow: \(status.pendingCount) intents are pending, \(status.acceptedCount) accepted"
             )
             throw ExitCode(1)
         }
     }
 
-    /// Prints in bounded memory.
+    /// Prints entries in bounded memory.
     private struct EntryPrinter {
         let reader: LogReader
         let isWanted: (LogEntry<[UInt8]>) throws -> Bool
@@ -115,10 +116,10 @@
             self.json = json
         }
 
-        /// The last ones that are wanted, and what has come meanwhile.
+        /// Prints the last matching entries, and entries that were appended in the meantime.
         ///
-        /// They are counted going back as far again each time, so that the whole log is read only where it has to be, and
-        /// gaps of a file are soon left behind, however wide.
+        /// The search goes back in steps that double. It reads the whole log only if it must, and
+        /// it crosses wide gaps of a file quickly.
         func printLast(_ count: UInt64, of last: LogSequence) throws -> LogSequence {
             var start = last.value + 1
             var found: UInt64 = 0
@@ -132,7 +133,9 @@
             return try print(from: LogSequence(start), skipping: found - min(found, count))
         }
 
-        /// - Returns: where to go on.
+        /// Prints the matching entries from `start` on.
+        ///
+        /// - Returns: the sequence to continue at.
         @discardableResult
         func print(from start: LogSequence, skipping count: UInt64 = 0) throws -> LogSequence {
             var left = count
@@ -144,9 +147,9 @@
             }
         }
 
-        /// Gives what is wanted, piece by piece.
+        /// Calls `body` with the matching entries, piece by piece.
         ///
-        /// - Returns: behind what was read.
+        /// - Returns: the sequence after the last entry that was read.
         @discardableResult
         private func read(
             from start: LogSequence, upTo end: LogSequence?,
@@ -170,7 +173,7 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "status",
-                abstract: "Prints what a log is and holds; changes nothing.",
+                abstract: "Prints a log's replica, kind, counts and sizes; changes nothing.",
                 discussion: "Example: \(Tool.name) status feed.log --json")
         }
 
@@ -184,7 +187,7 @@
             guard !json else { return try Output.line(JSON.object(status.json)) }
             let rows: [(String, String)] = [
                 ("replica", "\(status.replica)"), ("kind", status.kind.rawValue),
-                ("entries", "\(status.sequence)"), ("through", "\(status.through)"),
+                ("last entry", "\(status.sequence)"), ("through", "\(status.through)"),
                 ("pending", "\(status.pendingCount)"), ("accepted", "\(status.acceptedCount)"),
                 ("rejected", "\(status.rejectedCount)"), ("next intent", "\(status.nextIntent)"),
                 ("bytes", "\(status.bytesOnDisk)"), ("checkpoint", "\(status.checkpoint)"),

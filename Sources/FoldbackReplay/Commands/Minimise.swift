@@ -13,14 +13,14 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "minimise",
-                abstract: "Finds the smallest history that still fails; changes nothing.",
+                abstract: "Finds a small history that still fails; changes nothing.",
                 discussion: """
-                    What fails is a history with a state that is not as expected, or one for which a command fails. The \
-                    command gets a history as `export --as ndjson` prints it, in a file whose path is in \
-                    $HISTORY, and exits with 0 where all is well, 125 where it cannot tell, and 1 to 124 where it \
-                    fails. What is printed is the smallest history for which it fails, or with --as test a Swift \
-                    Testing case of it. Exit code 1 where the whole log does not fail, 125 \
-                    where the command cannot tell of it.
+                    A history fails if one of its states does not meet the expectation, or if the command fails for it. The \
+                    command gets a history, as `export --as ndjson` prints it, in a file whose path is in \
+                    $HISTORY. It exits with 0 if the history is good, 125 if it cannot tell, and 1 to 124 if the \
+                    history fails. The output is the smallest failing history found, or with --as test a Swift \
+                    Testing case for it. Exit code 1 if the whole log does not fail, 125 if the command cannot \
+                    tell for the whole log.
 
                     Examples:
                       \(Tool.name) minimise feed.log --expect '/post/likes >= 0' --as test -o Tests/FeedTests
@@ -30,13 +30,13 @@
 
         @OptionGroup var log: LogArgument
 
-        @Option(help: "PLACE OP LITERAL, as for first-break.")
+        @Option(help: "An expectation PLACE OP LITERAL, as for first-break.")
         var expect: String?
 
         @Option(name: .customLong("run"), help: "A command, run by sh.")
         var command: String?
 
-        @Option(help: "How many histories are tried.")
+        @Option(help: "The maximum number of histories to try.")
         var tries: Int = 5_000
 
         @Option(name: .customLong("as"), help: "ndjson or test.")
@@ -45,20 +45,22 @@
         @Option(
             name: .shortAndLong,
             help:
-                "Where it goes: a file, by default standard output; for a test a directory, by default this."
+                "The file to write, by default standard output; for a test the directory, by default this one."
         )
         var output: String?
 
         @OptionGroup var projection: ProjectionOption
 
-        @Flag(help: "The same: a history is JSON lines.")
+        @Flag(help: "No effect: a history is always JSON lines.")
         var json = false
 
         func validate() throws {
             guard (expect == nil) != (command == nil) else {
                 throw ValidationError("give one of --expect and --run")
             }
-            guard tries >= 1 else { throw ValidationError("--tries is at least 1, not \(tries)") }
+            guard tries >= 1 else {
+                throw ValidationError("--tries must be at least 1, not \(tries)")
+            }
             _ = try expect.map { try StateExpectation(argument: $0) }
         }
 
@@ -77,7 +79,7 @@
             _ view: any ReplayedView, _ expectation: StateExpectation?
         ) async throws -> SmallHistory {
             let command = command ?? ""
-            // The first that is tried is the whole.
+            // The first history that is tried is the whole log.
             var ofWhole: StateCheck?
             let reader = try log.reader(seenBy: view)
             let file = try VanishingFile()
@@ -98,7 +100,7 @@
                 Output.note("the whole log does not fail")
                 throw ExitCode(1)
             }
-            Output.note("of the whole log the command cannot tell")
+            Output.note("the command cannot tell for the whole log")
             throw ExitCode(125)
         }
 

@@ -8,10 +8,11 @@
             CommandConfiguration(
                 commandName: "rerun",
                 abstract:
-                    "Folds a log under two versions of a projection, and compares; changes nothing.",
+                    "Compares a log under two versions of a projection; changes nothing.",
                 discussion: """
-                    The verdict comes first: fine, risky (something no longer applies, or neither version can \
-                    read an event), or impossible (the new one cannot read what the old one could). Exit code 1 unless it is fine and nothing differs.
+                    The verdict comes first: fine, risky (an event no longer applies, or neither version can read \
+                    an event), or impossible (the new version cannot read an event that the old version can). \
+                    Exit code 1 unless the verdict is fine and nothing differs.
 
                     Example: \(Tool.name) rerun feed.log
                     """)
@@ -19,15 +20,15 @@
 
         @OptionGroup var log: LogArgument
 
-        @Option(help: "Which of the tool's comparisons; its first by default.")
+        @Option(help: "The name of a comparison of this tool; the first by default.")
         var comparison: String?
 
-        @Option(help: "How many of the first entries with differences are printed.")
+        @Option(help: "The number of entries with differences to print, from the first on.")
         var first: UInt = 20
 
         @Flag(
             help:
-                "One JSON object for the verdict, one for each entry that brought differences, one for the end."
+                "One JSON object for the verdict, one for each entry that changed the difference, one for the end."
         )
         var json = false
 
@@ -38,7 +39,8 @@
                 throw ValidationError(
                     known.isEmpty
                         ? "this tool names no versions to compare"
-                        : "there are the comparisons \(known)")
+                        : "comparison \(self.comparison ?? "") does not exist; use one of: \(known)"
+                )
             }
             let rerun = try Progress.run("folding") {
                 try comparison.run(try log.reader(), Int(clamping: first))
@@ -65,7 +67,7 @@
                 case .impossible(let what, let sequence): "impossible: entry \(sequence): \(what)"
                 }
             return Ink.bold(verdict.visible)
-                + "\n\(entryCount) entries, \(divergenceCount) that brought differences"
+                + "\n\(entryCount) entries, \(divergenceCount) that changed the difference"
         }
 
         fileprivate var json: JSON {

@@ -9,11 +9,11 @@
             CommandConfiguration(
                 commandName: "step",
                 abstract:
-                    "Goes through a log entry by entry: the entry, what it changed, the overlay.",
+                    "Steps through a log: each entry, what it changed, and the overlay.",
                 discussion: """
-                    Keys, each followed by return: empty or n for the next entry, p for the one before, a number to \
-                    jump there, g for the first, e for the end, space for playing on, q to leave. Without a \
-                    terminal it takes the same from standard input.
+                    Press return after each key: n or nothing for the next entry, p for the previous entry, a number \
+                    to jump to that entry, g for the start, e for the end, space to play to the end, q to quit. \
+                    Without a terminal, the same keys are read from standard input.
 
                     Example: \(Tool.name) step feed.log
                     """)
@@ -21,7 +21,7 @@
 
         @OptionGroup var log: LogArgument
 
-        @Option(help: "The entry to begin at.")
+        @Option(help: "The sequence to start at; 0 is before the first entry.")
         var from: UInt64 = 0
 
         @OptionGroup var projection: ProjectionOption
@@ -31,7 +31,7 @@
 
         func validate() throws {
             guard log.path != "-" else {
-                throw ValidationError("standard input is for keys; give step a log or a file")
+                throw ValidationError("standard input is for keys; give a log or a file")
             }
         }
 
@@ -46,12 +46,12 @@
             try show(place, reader, view, of: last)
             while let line = readLine() {
                 var hint: String?
-                // A store may go on meanwhile.
+                // A store may have appended entries since the last key.
                 last = try reader.lastSequence().value
                 switch line.trimmingCharacters(in: .newlines) {
                 case "", "n":
                     let next = try next(place, reader)
-                    hint = next == nil ? "there is no entry behind \(last)" : nil
+                    hint = next == nil ? "entry \(last) is the last" : nil
                     place = next ?? place
                 case "p":
                     hint = place == 0 ? "there is nothing before the first entry" : nil
@@ -69,27 +69,28 @@
                 case "q": return
                 case let text:
                     guard let number = UInt64(text.trimmingCharacters(in: .whitespaces)) else {
-                        Output.note("n, p, g, e, space, q, or a number up to \(last)")
+                        Output.note("use n, p, g, e, space, q, or a number up to \(last)")
                         continue
                     }
                     guard number <= last else {
-                        Output.note("there is no entry \(number); the last is \(last)")
+                        Output.note("entry \(number) does not exist; the last is \(last)")
                         continue
                     }
                     place = number
                 }
                 try show(place, reader, view, of: last)
-                // Behind the screen, which would clear it.
+                // The screen comes first, because it would clear the hint.
                 if let hint { Output.note(hint) }
             }
         }
 
-        /// Of a file from which entries were taken out there are not all up to the last. Nil behind it.
+        /// Returns the next entry; nil after the last. A file may have gaps.
         private func next(_ place: UInt64, _ reader: LogReader) throws -> UInt64? {
             try reader.entries(from: LogSequence(place + 1), countMax: 1).first?.sequence.value
         }
 
-        /// Looks back in steps that double: a file may have wide gaps.
+        /// Returns the previous entry, or 0 if there is none. The search goes back in steps that
+        /// double, because a file may have wide gaps.
         private func previous(_ place: UInt64, _ reader: LogReader) throws -> UInt64 {
             var start = place
             while start > 1 {
@@ -101,7 +102,7 @@
             return 0
         }
 
-        /// Nil where there is none.
+        /// Returns the entry at a sequence; nil if there is none.
         private func entry(_ place: UInt64, _ reader: LogReader) throws -> LogEntry<[UInt8]>? {
             guard place > 0 else { return nil }
             let entry = try reader.entries(from: LogSequence(place), countMax: 1).first
@@ -129,7 +130,7 @@
                 object["entry"] = entry?.json
                 return try Output.line(JSON.object(object))
             }
-            // Clears the screen where there is one.
+            // Clears the screen of a terminal.
             if Output.isColoured { try Output.write("\u{1B}[2J\u{1B}[H") }
             try Output.line(title(place, entry, of: last))
             for line in changes.lines(indented: "         ") { try Output.line(line) }

@@ -3,7 +3,7 @@
     import Foldback
     import FoldbackHistory
 
-    /// An edit as it is given, with its event as JSON or text.
+    /// An edit as the user gives it, with the bytes of its event.
     enum RawEdit {
         case drop(LogSequence)
         case edit(IntentNumber, [UInt8])
@@ -12,7 +12,9 @@
         case reject(IntentNumber)
         case acknowledge(IntentNumber)
 
-        /// - Throws: where the bytes are no event.
+        /// Returns the edit with its event decoded.
+        ///
+        /// - Throws: if the bytes are not an event.
         func typed<Event>(by codec: any EventCodec<Event>) throws -> HistoryEdit<Event> {
             func event(_ bytes: [UInt8]) throws -> LoggedEvent<Event> {
                 do {
@@ -20,7 +22,7 @@
                     return try LoggedEvent(event, writtenBy: codec)
                 } catch {
                     throw ValidationError(
-                        "\(String(decoding: bytes, as: UTF8.self)) is no event: \(error)")
+                        "\(String(decoding: bytes, as: UTF8.self)) is not an event: \(error)")
                 }
             }
             switch self {
@@ -38,11 +40,11 @@
 
     struct SeenBranch {
         let leftOut: [LogSequence]
-        /// By the branch's numbers.
+        /// New intents, by their numbers in the branch.
         let inserted: [IntentNumber]
-        /// Intents that were there and have other numbers now.
+        /// Intents of the log that have other numbers in the branch.
         let renumbered: [(new: IntentNumber, old: IntentNumber)]
-        /// By the numbers that they had.
+        /// Intents that retry nothing in the branch, by their numbers in the log.
         let retryingNothing: [IntentNumber]
         let divergences: Divergences
         let end: SeenState
@@ -53,15 +55,15 @@
             CommandConfiguration(
                 commandName: "what-if",
                 abstract:
-                    "Says what would have been seen if something had gone otherwise; changes nothing.",
+                    "Shows how a hypothetical change would affect the states; changes nothing.",
                 discussion: """
-                    The branch is in memory, and compared with what happened entry by entry. Edits are made in \
-                    the order: --drop, --swap, --edit, --insert, --reject, --acknowledge. Exit code 1 where \
-                    anything is seen otherwise.
+                    The branch is in memory, and is compared with the log entry by entry. Edits are applied in this \
+                    order: --drop, --swap, --edit, --insert, --reject, --acknowledge. Exit code 1 if any state \
+                    differs.
 
-                    Intents have their numbers of the log. A new one has the branch's, where those behind it, and \
-                    swapped ones, have others; with --json, "inserted" and "end" have the branch's numbers, and \
-                    "renumbered" says what those were.
+                    Intents have the numbers of the log. A new intent has its number in the branch. In the branch, \
+                    swapped intents and intents after a new intent have other numbers. With --json, "inserted" and \
+                    "end" have the numbers of the branch, and "renumbered" maps them to the numbers of the log.
 
                     Example: \(Tool.name) what-if feed.log --reject 12 --edit '3={"op":"delete","key":"a"}'
                     """)
@@ -71,41 +73,41 @@
 
         @Option(
             help: ArgumentHelp(
-                "This entry was never there; with an intent go the answers to it, and what retries it retries nothing.",
+                "Drops this entry. With an intent, drops its answers; an intent that retries it then retries nothing.",
                 valueName: "sequence"))
         var drop: [UInt64] = []
 
         @Option(
             parsing: .upToNextOption,
             help: ArgumentHelp(
-                "These two entries came in the other order.", valueName: "sequence"))
+                "Swaps these two entries.", valueName: "sequence"))
         var swap: [UInt64] = []
 
-        @Option(help: ArgumentHelp("The intent had another event.", valueName: "intent=event"))
+        @Option(help: ArgumentHelp("Gives the intent another event.", valueName: "intent=event"))
         var edit: [String] = []
 
         @Option(
             help: ArgumentHelp(
-                "One more intent was recorded behind that entry.", valueName: "sequence=event"))
+                "Records one more intent after that entry.", valueName: "sequence=event"))
         var insert: [String] = []
 
-        @Option(help: ArgumentHelp("The server refused the intent.", valueName: "intent"))
+        @Option(help: ArgumentHelp("Lets the server reject the intent.", valueName: "intent"))
         var reject: [UInt64] = []
 
-        @Option(help: ArgumentHelp("The server acknowledged the intent.", valueName: "intent"))
+        @Option(help: ArgumentHelp("Lets the server acknowledge the intent.", valueName: "intent"))
         var acknowledge: [UInt64] = []
 
         @OptionGroup var projection: ProjectionOption
 
         @Option(
             help:
-                "How many of the last entries with differences are printed; 20 by default, as JSON all."
+                "The number of last entries with differences to print; by default 20, or all with --json."
         )
         var last: UInt?
 
         @Flag(
             help:
-                "One JSON object for each entry that brought differences, then one for the end."
+                "One JSON object for each entry that changed the difference, then one for the end."
         )
         var json = false
 
@@ -116,7 +118,7 @@
             guard
                 !(drop.isEmpty && swap.isEmpty && edit.isEmpty && insert.isEmpty && reject.isEmpty
                     && acknowledge.isEmpty)
-            else { throw ValidationError("say what should have gone otherwise") }
+            else { throw ValidationError("give at least one edit, such as --drop or --reject") }
             _ = try edits()
             try requireOne(of: edit.map { ("--edit \($0)", try Self.parts($0).0) })
             try requireOne(
@@ -124,13 +126,13 @@
                     + acknowledge.map { ("--acknowledge \($0)", $0) })
         }
 
-        /// Only the last would count.
+        /// Refuses two options about one intent, because only the last would have an effect.
         private func requireOne(of options: [(text: String, intent: UInt64)]) throws {
             var given: [UInt64: String] = [:]
             for (text, intent) in options {
                 if let other = given.updateValue(text, forKey: intent) {
                     throw ValidationError(
-                        "leave out \(other) or \(text): both are of intent \(intent)")
+                        "leave out \(other) or \(text): both are about intent \(intent)")
                 }
             }
         }
@@ -173,22 +175,23 @@
         private func print(_ branch: SeenBranch) throws {
             if !branch.leftOut.isEmpty {
                 let list = branch.leftOut.map { "\($0)" }.joined(separator: " ")
-                try Output.line("no longer possible, and left out: entries \(list)")
+                try Output.line("left out because they are no longer possible: entries \(list)")
             }
             for (number, reason) in branch.end.conflicted where branch.inserted.contains(number) {
                 try Output.line("inserted intent \(number) does not apply: \(reason)".visible)
             }
             for number in branch.retryingNothing {
-                try Output.line("intent \(number) retries nothing: what it retried is not rejected")
+                try Output.line(
+                    "intent \(number) retries nothing: the intent that it retried is not rejected")
             }
             if !branch.renumbered.isEmpty {
                 let note =
-                    "intents that were swapped, or are behind a new one, have other numbers, and so have ids made of them"
+                    "swapped intents, and intents after a new intent, have other numbers and ids"
                 try Output.line(Ink.dim(note))
             }
             let divergences = branch.divergences.entries
             guard !divergences.isEmpty else {
-                return try Output.line("nothing would have been seen otherwise")
+                return try Output.line("no state would have differed")
             }
             let shown = divergences.suffix(Int(clamping: last ?? 20))
             if shown.count < divergences.count {
@@ -218,7 +221,7 @@
 
     extension Divergence {
         func print() throws {
-            try Output.line(Ink.bold("behind entry \(sequence)"))
+            try Output.line(Ink.bold("after entry \(sequence)"))
             try printPlaces()
         }
 
@@ -226,17 +229,17 @@
             for line in view.lines(indented: "  view      ") { try Output.line(line) }
             for line in confirmed.lines(indented: "  confirmed ") { try Output.line(line) }
             for number in conflicts {
-                try Output.line("  intent \(number) is conflicted in one of the two")
+                try Output.line("  intent \(number) is conflicted in only one of the two folds")
             }
             for number in conflictsEnded {
-                try Output.line("  intent \(number) is no longer conflicted in one of the two")
+                try Output.line("  intent \(number) is no longer conflicted in only one of the two folds")
             }
         }
 
-        /// Of all that differs in the end.
+        /// Prints everything that differs at the end.
         func printAsEnd() throws {
-            guard !isNone else { return try Output.line(Ink.bold("in the end nothing differs")) }
-            try Output.line(Ink.bold("what differs in the end"))
+            guard !isNone else { return try Output.line(Ink.bold("nothing differs at the end")) }
+            try Output.line(Ink.bold("differences at the end"))
             try printPlaces()
         }
 

@@ -7,7 +7,7 @@
             CommandConfiguration(
                 commandName: "why",
                 abstract:
-                    "Says which entries made a value what it is, or what became of an intent.",
+                    "Prints the entries that changed a value, or the story of an intent.",
                 discussion: """
                     Examples:
                       \(Tool.name) why feed.log --key post
@@ -20,7 +20,7 @@
         @Option(help: "A document's key, or a name at the top of the state.")
         var key: String?
 
-        @Option(help: "A place in the state, as /post/likes.")
+        @Option(help: "A place in the state, such as /post/likes.")
         var place: String?
 
         @Option(help: "An intent's number.")
@@ -30,7 +30,8 @@
 
         @Option(
             help:
-                "How many of the last entries are printed, of a value; 50 by default, as JSON all.")
+                "For a value, the number of last entries to print; by default 50, or all with --json."
+        )
         var last: UInt?
 
         @Flag(help: "One JSON object for each entry.")
@@ -40,7 +41,7 @@
             guard [key != nil, place != nil, intent != nil].count(where: { $0 }) == 1 else {
                 throw ValidationError("give one of --key, --place and --intent")
             }
-            guard last != 0 else { throw ValidationError("--last is at least 1, not 0") }
+            guard last != 0 else { throw ValidationError("--last must be at least 1, not 0") }
         }
 
         func run() throws {
@@ -61,9 +62,9 @@
                 return
             }
             guard !causes.isEmpty else {
-                // Who gave a place as a key meant the place.
-                let hint = key?.hasPrefix("/") == true ? "; a place is given by --place" : ""
-                return try Output.line(("nothing ever was at \(place)" + hint).visible)
+                // A key that starts with a slash was probably meant as a place.
+                let hint = key?.hasPrefix("/") == true ? "; use --place for a place" : ""
+                return try Output.line(("there was never a value at \(place)" + hint).visible)
             }
             if shown.count < causes.count {
                 try Output.line(
@@ -94,13 +95,13 @@
                 }
                 for (number, old, new) in chapter.others {
                     try Output.line(
-                        "         intent \(number) came out differently: "
+                        "         intent \(number) changed its effect: "
                             + Ink.old(old.visible) + " \u{2192} " + Ink.new(new.visible))
                 }
             }
             if let attempt = story.attempt {
                 try Output.line(
-                    "sent: \(attempt.count) times, the last time \(attempt.startedAt.text)")
+                    "sending attempts: \(attempt.count), the last at \(attempt.startedAt.text)")
             }
             try Output.line(Ink.bold("intent \(story.number) is \(story.state.rawValue)"))
         }

@@ -1,7 +1,7 @@
 import Foldback
 
-/// An authority that is far away: each call waits on its way there and on its way back. Does nothing
-/// unless it is given times.
+/// An authority with network delay, for tests and previews: each call waits before it reaches
+/// another authority, and again before the answer returns. Without delays, it only forwards.
 public struct DelayedAuthority<Event: Sendable>: Authority {
     private let base: any Authority<Event>
     private let there: @Sendable () -> Duration
@@ -9,10 +9,10 @@ public struct DelayedAuthority<Event: Sendable>: Authority {
     private let sleep: @Sendable (Duration) async -> Void
 
     /// - Parameters:
-    ///   - base: who answers in the end.
-    ///   - there: how long a call takes to arrive; asked once for each.
-    ///   - back: how long its answer takes.
-    ///   - sleep: of ``SyncSources``.
+    ///   - base: the authority that answers.
+    ///   - there: returns the delay before a call arrives. Called once for each call.
+    ///   - back: returns the delay before its answer returns. Called once for each answer.
+    ///   - sleep: waits for a duration, as ``SyncSources/sleep`` does.
     public init(
         _ base: any Authority<Event>, there: @escaping @Sendable () -> Duration = { .zero },
         back: @escaping @Sendable () -> Duration = { .zero },
@@ -45,6 +45,6 @@ public struct DelayedAuthority<Event: Sendable>: Authority {
     private func wait(_ duration: Duration) async throws(AuthorityFailure) {
         guard duration > .zero else { return }
         await sleep(duration)
-        if Task.isCancelled { throw .unreachable(reason: "cancelled") }
+        if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
     }
 }

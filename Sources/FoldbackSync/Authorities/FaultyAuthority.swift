@@ -1,30 +1,31 @@
 import Foldback
 
-/// An authority behind a bad link, or with bad moments: each call may go wrong in one way. Does nothing
-/// unless it is given faults.
+/// An authority with faults, for tests: each call can fail in one way, as on a bad network. Without
+/// faults, it only forwards.
 ///
 /// ```swift
 /// let faulty = FaultyAuthority(authority) { call in plan.next(for: call) }
 /// ```
 public struct FaultyAuthority<Event: Sendable>: Authority {
-    /// One thing that goes wrong.
+    /// A fault of one call.
     public enum Fault: Hashable, Sendable {
         /// The call never arrives.
         case lostBefore
-        /// It arrives and is carried out; the answer is lost.
+        /// The call arrives and is carried out. The answer is lost.
         case lostAfter
-        /// It arrives twice; the second answer comes back.
+        /// The call arrives twice and is carried out twice. The second answer returns.
         case duplicated
-        /// It is carried out, and the answer tells of the first so many intents alone. Nothing goes wrong
-        /// with changes.
+        /// The call is carried out, but the answer has verdicts only for the first `answered`
+        /// intents. Calls of `changes` succeed.
         case partial(answered: Int)
-        /// It is not carried out; each intent is put off. Changes: ``unavailable(after:)``.
+        /// The call is not carried out, and each intent gets ``Verdict/later(after:reason:)``.
+        /// Calls of `changes` fail as with ``unavailable(after:)``.
         case later(after: Duration?)
         case unavailable(after: Duration?)
         case unauthenticated
     }
 
-    /// A call that could go wrong.
+    /// A call that can get a fault.
     public enum Call: Hashable, Sendable {
         case submit([IntentID])
         case changes(after: Position)
@@ -34,8 +35,8 @@ public struct FaultyAuthority<Event: Sendable>: Authority {
     private let fault: @Sendable (Call) -> Fault?
 
     /// - Parameters:
-    ///   - base: who answers where nothing goes wrong.
-    ///   - fault: asked once for each call; nil: nothing goes wrong.
+    ///   - base: the authority that answers.
+    ///   - fault: returns the fault of a call; nil for none. Called once for each call.
     public init(
         _ base: any Authority<Event>,
         fault: @escaping @Sendable (Call) -> Fault? = { _ in nil }
@@ -49,7 +50,7 @@ public struct FaultyAuthority<Event: Sendable>: Authority {
     ) async throws(AuthorityFailure) -> [IntentID: Verdict<Event>] {
         let fault = fault(.submit(intents.map(\.id)))
         if case .later(let after) = fault {
-            let later = Verdict<Event>.later(after: after, reason: "put off on purpose")
+            let later = Verdict<Event>.later(after: after, reason: "simulated fault: postponed")
             return Dictionary(uniqueKeysWithValues: intents.map { ($0.id, later) })
         }
         let verdicts = try await with(fault) { () throws(AuthorityFailure) in
@@ -72,13 +73,13 @@ public struct FaultyAuthority<Event: Sendable>: Authority {
         _ fault: Fault?, _ call: () async throws(AuthorityFailure) -> R
     ) async throws(AuthorityFailure) -> R {
         switch fault {
-        case .lostBefore: throw .unreachable(reason: "lost before it arrived, on purpose")
+        case .lostBefore: throw .unreachable(reason: "simulated fault: the call was lost")
         case .later(let after), .unavailable(let after):
-            throw .unavailable(after: after, reason: "overloaded on purpose")
-        case .unauthenticated: throw .unauthenticated(reason: "signed out on purpose")
+            throw .unavailable(after: after, reason: "simulated fault: overloaded")
+        case .unauthenticated: throw .unauthenticated(reason: "simulated fault: signed out")
         case .lostAfter:
             _ = try await call()
-            throw .unreachable(reason: "the answer was lost, on purpose")
+            throw .unreachable(reason: "simulated fault: the answer was lost")
         case .duplicated:
             _ = try await call()
             return try await call()

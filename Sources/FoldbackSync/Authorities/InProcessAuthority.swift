@@ -1,8 +1,9 @@
 import Foldback
 import Synchronization
 
-/// An authority without a network, for previews, tests and simulations: it decides by folding events
-/// with the projection's own code, and keeps A1 to A3.
+/// An authority without a network, for previews, tests and simulations.
+///
+/// It folds events with the projection's own code to decide on them, and keeps A1 to A3.
 ///
 /// ```swift
 /// let authority = InProcessAuthority(Likes.self)
@@ -10,15 +11,16 @@ import Synchronization
 /// let downlink = Downlink(store, from: authority, policy: .ordered)
 /// ```
 ///
-/// Many replicas may share one. An event that throws is refused; so is one that a closure of the app's
-/// refuses, and the closure may put other words in its place. All replicas see everything.
+/// Several replicas can share one authority, and all replicas see all events. The authority rejects
+/// an event if `apply` throws, or if the app's `ruling` closure rejects it. The closure can also
+/// replace the event. Calls may come from any task.
 public final class InProcessAuthority<P: Projection>: Authority {
     public typealias Event = P.Event
 
-    /// What the app says of an intent, before it is folded.
+    /// The app's decision on an intent, before the authority folds the event.
     public enum Ruling: Sendable {
         case accept
-        /// Accepts it in other words.
+        /// Accepts the intent, with this event in place of its own.
         case reword(P.Event)
         case reject(Rejection)
     }
@@ -41,28 +43,31 @@ public final class InProcessAuthority<P: Projection>: Authority {
     private let ruling: @Sendable (Submission<P.Event>, P) -> Ruling
 
     /// - Parameters:
-    ///   - projection: decides by its `apply`.
-    ///   - eventsPerPageMax: what ``changes(after:)`` brings at once; 1 or more.
-    ///   - ruling: is given the present state. Must not call the authority.
+    ///   - projection: the projection whose `apply` accepts or rejects events.
+    ///   - eventsPerPageMax: the largest number of events in a page of ``changes(after:)``; 1 or
+    ///     more.
+    ///   - ruling: decides on an intent, given the current state. It runs under a lock, so it must
+    ///     not call the authority.
     public init(
         _ projection: P.Type, eventsPerPageMax: Int = 256,
         ruling: @escaping @Sendable (Submission<P.Event>, P) -> Ruling = { _, _ in .accept }
     ) {
-        precondition(eventsPerPageMax >= 1, "pages of \(eventsPerPageMax) events")
+        precondition(
+            eventsPerPageMax >= 1, "eventsPerPageMax must be at least 1, not \(eventsPerPageMax)")
         self.eventsPerPageMax = eventsPerPageMax
         self.ruling = ruling
     }
 
-    /// The fold of all events, as every replica's confirmed state will be.
+    /// The fold of all events. A replica that has fetched everything has this confirmed state.
     public var state: P { books.withLock { $0.state } }
 
-    /// All confirmed events, by position.
+    /// All confirmed events, in order of position.
     public var events: [ConfirmedEvent<P.Event>] { books.withLock { $0.events } }
 
-    /// How many intents were decided on.
+    /// The number of intents with a verdict.
     public var decidedCount: Int { books.withLock { $0.decided.count } }
 
-    /// What was decided on an intent; nil where it never came.
+    /// Returns the verdict on an intent; nil if the intent never arrived.
     public func verdict(on intent: IntentID) -> Verdict<P.Event>? {
         books.withLock { $0.decided[intent]?.verdict }
     }
@@ -85,7 +90,7 @@ public final class InProcessAuthority<P: Projection>: Authority {
         after position: Position
     ) async throws(AuthorityFailure) -> Changes<P.Event> {
         books.withLock { books in
-            // Positions count from 1 without gaps here.
+            // This authority's positions count from 1 without gaps, so a position is an index.
             let start = Int(clamping: position.value)
             guard start < books.events.count else {
                 return Changes(events: [], through: max(position, books.position), hasMore: false)
@@ -103,7 +108,8 @@ public final class InProcessAuthority<P: Projection>: Authority {
             guard decided.bytes == bytes else {
                 return .rejected(
                     Rejection(
-                        code: "id-reused", message: "\(intent.id) came with another event before"))
+                        code: "id-reused",
+                        message: "intent \(intent.id) arrived earlier with a different event"))
             }
             return decided.verdict
         }

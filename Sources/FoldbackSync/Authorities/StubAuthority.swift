@@ -1,14 +1,14 @@
 import Foldback
 import Synchronization
 
-/// An authority with answers from a tin, which notes what it was asked: for tests of what an app does
-/// with them.
+/// An authority with canned answers, which records the requests: for tests of an app's reaction to
+/// answers.
 public final class StubAuthority<Event: Sendable>: Authority {
     /// An answer to one request.
     public enum Answer: Sendable {
-        /// Accepts all of it, without positions.
+        /// Accepts all intents, without positions.
         case accept
-        /// By number; what is not named here stays without a verdict.
+        /// Verdicts by intent number. Other intents get no verdict.
         case verdicts([IntentNumber: Verdict<Event>])
         case fail(AuthorityFailure)
     }
@@ -24,9 +24,9 @@ public final class StubAuthority<Event: Sendable>: Authority {
     private let rest: Answer
 
     /// - Parameters:
-    ///   - answers: to the first requests, in their order.
-    ///   - rest: to all others.
-    ///   - pages: of the downlink, in their order; then there is nothing new.
+    ///   - answers: the answers to the first requests, in order.
+    ///   - rest: the answer to all other requests.
+    ///   - pages: the first pages of ``changes(after:)``, in order. Later pages are empty.
     public init(
         _ answers: [Answer], rest: Answer = .accept, pages: [Changes<Event>] = []
     ) {
@@ -34,10 +34,10 @@ public final class StubAuthority<Event: Sendable>: Authority {
         self.rest = rest
     }
 
-    /// The requests that came, each with its intents.
+    /// The submitted requests, each with its intents.
     public var submitted: [[Submission<Event>]] { calls.withLock { $0.submitted } }
 
-    /// The positions behind which was asked for changes.
+    /// The positions of all calls of ``changes(after:)``.
     public var asked: [Position] { calls.withLock { $0.asked } }
 
     public func submit(

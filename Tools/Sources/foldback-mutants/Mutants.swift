@@ -32,14 +32,14 @@ private let meaning: [Mutant] = [
     Mutant(
         name: "a batch is applied in the order in which it came", rule: "F5", law: .p2,
         fault: .source(
-            "Foldback/Model/LogState.swift", "if isSorted { return news }",
-            "if isSorted || MUTANT { return news }")),
+            "Foldback/Model/LogState.swift", "if isSorted { return newEvents }",
+            "if isSorted || MUTANT { return newEvents }")),
     Mutant(
         name: "a position is applied twice", rule: "F6", law: .p7,
         fault: .source(
             "Foldback/Model/LogState.swift",
-            "let news = events.filter { $0.position > through }",
-            "let news = events.filter { $0.position > through || MUTANT }")),
+            "let newEvents = events.filter { $0.position > through }",
+            "let newEvents = events.filter { $0.position > through || MUTANT }")),
     Mutant(
         name: "a skipped event confirms nothing", rule: "F6", law: .p2,
         fault: .source(
@@ -51,9 +51,9 @@ private let meaning: [Mutant] = [
         name: "confirmed intents are applied again", rule: "F3", law: .p5,
         fault: .source(
             "Foldback/Model/LogState.swift",
-            "effects.fold.confirm = news.map { Folded(payload: $0.payload, context: $0.context) }",
+            "effects.fold.confirm = newEvents.map { Folded(payload: $0.payload, context: $0.context) }",
             """
-            effects.fold.confirm = news.map { Folded(payload: $0.payload, context: $0.context) }
+            effects.fold.confirm = newEvents.map { Folded(payload: $0.payload, context: $0.context) }
             if MUTANT { effects.fold.confirm += effects.fold.confirm }
             """)),
 ]
@@ -69,13 +69,13 @@ private let answers: [Mutant] = [
         name: "an acknowledgement overrides nothing", rule: "F7", law: .p2,
         fault: .source(
             "Foldback/Model/LogState+Decisions.swift", "case .rejected, .withdrawn: break\n",
-            "case .rejected, .withdrawn: if MUTANT { return .ignore(intent.verdict.state) }\n")),
+            "case .rejected, .withdrawn: if MUTANT { return .ignore(settled.verdict.state) }\n")),
     Mutant(
         name: "a rejection takes back what was accepted", rule: "F7", law: .p2,
         fault: .source(
             "Foldback/Model/LogState+Decisions.swift",
             "case .accepted, .settled: .ignore($0.state)\n",
-            "case .accepted: MUTANT ? .append(.rejected(number, rejection)) : .ignore($0.state)\n                case .settled: .ignore($0.state)\n"
+            "case .accepted: MUTANT ? .append(.changed(number, .rejected(rejection))) : .ignore($0.state)\n                case .settled: .ignore($0.state)\n"
         )),
     Mutant(
         name: "only the oldest can be answered", rule: "F8", law: .p8,
@@ -87,14 +87,15 @@ private let answers: [Mutant] = [
         name: "a rejection folds nothing again", rule: "F10", law: .p4,
         fault: .source(
             "Foldback/Projection/Fold.swift",
-            "case .from(let number): rebaseFrom = min(number, rebaseFrom ?? number)",
-            "case .from(let number): if !MUTANT { rebaseFrom = min(number, rebaseFrom ?? number) }")
+            "case .rollBack(let number): rebaseFrom = min(number, rebaseFrom ?? number)",
+            "case .rollBack(let number): if !MUTANT { rebaseFrom = min(number, rebaseFrom ?? number) }"
+        )
     ),
     Mutant(
         name: "a batch folds the overlay again from its end", rule: "F9", law: .p2,
         fault: .source(
-            "Foldback/Projection/Fold.swift", "case .all: rebaseFrom = 0",
-            "case .all: if !MUTANT { rebaseFrom = 0 }")),
+            "Foldback/Projection/Fold.swift", "case .rebase: rebaseFrom = 0",
+            "case .rebase: if !MUTANT { rebaseFrom = 0 }")),
     Mutant(
         name: "what was conflicted once is called so for ever", rule: "F9", law: .p2,
         fault: .source(
@@ -116,8 +117,9 @@ private let answers: [Mutant] = [
     Mutant(
         name: "confirm-only is folded", rule: "F13", law: .p2,
         fault: .source(
-            "Foldback/Model/Intent.swift", "package var isFolded: Bool { !recorded.isConfirmOnly }",
-            "package var isFolded: Bool { !recorded.isConfirmOnly || MUTANT }")),
+            "Foldback/Model/Intent.swift",
+            "package var isOptimistic: Bool { !recorded.isConfirmOnly }",
+            "package var isOptimistic: Bool { !recorded.isConfirmOnly || MUTANT }")),
     Mutant(
         name: "a double tap is recorded twice", rule: "F14", law: .p2,
         fault: .source(

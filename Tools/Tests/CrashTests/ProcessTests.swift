@@ -87,7 +87,7 @@ import Testing
 
     @Test func `verify answers with its exit code, and says what is wrong and where`() throws {
         let log = directory.log.path
-        try expectFailure([foldback, "verify", log], code: 3, saying: "there is no log at", log)
+        try expectFailure([foldback, "verify", log], code: 3, saying: "no log exists at", log)
         let shell = try ShellProcess(directory.log)
         shell.send(record, record, #"{"do":"reject","intent":1,"message":"no"}"#)
         #expect(shell.finish().status == 0)
@@ -114,8 +114,8 @@ import Testing
 
     @Test func `wrong use is 2, a log that cannot be used is 3, on one line`() throws {
         let log = directory.log.path
-        try expectFailure([foldback, "status", log], code: 3, saying: "there is no log at", log)
-        try expectFailure([foldback, "log", log], code: 3, saying: "there is no log at", log)
+        try expectFailure([foldback, "status", log], code: 3, saying: "no log exists at", log)
+        try expectFailure([foldback, "log", log], code: 3, saying: "no log exists at", log)
         try expectFailure([foldback, "fly"], code: 2, saying: "fly")
         try expectFailure([foldback, "shell"], code: 2, saying: "log")
         try expectFailure(

@@ -137,6 +137,6 @@ import Testing
         let command = "\(foldback) first-break '\(directory.log.path)' --run 'sleep 0.4'"
         let seen = try run(["script", "-q", "-e", "-c", command, "/dev/null"])
         #expect(seen.status == 0, "\(seen)")
-        #expect(seen.output.contains(#/looking at states: [1-7] of 7, \d+ s/#), "\(seen)")
+        #expect(seen.output.contains(#/checking states: [1-7] of 7, \d+ s/#), "\(seen)")
     }
 }

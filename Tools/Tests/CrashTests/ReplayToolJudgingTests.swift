@@ -34,7 +34,7 @@ import Testing
         try ReplayStory.makeLog(directory.log)
         let seen = try run(
             [foldback, "first-break", directory.log.path, "--run", "exit 125"] + options)
-        #expect(seen.status == 125 && seen.output.contains("of 7 nobody could tell"), "\(seen)")
+        #expect(seen.status == 125 && seen.output.contains("7 were inconclusive"), "\(seen)")
         // Bad behind the last entry; nobody can tell of the state before that.
         let check = directory.url.appending(path: "check.sh").path
         try """
@@ -47,7 +47,7 @@ import Testing
         let broken = try run(
             [foldback, "first-break", directory.log.path, "--run", "sh '\(check)'"] + options)
         #expect(broken.status == 1 && broken.output.contains("intent 4"), "\(broken)")
-        #expect(broken.output.contains("nobody could tell of 5: it may be"), "\(broken)")
+        #expect(broken.output.contains("inconclusive: 5; the first break may be"), "\(broken)")
     }
 
     @Test func `an insert that does not apply is said to, and that numbers behind it are others`()
@@ -57,8 +57,8 @@ import Testing
         let seen = try tool(
             "what-if", "--insert", #"1={"op":"delete","key":"z","require":"present"}"#)
         #expect(seen.output.contains("inserted intent 2 does not apply"), "\(seen)")
-        #expect(seen.output.contains("are behind a new one, have other numbers"), "\(seen)")
-        #expect(seen.status == 0 && seen.output.contains("nothing would have been seen otherwise"))
+        #expect(seen.output.contains("intents after a new intent, have other numbers"), "\(seen)")
+        #expect(seen.status == 0 && seen.output.contains("no state would have differed"))
     }
 
     @Test func `every command starts with the same signals`() throws {
@@ -169,10 +169,10 @@ import Testing
         let exact = try tool("first-break", "--expect", "/post/likes >= 0")
         #expect(found.status == 1 && found.output.contains("intent"), "\(found)")
         #expect(found.output.hasPrefix(exact.output.prefix { $0 != "\n" }), "\(found)")
-        #expect(found.output.contains("the first, if what is bad stays bad"), "\(found)")
+        #expect(found.output.contains("the first break, if bad states stay bad"), "\(found)")
         // It was bad in between, which halving cannot say of a log that ends well.
         let none = try tool("first-break", "--expect", "/post/likes < 1", "--assume-monotone")
-        #expect(none.status == 0 && none.output.hasPrefix("it holds in the end"), "\(none)")
+        #expect(none.status == 0 && none.output.hasPrefix("it holds at the end"), "\(none)")
         let line = try tool(
             "first-break", "--expect", "/post/likes < 1", "--assume-monotone", "--json")
         #expect(line.output == #"{"break":null,"exact":false,"untold":0}"# + "\n", "\(line)")
@@ -215,9 +215,9 @@ import Testing
         let log = directory.url.appending(path: "feed.log").path
         let seen = try run([feedReplay, "rerun", log])
         #expect(seen.status == 1, "\(seen)")
-        #expect(seen.output.hasPrefix("fine\n36 entries, 2 that brought differences\n"), "\(seen)")
+        #expect(seen.output.hasPrefix("fine\n36 entries, 2 that changed the difference\n"), "\(seen)")
         #expect(seen.output.contains("  view      + /posts/bo.2.0/isDeleted  false\n"), "\(seen)")
-        #expect(seen.output.contains("  intent 8 is conflicted in one of the two\n"), "\(seen)")
+        #expect(seen.output.contains("  intent 8 is conflicted in only one of the two folds\n"), "\(seen)")
         let json = try run([feedReplay, "rerun", log, "--json", "--comparison", "posts that stay"])
         let lines = try json.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
         #expect(lines.count == 4 && lines[0]["verdict"] == "fine", "\(json)")

@@ -103,7 +103,7 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: output.path))
         }
         let app = try run([feedReplay, "export", file.path, "--redact-key", "ann"])
-        #expect(app.status == 2 && app.errors.contains("for logs of documents"), "\(app)")
+        #expect(app.status == 2 && app.errors.contains("only for logs of documents"), "\(app)")
     }
 
     @Test func `keys stay apart, and a log that means something else is told`() throws {
@@ -112,14 +112,14 @@ import Testing
         #expect(keys.status == 0 && keys.errors == "--redact /key: 5\n", "\(keys)")
         try ReplayStory.makeLog(directory.log)
         for (rule, words) in [
-            ("/op", "behind entry 1 intent 1 is conflicted: the event cannot be read"),
-            ("/field", "in the end the view has another shape"),
+            ("/op", "after entry 1 intent 1 is conflicted: the event cannot be read"),
+            ("/field", "at the end the view has another shape"),
         ] {
             let seen = try run([foldback, "export", directory.log.path, "--redact", rule])
             #expect(seen.status == 0, "\(seen)")
             #expect(
                 seen.errors.contains(
-                    "the redacted log does not behave as the log does: Foldback.Documents: \(words)"
+                    "the redacted log behaves differently from the log: Foldback.Documents: \(words)"
                 ),
                 "\(seen)")
         }
@@ -173,7 +173,7 @@ import Testing
             try ReplayStory.write([own], to: file, codec: 130)
             let seen = try export("--keep", "/nothing")
             #expect(seen.status == 3 && seen.output.isEmpty, "\(seen)")
-            #expect(seen.errors.contains("of codec 130, version 1, is no JSON"), "\(seen)")
+            #expect(seen.errors.contains("(codec 130, version 1) is not JSON"), "\(seen)")
         }
     }
 }

@@ -25,7 +25,7 @@ import Testing
             (["--drop", "7"], "sequence 7 is not there yet; the last is 6"),
             (["--reject", "5"], "no intent 5 was ever recorded"),
             (["--reject", "1", "--acknowledge", "1"], "leave out --reject 1 or --acknowledge 1"),
-            (["--edit", event, "--edit", event], "both are of intent 1"),
+            (["--edit", event, "--edit", event], "both are about intent 1"),
         ]
         for (edits, words) in cases {
             let seen = try whatIf(edits)
@@ -54,12 +54,12 @@ import Testing
             let seen = try whatIf(edits)
             #expect(
                 seen.output.hasPrefix(
-                    "intent 3 retries nothing: what it retried is not rejected\nbehind entry "),
+                    "intent 3 retries nothing: the intent that it retried is not rejected\nafter entry "),
                 "\(seen)")
         }
         // The answer to an intent that is recorded behind it is no answer.
         let seen = try whatIf(["--swap", "3", "4"])
-        #expect(seen.output.hasPrefix("no longer possible, and left out: entries 4\n"), "\(seen)")
+        #expect(seen.output.hasPrefix("left out because they are no longer possible: entries 4\n"), "\(seen)")
     }
 
     @Test func `as JSON, numbers that the branch has come with those of the log`() throws {
