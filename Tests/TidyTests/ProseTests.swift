@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// Born from a review that counted what slows a reader: sentences with the structure of another
+/// language. The expression finds only the worst; the rest needs a reader.
+@Suite struct ProseTests {
+    /// May only fall from commit to commit.
+    private static let countMax = 164
+
+    private static let avoided =
+        #"\b(behind (it|them|the|a|an|which|each|every|what|that)|anew|but for|be it|dear"#
+        + #"|otherwise than|is no (?!longer)\w+|whoever|of whom)\b"#
+
+    /// Comments, articles, help texts and test names. Code has none of these words, so whole files
+    /// are searched.
+    private static func prose() throws -> [(path: String, text: String)] {
+        let folders = try ["Sources", "Tests", "Tools"].flatMap { folder in
+            try SourceTree.files(under: folder) { path in
+                let name = URL(filePath: path).lastPathComponent
+                return path.hasSuffix(".swift") || path.hasSuffix(".md") || path.hasSuffix(".sh")
+                    || path.contains("/Tools/") && !name.contains(".") && Self.isFile(path)
+            }
+        }
+        let readme = try String(
+            contentsOf: SourceTree.root.appending(path: "README.md"), encoding: .utf8)
+        return folders.filter { !$0.path.hasSuffix("ProseTests.swift") } + [("README.md", readme)]
+    }
+
+    private static func isFile(_ path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+            && !isDirectory.boolValue
+    }
+
+    @Test func `the prose is plain English`() throws {
+        let avoided = try NSRegularExpression(pattern: Self.avoided, options: .caseInsensitive)
+        var count = 0
+        var findings: [String] = []
+        for (path, text) in try Self.prose() {
+            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+                .enumerated()
+            {
+                let line = String(line)
+                let range = NSRange(line.startIndex..., in: line)
+                for match in avoided.matches(in: line, range: range) {
+                    count += 1
+                    let words = Range(match.range, in: line).map { line[$0] } ?? ""
+                    findings.append("\(path):\(index + 1): rewrite \"\(words)\"")
+                }
+            }
+        }
+        if count > Self.countMax {
+            Issue.record(
+                "\(count) of at most \(Self.countMax)\n\(findings.joined(separator: "\n"))")
+        }
+    }
+
+    @Test func `the README fits on two screens`() throws {
+        let readme = try String(
+            contentsOf: SourceTree.root.appending(path: "README.md"), encoding: .utf8)
+        #expect(readme.count <= 6_000)
+    }
+
+    /// Readers of the repository do not have the documents that the project was designed in.
+    @Test func `comments cite rules and articles instead of sections of other documents`() throws {
+        for source in try ["Sources", "Tests", "Tools"].flatMap(SourceTree.sources) {
+            for (index, line) in source.lines.enumerated()
+            where line.contains("//")
+                && (line.contains("of the design") || line.contains(/\bsections? \d/))
+            {
+                Issue.record(
+                    "\(source.path):\(index + 1): name a rule of Invariants, or an article")
+            }
+        }
+    }
+}
