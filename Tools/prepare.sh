@@ -1,4 +1,4 @@
-# What Tools/demo and Tools/test share; sourced by them.
+# Functions of the scripts in this folder; sourced by them.
 
 step() { printf '\n== %s\n' "$*"; }
 
@@ -22,15 +22,22 @@ need() {
     rm -f /tmp/foldback-apt.$$
 }
 
-# The lines of a build or test run that a person wants to see.
+# Prints the lines of a build or a test run that a person needs.
 show() {
     grep --line-buffered -avE "started\.$|passed after|^\[[0-9]+/[0-9]+\]|^Test Suite|Executed 0 tests|^↳ (Testing Library|Target Platform)|^Building|^Build complete|Planning build" || true
 }
 
-# Nothing but trouble.
+# Prints errors, and the end of a build.
 quiet() { grep --line-buffered -aE "error|warning: unre|Build complete" || true; }
 
 command -v swift >/dev/null 2>&1 || {
     echo "there is no swift on the PATH; install Swift 6.3 or later from swift.org/install" >&2
     exit 1
+}
+
+# build_release PRODUCT...: builds tools for release.
+build_release() {
+    for product in "$@"; do
+        swift build -c release --package-path Tools --product "$product" 2>&1 | quiet
+    done
 }

@@ -1,0 +1,37 @@
+# Proves the README's install lines; sourced by Tools/test.
+
+# check_install_lines: an app depends on this checkout by path, and on a clone of it by URL, with the
+# lines that the README shows, and runs the README's example.
+check_install_lines() {
+    local root="$PWD" work
+    work=$(mktemp -d)
+    git clone --quiet --bare "$root" "$work/Foldback.git"
+    git -C "$work/Foldback.git" update-ref refs/heads/main "$(git -C "$root" rev-parse HEAD)"
+    local by_path by_url
+    by_path=$(sed -n 's|^\(\.package(name: "Foldback", path: "\)[^"]*\(")\),.*|\1'"$root"'\2|p' README.md)
+    by_url=$(sed -n 's|^\(\.package(url: "\)[^"]*\(", branch: "main")\),.*|\1file://'"$work"'/Foldback.git\2|p' README.md)
+    [ -n "$by_path" ] && [ -n "$by_url" ] || {
+        echo "README.md: the install lines are not where this test looks for them" >&2
+        return 1
+    }
+    for line in "$by_path" "$by_url"; do
+        rm -rf "$work/App" && mkdir -p "$work/App/Sources/App"
+        printf '%s\n' '// swift-tools-version:6.2' 'import PackageDescription' \
+            'let package = Package(' \
+            '    name: "App", platforms: [.macOS(.v15)],' \
+            "    dependencies: [$line]," \
+            '    targets: [' \
+            '        .executableTarget(' \
+            '            name: "App",' \
+            '            dependencies: [.product(name: "Foldback", package: "Foldback")])' \
+            '    ])' >"$work/App/Package.swift"
+        {
+            awk '/^```swift/ { inside = 1; next } /^```/ { if (inside) exit } inside' README.md
+            echo 'try await like(in: URL(filePath: CommandLine.arguments[1]))'
+        } >"$work/App/Sources/App/main.swift"
+        echo "$line"
+        (cd "$work/App" && swift build 2>&1 | quiet && swift run --skip-build App "$work/likes.log")
+        rm -rf "$work/likes.log"
+    done
+    rm -rf "$work"
+}
