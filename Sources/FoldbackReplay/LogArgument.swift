@@ -4,7 +4,16 @@
     import FoldbackHistory
     import Foundation
 
-    /// The log's directory, or a file of `export` instead of a log.
+    /// The argument of a command that reads a log: the log's directory, or a file of `export`.
+    ///
+    /// ```swift
+    /// @OptionGroup var log: LogArgument
+    /// func run() throws {
+    ///     try Output.write("\(try log.reader().history().count) entries\n")
+    /// }
+    /// ```
+    ///
+    /// Use ``DirectoryArgument`` in a command that needs a log and cannot take a file.
     public struct LogArgument: ParsableArguments {
         @Argument(
             help: ArgumentHelp(
@@ -14,6 +23,7 @@
 
         public init() {}
 
+        /// The path as a directory. If the argument is a file, use ``reader()`` instead.
         public var directory: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
         /// A name for files that are made from the log.
@@ -30,7 +40,12 @@
 
         /// Returns a reader of the log or file. Entries of a file are in memory and keep their
         /// sequences.
-        func reader() throws -> LogReader {
+        ///
+        /// The reader changes neither (L9).
+        ///
+        /// - Throws: as `LogReader.init(at:)` for a log; ``StreamFailure`` if the file cannot be
+        ///   read or is not a file of `export`.
+        public func reader() throws -> LogReader {
             isFile ? try LogReader(try Self.history(at: path)) : try LogReader(at: directory)
         }
 

@@ -21,13 +21,15 @@
         var keep: [String] = []
 
         static let discussion = """
-            Redaction replaces a text by its pseudonym (the same text gets the same pseudonym), a number by 1, 0 or \
-            -1 according to its sign, and a Boolean by false. Every redaction also replaces rejection messages, \
-            values of info and once keys. With --redact and --redact-key, names stay: replicas, rejection codes, \
-            names of info and of members, and document keys. With --keep, pseudonyms replace them too. Two kinds \
-            of member names stay: those in a --keep, and all of them in events of an app, which could not be read \
-            without them (a dictionary's keys are such names). Times, numbers of intents and positions stay. An id \
-            made from a replica's name stays if that name stays. Events must be JSON.
+            Redaction replaces a text by its pseudonym (the same text gets the same pseudonym), a \
+            number by 1, 0 or -1 according to its sign, and a Boolean by false. Every redaction \
+            also replaces rejection messages, values of info and once keys. With --redact and \
+            --redact-key, names stay: replicas, rejection codes, names of info and of members, and \
+            document keys. With --keep, pseudonyms replace them too. Two kinds of member names \
+            stay: those in a --keep, and all of them in events of an app, which could not be read \
+            without them (a dictionary's keys are such names). Times, numbers of intents and \
+            positions stay. An id made from a replica's name stays if that name stays. Events must \
+            be JSON.
             """
 
         var isNeeded: Bool { !(redact.isEmpty && redactKey.isEmpty && keep.isEmpty) }

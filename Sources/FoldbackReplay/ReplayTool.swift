@@ -3,7 +3,8 @@
     import Foldback
     import Foundation
 
-    /// A command line for an app's logs: every command of `foldback`, with the app's own types.
+    /// A command line for an app's logs: the commands of every replay tool, with the app's own
+    /// types, and commands that the app adds.
     ///
     /// ```swift
     /// @main struct FeedReplay: ReplayTool {
@@ -19,7 +20,23 @@
         static var projections: [ReplayProjection] { get }
         /// The versions that `rerun` compares. None by default.
         static var reruns: [ReplayComparison] { get }
-        /// More commands, in addition to those of `foldback`. None by default.
+        /// The commands that only this tool has. None by default.
+        ///
+        /// List only additional commands; the commands of every tool (`log`, `at`, `why`, …) are
+        /// always there. For `feed-replay count LOG`, write this and list `Count.self`:
+        ///
+        /// ```swift
+        /// struct Count: ParsableCommand {
+        ///     @OptionGroup var log: LogArgument
+        ///
+        ///     func run() throws {
+        ///         try Output.write("\(try log.reader().history().count) entries\n")
+        ///     }
+        /// }
+        /// ```
+        ///
+        /// Throw `ExitCode(1)` if the answer is no. ``main()`` prints any other error as one line,
+        /// and chooses the exit code.
         static var commands: [any ParsableCommand.Type] { get }
         /// The tool's name in help and errors. The name of the executable file by default.
         static var name: String { get }
@@ -115,11 +132,12 @@
                 commandName: Tool.name,
                 abstract: "Shows what happened in a Foldback log, and why.",
                 discussion: """
-                    Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 the log or a file cannot be used, \
-                    125 inconclusive (first-break, minimise).
+                    Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 the log or a file \
+                    cannot be used, 125 inconclusive (first-break, minimise).
 
                     Example: \(Tool.name) why feed.log --key post
                     """,
+                // The commands of every tool. A command of one tool belongs in its `commands`.
                 subcommands: Tool.commands + [
                     Log<Tool>.self, Tail<Tool>.self, Status<Tool>.self, At<Tool>.self,
                     Diff<Tool>.self,

@@ -55,6 +55,7 @@
         private var text: String {
             """
             import Foldback
+            import FoldbackHistory
             import Foundation
             import \(Self.framework)
             \(module == "Foldback" ? "" : "\n@testable import \(module)\n")

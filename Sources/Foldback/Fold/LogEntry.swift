@@ -14,9 +14,10 @@ public struct LogEntry<Event: Sendable>: Sendable {
     public let replica: ReplicaID
     /// The `info` that was recorded with an intent; empty for other entries.
     public let info: [String: String]
+    /// What the entry says: the intent, answer or batch.
     public let content: Content
 
-    /// What the entry says.
+    /// The kinds of entries.
     public enum Content: Sendable {
         /// An intent was recorded. `once`: its once key. `retries`: the rejected intent that it
         /// retries (F14).
@@ -45,6 +46,7 @@ public struct LogEntry<Event: Sendable>: Sendable {
         self.content = content
     }
 
+    /// The entry that a record has.
     package init(_ record: Record) {
         sequence = record.stamp.sequence
         time = record.stamp.time
@@ -174,6 +176,12 @@ public struct ConfirmedEvent<Event: Sendable>: Sendable {
     /// The intent, of this or another replica, that caused the event; nil if there is none.
     public let origin: IntentID?
 
+    /// Creates an event of a batch.
+    ///
+    /// - Parameters:
+    ///   - position: the event's position at the authority, from 1 up.
+    ///   - event: the event as the authority confirms it.
+    ///   - origin: the intent that caused it; nil if there is none.
     public init(position: Position, event: Event, origin: IntentID? = nil) {
         self.position = position
         self.event = event

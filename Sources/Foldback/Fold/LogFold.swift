@@ -3,7 +3,9 @@
 /// An open store continues from the fold of the whole log. A past view is a fold that stops early
 /// (F11).
 package struct LogFold: Sendable {
+    /// The log's own state: intents, answers and positions.
     package var state: LogState
+    /// The folds of the projections whose state is a value.
     package var folds: [any AnyFold]
     /// The folds of the stored projections.
     package var rows: [RowFold]
@@ -111,8 +113,8 @@ package struct LogFold: Sendable {
         } catch {
             throw FoldbackError(error, at: storage.path, sequence: sequence)
         }
-        // A history with gaps lacks entries on purpose, so its numbers have gaps too. When it was made,
-        // each of its entries was decided on again without the missing entries.
+        // A history with gaps lacks entries on purpose, so its numbers have gaps too. When it was
+        // made, each of its entries was decided on again without the missing entries.
         if !storage.hasGaps, let reason = state.contradiction(in: record.entry) {
             throw .damaged(path: storage.path, sequence: sequence, reason: reason)
         }

@@ -17,7 +17,9 @@ public struct AdditionalProjection<Event: Sendable>: Sendable {
 /// The projections on a log, the store's own first.
 package struct ProjectionSet: Sendable {
     private let types: [any EventFold.Type]
+    /// The projections whose state is a value, before the first entry.
     package let folds: [any AnyFold]
+    /// The stored projections, before the first entry.
     package let rows: [RowFold]
     /// For each projection, its place in `folds` or `rows`.
     private let places: [Int]
@@ -32,7 +34,7 @@ package struct ProjectionSet: Sendable {
             for other in types[..<index] where other != type {
                 precondition(
                     other.identity.name != type.identity.name,
-                    "\(other) and \(type) have the same name \(type.identity.name); rename one of them"
+                    "\(other) and \(type) are both named \(type.identity.name); rename one of them"
                 )
             }
         }

@@ -1,7 +1,10 @@
 /// The log at one commit, as readers get it: one consistent value, replaced as a whole by the next.
 package struct PublishedState: Sendable {
+    /// The last entry that the state covers.
     package let sequence: LogSequence
+    /// The highest position that confirmed state covers.
     package let through: Position
+    /// The number that the next intent gets.
     package let nextNumber: IntentNumber
     package let overlay: Overlay
     package let acceptedCount: Int

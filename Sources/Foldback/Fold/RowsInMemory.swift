@@ -13,6 +13,7 @@ public struct RowsInMemory<Stored: StoredProjection>: Projection {
 
     private var rows = ConfirmedRows()
 
+    /// Creates the state before the first event: no rows.
     public init() {}
 
     public static var name: String { "\(Stored.name) in memory" }

@@ -50,7 +50,9 @@ public struct Verification: Sendable, Hashable {
 
     /// One problem in a log.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
+        /// The part of the log that has the problem.
         public let place: Place
+        /// The problem as text.
         public let what: String
 
         public var description: String { "\(place): \(what)" }

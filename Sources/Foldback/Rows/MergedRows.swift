@@ -22,7 +22,7 @@ final class MergedRows {
         return folded.chains.compactMap { key, chain in chain.visible.map { _ in key } }
     }
 
-    /// Returns the row's bytes; nil if there is no row.
+    /// Returns the row's bytes; nil if the row does not exist.
     func value(at key: KeyBytes) throws -> FoundRow? {
         if !isConfirmedOnly, !folded.chains.isEmpty, let row = folded.chains[key]?.visible {
             return row.bytes.map { .memory($0) }

@@ -8,7 +8,9 @@ public enum RowOrder: Sendable {
 
 /// A row with its key.
 public struct RowEntry<Key: RowKey, Row: Sendable>: Sendable {
+    /// The row's key in its table.
     public let key: Key
+    /// The row as the table's codec decoded it.
     public let row: Row
 }
 

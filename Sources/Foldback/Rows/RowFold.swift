@@ -28,8 +28,11 @@ package struct RowFold: Sendable {
     /// The format of the codec that reads the events.
     private var format = EventFormat.none
     private let apply: RowApply
+    /// The confirmed rows as the transaction being prepared leaves them.
     package private(set) var confirmed = ConfirmedRows()
+    /// The reads and writes of the overlay's intents.
     package private(set) var overlay = RowOverlay()
+    /// The confirmed events that could not be applied, oldest first (F9).
     package private(set) var faults: [Fault] = []
     /// The last entry that confirmed rows cover. It and the entries before it are not applied
     /// again.
@@ -41,12 +44,13 @@ package struct RowFold: Sendable {
     /// The reason why a row could not be read. If set, the changes since the last commit are
     /// invalid.
     package private(set) var failure: FoldbackError?
+    /// The faults since the last commit, the end of `faults`.
     private var newFaults: [Fault] = []
     /// Whether no intent of the overlay has been applied yet. The first ``rebaseView(over:)``
     /// applies all.
     private var isUnevaluated = true
     /// For each row that changes in this transaction, the row that readers saw before it; nil if
-    /// there is no watcher, or if such a row cannot be read.
+    /// no reader watches, or if such a row cannot be read.
     private var seen: [KeyBytes: VisibleRow]?
 
     /// Creates the fold before the first entry, with its own rows in memory.
@@ -230,7 +234,7 @@ package struct RowFold: Sendable {
     ///
     /// Call it once the view is up to date.
     ///
-    /// - Returns: nil if there is no watcher, or if one of the rows cannot be read.
+    /// - Returns: nil if no reader watches, or if one of the rows cannot be read.
     package func changes() -> [RowChangeBytes]? {
         guard let seen else { return nil }
         var changes: [RowChangeBytes] = []

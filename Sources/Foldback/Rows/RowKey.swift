@@ -38,6 +38,7 @@ public struct KeyEncoder: Sendable {
     /// the numbers of projection and table take a part of it.
     public static let bytesMax = 504
 
+    /// The bytes so far, the prefix included.
     package private(set) var bytes: [UInt8]
 
     package init(prefix: [UInt8] = []) {
@@ -75,6 +76,7 @@ public struct KeyEncoder: Sendable {
 /// Reads the keys that ``KeyEncoder`` wrote.
 public struct KeyDecoder: Sendable {
     private let bytes: [UInt8]
+    /// The place of the next byte to read.
     package private(set) var offset: Int
 
     package init(_ bytes: [UInt8], from offset: Int = 0) {

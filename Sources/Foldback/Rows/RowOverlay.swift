@@ -16,12 +16,12 @@
 /// ## When an intent becomes dirty
 ///
 /// 1. The value of a row changes at a place of its chain: a confirmed event changes the row, or a
-/// writer writes another value, begins or stops writing the row, or leaves. Then each reader after
-/// this place becomes dirty, up to and including the next writer. Later readers see the value of
-/// that writer, so they stay clean.
-/// 2. The intent read a range of keys, and a row in it changes below the intent.
+///    writer writes another value, begins or stops writing the row, or leaves. Then each reader
+///    after this place becomes dirty, up to and including the next writer. Later readers see the
+///    value of that writer, so they stay clean.
+/// 2. The intent read a range of keys, and a row in it changes at a lower place.
 /// 3. The event of the intent is replaced, or the intent is in the overlay again
-/// (``markDirty(_:)``).
+///    (``markDirty(_:)``).
 ///
 /// In case 1, the intent is applied again only if a row that it read has another value now. In
 /// cases 2 and 3, the intent is always applied again: values in a range are not kept, and equal
@@ -44,13 +44,15 @@
 ///
 /// Once all intents have been applied and nothing is dirty:
 /// - `evaluations` has exactly the intents of the overlay that are not confirm-only. Each
-///   evaluation is equal to the result of applying the intent now. The proof goes by number:
-///   `apply` depends only on the event, its context and the rows that it reads (F12). None of these
-///   has changed since the intent was applied, because any change makes the intent dirty.
+///   evaluation is equal to the result of applying the intent now. The proof is by induction on the
+///   number: `apply` depends only on the event, its context and the rows that it reads (F12). None
+///   of these has changed since the intent was applied, because a change makes the intent dirty.
 /// - The view of a row is ``RowChain/visible``, or the confirmed row if that is nil (F1).
 package struct RowOverlay: Sendable {
+    /// The chains of all rows that an intent of the overlay read or writes.
     package private(set) var chains = SortedMap<KeyBytes, RowChain>()
     private var evaluations = NumberMap<IntentNumber, RowEvaluation>()
+    /// The intents that do not apply to the rows below them, with the errors as text (F9).
     package private(set) var conflicted = NumberMap<IntentNumber, String>()
     /// The ranges of keys that intents have read. Few intents read any.
     private var ranges = NumberMap<IntentNumber, [KeySpan]>()
@@ -145,8 +147,7 @@ package struct RowOverlay: Sendable {
         replace(number, by: nil, noting: note)
     }
 
-    /// Replaces an intent's evaluation, its places in the chains, and marks the affected readers
-    /// dirty.
+    /// Replaces an intent's evaluation, updates the chains, and marks the affected readers dirty.
     private mutating func replace(
         _ number: IntentNumber, by new: RowEvaluation?,
         noting note: (KeyBytes, RowOverlay) -> Void

@@ -10,6 +10,7 @@
 ///
 /// A row has at most 16 MiB as bytes, a key at most ``KeyEncoder/bytesMax`` bytes.
 public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
+    /// The table's name, unique in its schema.
     public let name: String
     let codec: any ByteCodec<Row>
 
@@ -108,6 +109,7 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
 public struct RowIndex<Key: RowKey, Row: Sendable, IndexKey: RowKey>: RowSpace {
     /// The table whose rows the index has.
     public let table: RowTable<Key, Row>
+    /// The index's name, unique in its schema.
     public let name: String
     /// Whether two rows with the same index key are an error.
     public let isUnique: Bool

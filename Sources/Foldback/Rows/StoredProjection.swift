@@ -42,9 +42,9 @@ public protocol StoredProjection: EventFold {
     /// Applies one event to the rows: changes all rows that the event asks for, or none if it
     /// throws.
     ///
-    /// Must be a function of the event, its context and `rows` alone, on any machine and at any time
-    /// (F12). The same event over the same rows makes the same changes. The store may call it on any
-    /// thread.
+    /// Must be a function of the event, its context and `rows` alone, on any machine and at any
+    /// time (F12). The same event over the same rows makes the same changes. The store may call it
+    /// on any thread.
     ///
     /// - Throws: if the event does not apply to these rows. The changes that it made so far are
     ///   dropped, and the intent is conflicted or the confirmed event is a fault (F9).

@@ -13,7 +13,7 @@
 /// so `apply` may catch the error and continue.
 ///
 /// Foldback updates indexes with their table. In a table with indexes, a change to a row costs one
-/// read of this row, and one or two writes for each index whose key for the row changes.
+/// read of this row. Each index whose key for the row changes costs one or two writes.
 public struct TouchedRows {
     private let schema: StoredSchema
     private let below: any RowsBelow
@@ -77,7 +77,7 @@ public struct TouchedRows {
 
     /// Changes the row at `key`.
     ///
-    /// - Throws: `RowError.isAbsent` if there is no row; the errors of `body` and
+    /// - Throws: `RowError.isAbsent` if the row does not exist; the errors of `body` and
     ///   ``put(_:at:in:)``.
     public mutating func update<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>, _ body: (inout Row) throws -> Void
@@ -295,7 +295,7 @@ public struct TouchedRows {
 
 /// The rows to which an event is applied.
 package protocol RowsBelow {
-    /// Returns the row's bytes, or that there is no row.
+    /// Returns the row's bytes, or `.absent` if the row does not exist.
     func value(at key: KeyBytes) throws(FoldbackError) -> RowValue
     /// Returns the keys of the rows in `span`, in order.
     func keys(in span: KeySpan) throws(FoldbackError) -> [KeyBytes]

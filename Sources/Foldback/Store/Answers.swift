@@ -13,7 +13,9 @@
 ///
 /// Do not use it to wait for one intent: ``Receipt/settlement()`` does that.
 public struct Answers: AsyncSequence, Sendable {
+    /// One answer, with the entry that has it.
     public typealias Element = Answer
+    /// The error of reading the log.
     public typealias Failure = FoldbackError
 
     let core: StoreCore

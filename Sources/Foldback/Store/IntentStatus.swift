@@ -9,6 +9,7 @@
 public struct IntentStatus<Event: Sendable>: Sendable {
     let known: KnownIntent
 
+    /// The replica that recorded the intent, and its number.
     public var id: IntentID { known.recorded.id }
     /// The intent's state when the status was read.
     public var state: IntentState { known.state }

@@ -14,6 +14,7 @@ import FoldbackLMDB
 ///
 /// Do not use it for a log that is open: close the store first.
 public struct LogDirectory: Hashable, Sendable {
+    /// The directory's file URL.
     public let url: URL
 
     /// Names the directory. Nothing is read or written.

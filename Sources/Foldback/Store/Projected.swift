@@ -75,6 +75,7 @@ public struct Snapshot<P: Projection>: Sendable {
     private let published: PublishedState
     private let folded: FoldedState<P>
 
+    /// - Parameter index: the projection's place in the views of `published`.
     package init(_ published: PublishedState, _ index: Int) {
         self.published = published
         folded = published.folded(P.self, at: index)
@@ -130,6 +131,7 @@ extension PublishedState {
 
 /// An intent in the overlay: pending or accepted.
 public struct OverlayIntent<Event: Sendable>: Sendable {
+    /// The replica that recorded the intent, and its number.
     public let id: IntentID
     /// The event that the overlay folds: the server's replacement if there is one, else the
     /// recorded event (F3).

@@ -13,12 +13,12 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
 
     /// Calls `body` with the rows of one sequence, and returns its result.
     ///
-    /// The sequence is that of the last commit, or a later one. All reads in `body` see this sequence,
-    /// however long it runs, while the writer continues.
+    /// The sequence is that of the last commit, or a later one. All reads in `body` see this
+    /// sequence, however long it runs, while the writer continues.
     ///
-    /// Runs on the calling thread, and may block it on the disk. Keep `body` short, and do not record
-    /// in it. While it runs, the file cannot grow: a commit that needs more room waits for it, and
-    /// other reads wait for that commit. After 10 seconds the commit fails (L7, L8).
+    /// Runs on the calling thread, and may block it on the disk. Keep `body` short, and do not
+    /// record in it. While it runs, the file cannot grow: a commit that needs more room waits for
+    /// it, and other reads wait for that commit. After 10 seconds the commit fails (L7, L8).
     ///
     /// - Throws: the errors of `body`; `.closed`, `.damaged`, `.storage`. `.latched` if the last
     ///   commit failed and may be on the disk.

@@ -11,9 +11,10 @@
 /// The answer may come minutes or days later. After a restart, ``Store/receipt(for:)`` returns the
 /// receipt again. Do not use receipts to follow all answers: ``Store/answers(after:)`` does that.
 public struct Receipt: Sendable {
+    /// The replica that recorded the intent, and its number: the id under which it is sent (A1).
     public let id: IntentID
-    /// The sequence of the intent's entry. For a joined retry (F14), the entry that dismisses the
-    /// rejection.
+    /// The sequence of the intent's entry. If a retry joined another intent (F14), the sequence of
+    /// the entry that dismissed the rejection.
     public let sequence: LogSequence
     /// Whether no intent was recorded, because an intent with the same once key is in the overlay.
     /// This is the receipt of that intent (F14).

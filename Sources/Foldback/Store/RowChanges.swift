@@ -11,6 +11,7 @@
 ///
 /// Do not use it as a log of all changes: changes are merged if they are taken late.
 public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
+    /// The changes since the batch before.
     public typealias Element = RowChangeBatch<Key, Row>
 
     let core: StoreCore
@@ -104,6 +105,7 @@ public struct RowChangeBatch<Key: RowKey, Row: Sendable>: Sendable {
 
 /// A change to one row, as readers see it.
 public struct RowChange<Key: RowKey, Row: Sendable>: Sendable {
+    /// The row's key in its table.
     public let key: Key
     /// The row before the change; nil if there was none.
     public let old: Row?

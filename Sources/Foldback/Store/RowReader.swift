@@ -79,7 +79,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     }
 
     /// Calls `body` with a row's bytes as the table's codec wrote them, and returns its result; nil
-    /// if there is no row.
+    /// if the row does not exist.
     ///
     /// The bytes are valid only while `body` runs. The cost is that of ``get(_:in:)`` without
     /// decoding.

@@ -19,9 +19,9 @@ extension Store {
     /// - Returns: the entry's sequence, or the state that the intent already had.
     /// - Throws: `.unknownIntent` or `.invalidBatch`, and nothing changed; else as
     ///   ``record(_:force:confirmOnly:once:info:)``.
-    /// - Complexity: one write. A refold of the overlay after the intent if `replacement` is given, or if
-    ///   the intent was rejected or withdrawn. In an acknowledgement log, also a refold of the whole
-    ///   overlay unless the intent is its first.
+    /// - Complexity: one write. A refold of the overlay after the intent if `replacement` is given,
+    ///   or if the intent was rejected or withdrawn. In an acknowledgement log, also a refold of
+    ///   the whole overlay unless the intent is its first.
     @discardableResult
     public nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position? = nil, replacement: P.Event? = nil

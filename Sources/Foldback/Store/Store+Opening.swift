@@ -18,7 +18,7 @@ extension Store {
     /// - Parameters:
     ///   - directory: a directory for this log alone.
     ///   - projection: the store's own projection.
-    ///   - also: additional projections on the same log, see ``projected(_:)``. An intent is not
+    ///   - also: additional projections on the same log, see `projected(_:)`. An intent is not
     ///     recorded if one of them throws (F9).
     ///   - kind: the source that confirms. Fixed when the log is created (F2).
     ///   - durability: the losses that a return from `record` excludes (L2).
@@ -54,8 +54,8 @@ extension Store {
     /// Opens an existing log of any kind, or creates a log of kind `kind`.
     ///
     /// For tools. An app should pass the kind that its server needs:
-    /// ``open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:onCatchUp:)``, which is
-    /// the same in all else.
+    /// ``open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:onCatchUp:)``. That
+    /// method has the guarantees, the other parameters and the cost.
     ///
     /// - Throws: as that method, except `.kindDiffers`.
     public static func open(
@@ -71,8 +71,8 @@ extension Store {
 
     /// Returns a store without a file, for previews and app tests.
     ///
-    /// It has the rules, codec and errors of a store on disk. Its log ends with the store. Commands are
-    /// carried out on the thread of a caller. Checkpoints are written only by ``checkpoint()``.
+    /// It has the rules, codec and errors of a store on disk. Its log ends with the store. Commands
+    /// are carried out on the thread of a caller. Checkpoints are written only by ``checkpoint()``.
     ///
     /// - Parameters:
     ///   - projection: the store's own projection.

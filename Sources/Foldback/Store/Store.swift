@@ -20,7 +20,7 @@
 /// When a command returns, its entry is committed, and the view is at this entry or later (F15).
 /// Commands are carried out one after another, in the order in which they were queued. All members
 /// may be used from any task. Commands suspend, and do not block a thread of Swift's pool on the
-/// disk. Reading a view is O(1).
+/// disk. Reading a view is O(1). Reads that may block on the disk say so.
 ///
 /// The store shows views of a ``Projection``, and reads rows of a ``StoredProjection``. All else is
 /// the same for both.
@@ -30,6 +30,7 @@
 /// changes nothing (L9). Do not use it for large files: an event has at most 16 MiB, so keep a file
 /// beside the log and record its name.
 public final class Store<P: EventFold>: Sendable {
+    /// The app's type of events.
     public typealias Event = P.Event
 
     package let core: StoreCore
@@ -64,8 +65,7 @@ public final class Store<P: EventFold>: Sendable {
 
     /// The log's identity, counts and sizes at the last commit.
     ///
-    /// O(1), except for the file's size, which asks the file system. May be read when the store is
-    /// closed or latched.
+    /// O(1), from any task. May be read when the store is closed or latched.
     public var status: StoreStatus {
         StoreStatus(
             of: core.storage, core.writer.publishedState, checkpoint: core.checkpointer.newest,
@@ -86,8 +86,8 @@ public final class Store<P: EventFold>: Sendable {
     /// May be called from any task. Encodes on its own thread.
     ///
     /// - Throws: `.noCheckpoint`, `.closed`, `.usedAfterFork`, `.damaged`, `.latched`, `.storage`.
-    ///   `.outcomeUnknown` if a commit failed; after that, the store refuses writes until it is reopened
-    ///   (L6). The log's entries do not change.
+    ///   `.outcomeUnknown` if a commit failed; after that, the store refuses writes until it is
+    ///   reopened (L6). The log's entries do not change.
     /// - Complexity: O(n) in confirmed states and overlay. Nothing if no entry came since the
     ///   newest checkpoint.
     public func checkpoint() async throws(FoldbackError) {

@@ -18,7 +18,7 @@ public struct StoreStatus: Hashable, Sendable {
     public let rejectedCount: Int
     /// The number that the next intent gets.
     public let nextIntent: IntentNumber
-    /// The bytes that the log takes on disk.
+    /// The bytes of the file that are or were in use, as of the last write.
     public let bytesOnDisk: Int
     /// The duration so far of this process's oldest read; zero if there is none. While a long read
     /// runs, the file keeps growing (L8).

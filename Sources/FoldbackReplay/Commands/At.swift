@@ -62,8 +62,8 @@
                 commandName: "diff",
                 abstract: "Prints where two states differ; changes nothing.",
                 discussion: """
-                    A state is the view after a sequence, or `confirmed` or `view` at the end of the log. Exit code 1 \
-                    if they differ.
+                    A state is the view after a sequence, or `confirmed` or `view` at the end of \
+                    the log. Exit code 1 if they differ.
 
                     Example: \(Tool.name) diff feed.log confirmed view
                     """)

@@ -17,9 +17,9 @@
                 abstract:
                     "Writes a log as a file, a test or a bug report; changes nothing.",
                 discussion: """
-                    ndjson: a line for each entry, to standard output. test: a Swift Testing case and its \
-                    fixture, in the directory -o. bundle: one file for a bug report, which `import` also \
-                    takes.
+                    ndjson: a line for each entry, to standard output. test: a Swift Testing case \
+                    and its fixture, in the directory -o. bundle: one file for a bug report, which \
+                    `import` also takes.
 
                     \(RedactionOptions.discussion)
 
@@ -174,8 +174,8 @@
                 commandName: "import",
                 abstract: "Creates a log from a file of `export`.",
                 discussion: """
-                    The log must not exist yet, or must have no entries. It gets the same views, overlay, states \
-                    and numbers. New intents belong to another replica.
+                    The log must not exist yet, or must have no entries. It gets the same views, \
+                    overlay, states and numbers. New intents belong to another replica.
 
                     Example: \(Tool.name) import report.ndjson feed.log --dry-run
                     """)

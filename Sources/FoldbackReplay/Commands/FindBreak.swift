@@ -10,13 +10,14 @@
                 commandName: "first-break",
                 abstract: "Finds the first entry after which a condition no longer holds.",
                 discussion: """
-                    The condition is one of these: a comparison of a place with a JSON literal; a command; or a \
-                    check of this tool, by name. A command gets the state as JSON on standard input. As for git \
-                    bisect, it exits with 0 for good, 125 for "cannot tell" and 1 to 124 for bad. The codes 126 \
-                    and 127 mean that sh cannot run a command; they are errors. Every state is checked, starting \
-                    with the state before the first entry. With --assume-monotone few states are checked, and \
-                    the result is the first break only if bad states stay bad. Exit code 1 if there is a break, \
-                    125 if none was found and some states were inconclusive.
+                    The condition is one of these: a comparison of a place with a JSON literal; a \
+                    command; or a check of this tool, by name. A command gets the state as JSON on \
+                    standard input. As for git bisect, it exits with 0 for good, 125 for "cannot \
+                    tell" and 1 to 124 for bad. The codes 126 and 127 mean that sh cannot run a \
+                    command; they are errors. Every state is checked, starting with the state \
+                    before the first entry. With --assume-monotone few states are checked, and the \
+                    result is the first break only if bad states stay bad. Exit code 1 if there is \
+                    a break, 125 if none was found and some states were inconclusive.
 
                     Examples:
                       \(Tool.name) first-break feed.log --expect '/post/likes >= 0'

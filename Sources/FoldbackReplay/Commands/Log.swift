@@ -30,8 +30,8 @@
                 commandName: "tail",
                 abstract: "Prints a log's last entries, and continues while it grows.",
                 discussion: """
-                    A file of `export` does not grow. -f is only for logs, and --until-caught-up exits with 1 if \
-                    an intent in the file is pending or accepted.
+                    A file of `export` does not grow. -f is only for logs, and --until-caught-up \
+                    exits with 1 if an intent in the file is pending or accepted.
 
                     Example: \(Tool.name) tail -f feed.log
                     """)

@@ -15,11 +15,12 @@
                 commandName: "minimise",
                 abstract: "Finds a small history that still fails; changes nothing.",
                 discussion: """
-                    A history fails if one of its states does not meet the expectation, or if the command fails for it. The \
-                    command gets a history, as `export --as ndjson` prints it, in a file whose path is in \
-                    $HISTORY. It exits with 0 if the history is good, 125 if it cannot tell, and 1 to 124 if the \
-                    history fails. The output is the smallest failing history found, or with --as test a Swift \
-                    Testing case for it. Exit code 1 if the whole log does not fail, 125 if the command cannot \
+                    A history fails if one of its states does not meet the expectation, or if the \
+                    command fails for it. The command gets a history, as `export --as ndjson` \
+                    prints it, in a file whose path is in $HISTORY. It exits with 0 if the history \
+                    is good, 125 if it cannot tell, and 1 to 124 if the history fails. The output \
+                    is the smallest failing history found, or with --as test a Swift Testing case \
+                    for it. Exit code 1 if the whole log does not fail, 125 if the command cannot \
                     tell for the whole log.
 
                     Examples:

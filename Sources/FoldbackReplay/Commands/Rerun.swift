@@ -10,9 +10,10 @@
                 abstract:
                     "Compares a log under two versions of a projection; changes nothing.",
                 discussion: """
-                    The verdict comes first: fine, risky (an event no longer applies, or neither version can read \
-                    an event), or impossible (the new version cannot read an event that the old version can). \
-                    Exit code 1 unless the verdict is fine and nothing differs.
+                    The verdict comes first: fine, risky (an event no longer applies, or neither \
+                    version can read an event), or impossible (the new version cannot read an \
+                    event that the old version can). Exit code 1 unless the verdict is fine and \
+                    nothing differs.
 
                     Example: \(Tool.name) rerun feed.log
                     """)

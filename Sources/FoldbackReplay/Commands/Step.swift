@@ -11,9 +11,10 @@
                 abstract:
                     "Steps through a log: each entry, what it changed, and the overlay.",
                 discussion: """
-                    Press return after each key: n or nothing for the next entry, p for the previous entry, a number \
-                    to jump to that entry, g for the start, e for the end, space to play to the end, q to quit. \
-                    Without a terminal, the same keys are read from standard input.
+                    Press return after each key: n or nothing for the next entry, p for the \
+                    previous entry, a number to jump to that entry, g for the start, e for the \
+                    end, space to play to the end, q to quit. Without a terminal, the same keys \
+                    are read from standard input.
 
                     Example: \(Tool.name) step feed.log
                     """)

@@ -57,13 +57,14 @@
                 abstract:
                     "Shows how a hypothetical change would affect the states; changes nothing.",
                 discussion: """
-                    The branch is in memory, and is compared with the log entry by entry. Edits are applied in this \
-                    order: --drop, --swap, --edit, --insert, --reject, --acknowledge. Exit code 1 if any state \
-                    differs.
+                    The branch is in memory, and is compared with the log entry by entry. Edits \
+                    are applied in this order: --drop, --swap, --edit, --insert, --reject, \
+                    --acknowledge. Exit code 1 if any state differs.
 
-                    Intents have the numbers of the log. A new intent has its number in the branch. In the branch, \
-                    swapped intents and intents after a new intent have other numbers. With --json, "inserted" and \
-                    "end" have the numbers of the branch, and "renumbered" maps them to the numbers of the log.
+                    Intents have the numbers of the log. A new intent has its number in the \
+                    branch. In the branch, swapped intents and intents after a new intent have \
+                    other numbers. With --json, "inserted" and "end" have the numbers of the \
+                    branch, and "renumbered" maps them to the numbers of the log.
 
                     Example: \(Tool.name) what-if feed.log --reject 12 --edit '3={"op":"delete","key":"a"}'
                     """)
@@ -232,7 +233,8 @@
                 try Output.line("  intent \(number) is conflicted in only one of the two folds")
             }
             for number in conflictsEnded {
-                try Output.line("  intent \(number) is no longer conflicted in only one of the two folds")
+                try Output.line(
+                    "  intent \(number) is no longer conflicted in only one of the two folds")
             }
         }
 

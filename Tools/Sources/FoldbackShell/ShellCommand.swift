@@ -1,6 +1,9 @@
 import Foldback
 
-/// One line's fields, with the type that each must have.
+/// The fields of one line, or of an object in it. Each method returns a field with its type checked.
+///
+/// The methods throw `bad_request` with the field's name if the field has another type. They also
+/// throw it if the field is missing, unless it is optional.
 struct ShellCommand {
     private let fields: JSON.Object
 
@@ -36,11 +39,12 @@ struct ShellCommand {
         return N(value)
     }
 
+    /// Returns the field `intent`; 0 for a negative number.
     func intent() throws(ShellError) -> IntentNumber {
         guard let field = fields["intent"] else { throw missing("intent") }
         if let value = field.unsignedValue { return IntentNumber(value) }
         guard field.integerValue != nil else { throw wrong("intent", "a whole number") }
-        // None below 1 was ever recorded; 0 says so.
+        // Intents are numbered from 1. The store answers that intent 0 is unknown.
         return 0
     }
 
@@ -99,6 +103,6 @@ struct ShellCommand {
     }
 
     private func wrong(_ name: ExactString, _ wanted: String) -> ShellError {
-        ShellError(.badRequest, "\"\(name)\" should be \(wanted), not \(fields[name] ?? .null)")
+        ShellError(.badRequest, "\"\(name)\" must be \(wanted), not \(fields[name] ?? .null)")
     }
 }

@@ -1,7 +1,8 @@
 import Foldback
 
-/// An error as the shell answers it.
+/// An error in the form of the shell's error answers: a code for programs and a message for people.
 public struct ShellError: Error {
+    /// The error codes of the shell. Programs compare them, so they never change.
     public enum Code: String, Sendable {
         case badRequest = "bad_request"
         case inapplicable
@@ -22,12 +23,13 @@ public struct ShellError: Error {
         self.message = message
     }
 
+    /// Creates the shell's error for an error of the log.
     public init(_ error: FoldbackError) {
         let code: Code =
             switch error {
             case .inapplicable: .inapplicable
             case .unknownIntent: .unknownIntent
-            // No shell sends, but an app that did may have had the log before.
+            // The shell has no outbox. An app that opened the log before may have sent the intent.
             case .notPending, .mayHaveLeft: .notPending
             case .notRejected: .notRejected
             case .invalidBatch, .beyondEnd, .tooLarge, .notEncodable, .kindDiffers: .badRequest

@@ -1,24 +1,31 @@
 import Foldback
 import FoldbackHistory
 
-/// A scripted session over a log of documents: one JSON object in, one out.
+/// A scripted session on a log of documents: each line is a JSON object and gets one JSON object as
+/// its answer.
 ///
-/// Answers come after the commit of what they answer. A session never ends by itself: a bad line is
-/// answered with an error. The answers are the same, byte for byte, whatever keeps the documents.
+/// The answer to a command that writes comes after its commit (L2). A bad line gets an error
+/// answer, and the session continues. Answers do not depend, byte for byte, on whether documents
+/// are in memory or rows.
 public struct ShellSession<P: ShownDocuments>: Sendable {
     let store: Store<P>
 
+    /// - Parameter store: the session does not close it.
     public init(over store: Store<P>) { self.store = store }
 
-    /// The answer to one line.
+    /// Carries out the command in one line, and returns its answer.
+    ///
+    /// The answer has `"ok": true`, or `"ok": false` with the error.
+    ///
+    /// - Parameter line: one JSON object, without the newline.
     public func answer(to line: [UInt8]) async -> JSON {
         do {
             let json: JSON
             do { json = try JSON(parsing: line) } catch {
-                throw ShellError(.badRequest, "this is no JSON: \(error)")
+                throw ShellError(.badRequest, "the line is not JSON: \(error)")
             }
             guard let object = json.objectValue else {
-                throw ShellError(.badRequest, "a command is a JSON object, not \(json)")
+                throw ShellError(.badRequest, "a command must be a JSON object, not \(json)")
             }
             return try await answer(to: ShellCommand(object)).answered
         } catch let error as ShellError {
@@ -45,7 +52,10 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         case "rejections": ["intents": .of(store.rejections)]
         case "entries": try entries(command)
         case "status": status()
-        case let other: throw ShellError(.badRequest, "there is no command \"\(other)\"")
+        case let other:
+            throw ShellError(
+                .badRequest,
+                "command \"\(other)\" does not exist; foldback shell --help lists the commands")
         }
     }
 

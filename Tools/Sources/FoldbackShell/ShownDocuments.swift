@@ -1,29 +1,39 @@
 import Foldback
 
-/// Documents on a log, whatever keeps them: ``Documents`` in memory, ``StoredDocuments`` as rows.
+/// The documents of a log in memory (`Documents`) or as rows (`StoredDocuments`), with the same
+/// reading for both.
 public protocol ShownDocuments: EventFold where Event == DocumentEvent {
-    /// What is seen of the last commit.
+    /// Returns all documents and the overlay after the last commit.
+    ///
+    /// - Throws: an error of the rows, such as `.damaged`. Documents in memory do not throw.
     static func state(of store: Store<Self>) throws -> ShownState
 
-    /// One document of the view, nil where there is none, and the intents of the overlay that touch it.
+    /// Returns one document of the view, nil if it does not exist, and the intents of the overlay
+    /// that touch its key.
+    ///
+    /// - Throws: an error of the rows, such as `.damaged`. Documents in memory do not throw.
     static func document(
         _ key: ExactString, in store: Store<Self>
     ) throws -> (value: JSON?, overlay: [IntentNumber])
 
-    /// Confirmed events that could not be applied.
+    /// Returns the confirmed events that could not be applied (F9).
     static func faults(of store: Store<Self>) -> [Fault]
 }
 
-/// All documents at one sequence, and what is pending.
+/// All documents at one sequence, and the overlay.
 public struct ShownState: Sendable {
     public let sequence: LogSequence
     public let through: Position
+    /// The view: an object with each document under its key.
     public let documents: JSON
+    /// Confirmed state, in the same form.
     public let confirmed: JSON
     public let pending: [IntentNumber]
     public let accepted: [IntentNumber]
+    /// Intents that are pending or accepted, but left out of the view.
     public let conflicted: [IntentNumber]
 
+    /// Creates the state that a snapshot shows.
     public init(_ snapshot: Snapshot<Documents>) {
         sequence = snapshot.sequence
         through = snapshot.through

@@ -1,7 +1,7 @@
 import Foldback
 import FoldbackExamples
 
-/// The feed as it would be if nobody could delete a post: a change of rules, to be compared with what they are.
+/// The feed under a changed rule: posts cannot be deleted. `rerun` compares it with the feed.
 struct LastingFeed: Projection {
     var feed = Feed()
 
@@ -19,11 +19,11 @@ struct LastingFeed: Projection {
 }
 
 extension LastingFeed: CustomReflectable {
-    /// Shown as the feed is, so that the two can be compared place by place.
+    /// The feed's mirror, so that `rerun` compares the two place by place.
     var customMirror: Mirror { Mirror(reflecting: feed) }
 }
 
-/// How many posts each person has made, as rows.
+/// The number of posts by each author, as rows.
 enum PostsByAuthor: StoredProjection {
     static let counts = RowTable("posts by author", key: String.self, row: Int.self)
     static let schema = RowSchema(counts)

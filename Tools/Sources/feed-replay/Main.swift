@@ -1,7 +1,7 @@
 import FoldbackExamples
 import FoldbackReplay
 
-/// What an app's own replay tool is: here over the feed of the demo.
+/// An example of an app's own replay tool, over the feed of the demo.
 @main
 struct FeedReplay: ReplayTool {
     static let projections = [ReplayProjection(Feed.self), ReplayProjection(PostsByAuthor.self)]

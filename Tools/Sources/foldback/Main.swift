@@ -2,12 +2,28 @@ import ArgumentParser
 import Foldback
 import FoldbackReplay
 
-/// The commands of every replay tool over documents, and a shell to drive a log with.
+/// The tool `foldback`: the commands of every replay tool, over documents, and the commands listed
+/// here.
 @main
 struct FoldbackTool: ReplayTool {
     static let name = "foldback"
     static let projections = [ReplayProjection(Documents.self)]
-    static let commands: [any ParsableCommand.Type] = [Shell.self, Verify.self]
+
+    /// The commands that only `foldback` has. The commands of every replay tool, such as `log` and
+    /// `why`, are listed in `ReplayCommand` (Sources/FoldbackReplay/ReplayTool.swift).
+    ///
+    /// To add `foldback count LOG`:
+    /// 1. Add the file Count.swift to this folder, with `struct Count: ParsableCommand` as in the
+    ///    example of `ReplayTool.commands`. The command is named after the type, in lower case.
+    /// 2. Declare `@OptionGroup var log: LogArgument`, and read with `log.reader()`. The command
+    ///    then takes logs and files of `export`. Use `DirectoryArgument` if it needs a log.
+    /// 3. Print with `Output.write`. Throw errors, and throw `ExitCode(1)` if the answer is no:
+    ///    `ReplayTool.main` prints an error as one line, and chooses the exit code.
+    /// 4. Add `Count.self` to this list.
+    static let commands: [any ParsableCommand.Type] = [
+        Shell.self,
+        Verify.self,
+    ]
 }
 
 extension LogKind: @retroactive ExpressibleByArgument {}

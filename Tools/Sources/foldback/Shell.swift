@@ -6,10 +6,11 @@ import Foundation
 
 struct Shell: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A session over a log of documents: a JSON object a line in, one out.",
+        abstract: "Runs a session on a log of documents: one JSON object per line in and out.",
         discussion: """
-            The log is created if it is absent. Commands: record, acknowledge, reject, withdraw, \
-            dismiss, retry, confirm; view, get, intent, rejections, entries, status.
+            The command creates the log if it does not exist. Each line of input is a command, such \
+            as {"do":"view"}. Commands that write: record, acknowledge, reject, withdraw, dismiss, \
+            retry, confirm. Commands that read: view, get, intent, rejections, entries, status.
 
             Example:
               $ echo '{"do":"record","event":{"op":"set","key":"a","value":1}}' | foldback shell a.log
@@ -18,16 +19,16 @@ struct Shell: AsyncParsableCommand {
 
     @OptionGroup var log: DirectoryArgument
 
-    @Option(help: "The replica's name in a log that is created; a fresh UUID by default.")
+    @Option(help: "The name of a new log's replica; a fresh UUID by default.")
     var replica: String?
 
-    @Option(help: "Which source confirms; fixed when the log is created (default: downlink).")
+    @Option(help: "The source that confirms, which a new log keeps for good; downlink by default.")
     var confirmedBy: LogKind?
 
-    @Option(help: "What an answer promises: durable or relaxed.")
+    @Option(help: "Whether a power cut can undo the last commit: durable, no; relaxed, yes.")
     var durability = Durability.durable
 
-    @Option(help: "Where documents are kept meanwhile: memory or rows; the log does not remember.")
+    @Option(help: "Where this session keeps documents; the log does not store the choice.")
     var store = DocumentStore.memory
 
     func run() async throws {
@@ -40,7 +41,7 @@ struct Shell: AsyncParsableCommand {
     private func run<P: ShownDocuments>(_ documents: P.Type) async throws {
         let replica = try replica.map { name in
             guard let replica = ReplicaID(name) else {
-                throw ValidationError("a replica's name has 1 to 255 bytes")
+                throw ValidationError("a replica's name must have 1 to 255 bytes")
             }
             return replica
         }
@@ -68,19 +69,24 @@ struct Shell: AsyncParsableCommand {
     }
 }
 
-/// What keeps a session's documents.
+/// The place where a session keeps documents: in memory or as rows.
 enum DocumentStore: String, ExpressibleByArgument, CaseIterable {
     case memory
     case rows
 }
 
-/// Lines as bytes, for they need not be text. Reading blocks: the session has nothing else to do.
+/// Reads lines of standard input as bytes, because input need not be text.
+///
+/// Reading blocks the thread. The session has no other work until a line arrives.
 struct InputLines {
     private var piece = [UInt8](repeating: 0, count: 1 << 16)
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
 
+    /// Returns the next line without its newline; nil at the end of input.
+    ///
+    /// - Throws: `StreamFailure` if standard input cannot be read.
     mutating func next() throws -> [UInt8]? {
         var searched = start
         while true {
@@ -95,7 +101,8 @@ struct InputLines {
             buffer.removeSubrange(..<start)
             start = 0
             searched = buffer.count
-            // Whatever is there: Foundation's reading waits for as much as was asked for, or traps.
+            // `read` returns the bytes that have arrived. Foundation waits for the whole piece, or
+            // traps.
             let count = piece.withUnsafeMutableBytes {
                 read(STDIN_FILENO, $0.baseAddress, $0.count)
             }

@@ -8,18 +8,19 @@ import Foundation
 struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Checks a whole log: pages, entries, verdicts, checkpoints and rows; changes nothing.",
+            "Checks a whole log: pages, entries, verdicts, checkpoints, rows; changes nothing.",
         discussion: """
-            Every entry is folded from the first one on, and checkpoints and rows are compared with \
-            that; those of projections only where they are Documents. One line says each thing that is \
-            wrong, and where. Exit code 1 if there is one.
+            The command folds the log from its first entry, and compares checkpoints and rows with \
+            the result. It compares states and rows only of Documents, not of other projections. It \
+            prints one line for each thing that is wrong, with its place. The exit code is 1 if \
+            something is wrong.
 
             Example: foldback verify a.log
             """)
 
     @OptionGroup var log: DirectoryArgument
 
-    @Flag(help: "One JSON object for each thing that is wrong, then one for the whole.")
+    @Flag(help: "One JSON object for each thing that is wrong, then one for the whole log.")
     var json = false
 
     func run() throws {
@@ -28,7 +29,9 @@ struct Verify: ParsableCommand {
         if !verification.isSound { Foundation.exit(1) }
     }
 
-    /// A log that is too damaged to be looked at is a finding as well.
+    /// Returns the verification. Damage that keeps the log from opening is a finding as well.
+    ///
+    /// - Throws: errors that are not damage, such as a missing log.
     private func verification() throws -> Verification {
         do throws(FoldbackError) {
             let reader = try LogReader(at: log.directory)

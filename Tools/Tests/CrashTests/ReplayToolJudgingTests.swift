@@ -215,9 +215,12 @@ import Testing
         let log = directory.url.appending(path: "feed.log").path
         let seen = try run([feedReplay, "rerun", log])
         #expect(seen.status == 1, "\(seen)")
-        #expect(seen.output.hasPrefix("fine\n36 entries, 2 that changed the difference\n"), "\(seen)")
+        #expect(
+            seen.output.hasPrefix("fine\n36 entries, 2 that changed the difference\n"), "\(seen)")
         #expect(seen.output.contains("  view      + /posts/bo.2.0/isDeleted  false\n"), "\(seen)")
-        #expect(seen.output.contains("  intent 8 is conflicted in only one of the two folds\n"), "\(seen)")
+        #expect(
+            seen.output.contains("  intent 8 is conflicted in only one of the two folds\n"),
+            "\(seen)")
         let json = try run([feedReplay, "rerun", log, "--json", "--comparison", "posts that stay"])
         let lines = try json.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
         #expect(lines.count == 4 && lines[0]["verdict"] == "fine", "\(json)")

@@ -54,12 +54,15 @@ import Testing
             let seen = try whatIf(edits)
             #expect(
                 seen.output.hasPrefix(
-                    "intent 3 retries nothing: the intent that it retried is not rejected\nafter entry "),
+                    "intent 3 retries nothing: the intent that it retried is not rejected\nafter entry "
+                ),
                 "\(seen)")
         }
         // The answer to an intent that is recorded behind it is no answer.
         let seen = try whatIf(["--swap", "3", "4"])
-        #expect(seen.output.hasPrefix("left out because they are no longer possible: entries 4\n"), "\(seen)")
+        #expect(
+            seen.output.hasPrefix("left out because they are no longer possible: entries 4\n"),
+            "\(seen)")
     }
 
     @Test func `as JSON, numbers that the branch has come with those of the log`() throws {

@@ -1,8 +1,10 @@
 import FoldbackLMDB
 import Synchronization
 
-/// Writes checkpoints while the store goes on: encoded on a thread of its own from a published value,
-/// handed to the writer in bounded pieces that ride in whatever transaction comes next (L4).
+/// Writes checkpoints while the store carries out commands (L4).
+///
+/// It encodes a published state on its own thread, and queues the bytes in bounded pieces. The
+/// writer puts each piece into its next transaction.
 ///
 /// ```
 ///  published ─▶ due? ─▶ encode ─▶ piece, piece, … manifest ─▶ drop what is superseded
@@ -10,10 +12,10 @@ import Synchronization
 /// ```
 package final class Checkpointer: Sendable {
     private struct State {
-        /// The newest that this store's projections can use; 0 with none.
+        /// The newest checkpoint that this store's projections can use; 0 if there is none.
         var usable: LogSequence
         var usableBytes: Int
-        /// What was published when a checkpoint was begun, or failed, last.
+        /// The published sequence when the last checkpoint was begun, also if that failed.
         var lastSequence: LogSequence
         var lastRecordBytes: Int
         var running: Task<Result<Void, FoldbackError>, Never>?
@@ -25,7 +27,10 @@ package final class Checkpointer: Sendable {
     private let format: EventFormat
     private let state: Mutex<State>
 
-    /// - Parameter usable: the checkpoint that opening began at.
+    /// Watches the writer's publications, and begins a checkpoint when `policy` says that one is
+    /// due.
+    ///
+    /// - Parameter usable: the checkpoint at which opening began; 0 if there was none.
     package init(
         _ intake: CommandRunner, policy: CheckpointPolicy, format: EventFormat, usable: LogSequence
     ) {
@@ -36,19 +41,19 @@ package final class Checkpointer: Sendable {
             State(
                 usable: usable, usableBytes: intake.storage.checkpointBytes(at: usable),
                 lastSequence: usable, lastRecordBytes: 0, running: nil))
-        // The listener holds this object, and goes when the store is closed.
+        // The listener retains this object until the store is closed.
         _ = intake.writer.listeners.views { published in
             if let published { self.published(published) }
         }
     }
 
-    /// The newest checkpoint that this store's projections can use; 0 with none.
+    /// The newest checkpoint that this store's projections can use; 0 if there is none.
     package var newest: LogSequence { state.withLock { $0.usable } }
 
-    /// Why the last attempt came to nothing.
+    /// The error of the last attempt to write a checkpoint; nil if it succeeded.
     package var failure: FoldbackError? { state.withLock { $0.failure } }
 
-    /// Called by the writer behind each commit. O(1).
+    /// Begins a checkpoint if one is due. The writer calls it after each commit. O(1).
     private func published(_ published: PublishedState) {
         let isDue = state.withLock { state in
             let entries = published.sequence.value - state.lastSequence.value
@@ -61,7 +66,8 @@ package final class Checkpointer: Sendable {
         if isDue { _ = begin(published) }
     }
 
-    /// Writes a checkpoint of what is published now, and returns when it is as durable as the store is.
+    /// Writes a checkpoint of the published state, and returns when it is as durable as the store;
+    /// see ``Store/checkpoint()``.
     package func checkpoint() async throws(FoldbackError) {
         while true {
             if let running = state.withLock({ $0.running }) {
@@ -75,7 +81,7 @@ package final class Checkpointer: Sendable {
         }
     }
 
-    /// Nil where one is being written already.
+    /// Begins to write a checkpoint. Nil if one is being written, or if no entry is newer.
     private func begin(_ published: PublishedState) -> Task<Result<Void, FoldbackError>, Never>? {
         state.withLock { state in
             guard state.running == nil, published.sequence > state.usable else { return nil }
@@ -96,8 +102,9 @@ package final class Checkpointer: Sendable {
 
     private func written(_ published: PublishedState) async -> Result<Void, FoldbackError> {
         do throws(FoldbackError) {
-            // What an attempt that was cut off has left, and what other projections have at this sequence,
-            // which must not lend this one its manifest.
+            // Removes the rows of unfinished checkpoints, and a checkpoint of other projections at
+            // this sequence. The old manifest would make the new checkpoint count before it is
+            // complete.
             try await drop(unfinished() + [published.sequence])
             let rows = try await encoded(published)
             try requireSpace(for: rows.manifest.bytes)
@@ -125,7 +132,7 @@ package final class Checkpointer: Sendable {
         }
     }
 
-    /// A checkpoint is a convenience: it never takes the room that records need.
+    /// Throws `.noCheckpoint` if the checkpoint would take disk space that records need.
     private func requireSpace(for bytes: Int) throws(FoldbackError) {
         guard let free = Platform.freeBytes(at: intake.storage.path) else { return }
         guard free >= UInt64(2 * bytes + Limits.checkpointReserveBytes) else {
@@ -133,7 +140,8 @@ package final class Checkpointer: Sendable {
         }
     }
 
-    /// Rows without a manifest: their making was cut off, by the end of a process or by a failure.
+    /// Returns the checkpoints without a manifest. They were not completed, because the process
+    /// ended or a commit failed.
     private func unfinished() throws(FoldbackError) -> [LogSequence] {
         try intake.storage.checkpointSequences().filter { sequence in
             do throws(CheckpointRefusal) {
@@ -144,6 +152,7 @@ package final class Checkpointer: Sendable {
         }
     }
 
+    /// Removes checkpoints, in bounded pieces.
     private func drop(_ sequences: [LogSequence]) async throws(FoldbackError) {
         for sequence in sequences {
             var last: [CheckpointKey] = []
@@ -154,7 +163,8 @@ package final class Checkpointer: Sendable {
                 guard keys != last else {
                     throw .damaged(
                         path: intake.storage.path, sequence: nil,
-                        reason: "rows of the checkpoint at \(sequence) cannot be removed")
+                        reason: "rows of the checkpoint at \(sequence) cannot be removed"
+                    )
                 }
                 last = keys
                 try await submit(.removeCheckpointRows(keys), bytes: 0)

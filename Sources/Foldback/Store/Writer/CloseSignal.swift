@@ -1,9 +1,11 @@
 import Synchronization
 
-/// The moment when a store has let go of its log.
+/// A signal that a store has closed its log.
 final class CloseSignal: Sendable {
+    /// The waiting callers; nil once the log is closed.
     private let waiting = Mutex<[UnsafeContinuation<Void, Never>]?>([])
 
+    /// Resumes all callers of ``wait()``, now and later.
     func reach() {
         let waiting = waiting.withLock { waiting in
             defer { waiting = nil }
@@ -12,6 +14,7 @@ final class CloseSignal: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
+    /// Suspends until ``reach()`` was called.
     func wait() async {
         await withUnsafeContinuation { continuation in
             let isOver = waiting.withLock { waiting in

@@ -1,6 +1,6 @@
-/// The way to the writer: queues requests, and sees to it that they are carried out.
+/// Queues requests, and lets the writer carry them out.
 ///
-/// On disk a thread of the log's own writes (L3); in memory whoever comes first does.
+/// On disk, a dedicated thread calls the writer (L3). In memory, the thread of a caller does.
 package final class CommandRunner: Sendable {
     package let storage: any LogStorage
     package let writer: LogWriter
@@ -15,16 +15,19 @@ package final class CommandRunner: Sendable {
         queue = RequestQueue(path: storage.path)
     }
 
-    /// Carries out requests until the queue is closed and empty, then lets go of the log. Blocks.
+    /// Carries out requests until the queue is closed and empty, then closes the log. Blocks.
     func run() {
         while let requests = queue.next() { writer.commit(requests) }
         finish()
     }
 
-    /// Queues the work, waiting where the queue is full. Order of queueing is order in the log.
+    /// Queues the work, and waits for room if the queue is full. The order of queueing is the order
+    /// in the log.
     ///
-    /// Runs on the caller's actor up to its first wait: two tasks of one actor queue in the order in
-    /// which they start.
+    /// Runs on the caller's actor up to its first suspension. So two tasks of one actor queue in
+    /// the order in which they start.
+    ///
+    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, and nothing was queued.
     package nonisolated(nonsending) func submit(
         _ work: Request.Work, bytes: Int
     ) async throws(FoldbackError) -> Request {
@@ -40,9 +43,9 @@ package final class CommandRunner: Sendable {
         return request
     }
 
-    /// The same for many, in their order: they go into one transaction where there is room.
+    /// Queues several pieces of work in their order. They go into one transaction if there is room.
     ///
-    /// - Returns: those that were queued, and why the rest was not.
+    /// - Returns: the queued requests, and the error because of which the others were not queued.
     package nonisolated(nonsending) func submit(
         contentsOf works: [(work: Request.Work, bytes: Int)]
     ) async -> (queued: [Request], failure: FoldbackError?) {
@@ -75,9 +78,10 @@ package final class CommandRunner: Sendable {
         let admission = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 queue.wait(for: request, continuation)
-                // Whoever was writing may have gone before this one waited.
+                // The thread that carried out requests may have left before this request waited.
                 if !hasThread { drain() }
-                // Cancelled before it waited: nobody else would take it back.
+                // If the task was canceled before this request waited, `onCancel` did not remove
+                // it.
                 if Task.isCancelled { queue.cancel(request) }
             }
         } onCancel: {
@@ -86,8 +90,8 @@ package final class CommandRunner: Sendable {
         try admission.get()
     }
 
-    /// Writes what is queued unless somebody does, and lets go of the log behind the last of a closed
-    /// queue.
+    /// Carries out the queued requests, unless another thread does. Closes the log after the last
+    /// request of a closed queue.
     private func drain() {
         var isContinuing = false
         while true {
@@ -110,14 +114,16 @@ package final class CommandRunner: Sendable {
 
     // MARK: The end
 
-    /// Turns away what comes from now on; what is queued is carried out.
+    /// Refuses new requests from now on. Queued requests are carried out.
     func shut() {
         queue.close()
         if !hasThread { drain() }
     }
 
-    /// The same, and waits until the log is let go of. In the child of a fork it does nothing: the log is
-    /// the parent's, and its thread is not there.
+    /// Refuses new requests, and waits until the log is closed.
+    ///
+    /// Does nothing in the child of a fork: the log belongs to the parent, and its thread does not
+    /// exist in the child (L8).
     func close() async {
         do throws(FoldbackError) { try storage.requireUsable() } catch {
             if case .usedAfterFork = error { return }

@@ -1,10 +1,12 @@
 import Synchronization
 
-/// Who waits for something to happen in a log: readers of views, of answers, of one intent's answer.
+/// The listeners of a log: readers of views, watchers of rows, and tasks that wait for entries or
+/// answers.
 ///
-/// Whoever listens costs something at a commit; nobody else does. Called by the writer in the order
-/// of F15: views before callers are resumed, answers after.
+/// Only active listeners add cost to a commit. The writer calls this in the order of F15: views
+/// before it resumes the callers of commands, answers after that.
 package final class Listeners: Sendable {
+    /// The continuation of a task that waits.
     package typealias Woken = UnsafeContinuation<Void, Never>
 
     private struct State {
@@ -22,13 +24,17 @@ package final class Listeners: Sendable {
 
     // MARK: The writer
 
-    /// - Parameter changes: of rows, for each stored projection; nil where they are not known.
+    /// Hands a newly published state to the readers of views and the watchers of rows.
+    ///
+    /// - Parameter changes: the changes of rows, for each stored projection; nil if they are not
+    ///   known.
     package func notifyPublished(_ new: PublishedState, _ changes: [[RowChangeBytes]?]) {
         let (views, rows) = state.withLock { (Array($0.views.values), Array($0.rows.values)) }
         for listener in views { listener(new) }
         for watcher in rows { watcher.notifyPublished(new.sequence, changes) }
     }
 
+    /// Resumes the tasks that wait for the next commit, or for the answers of these intents.
     package func notifyAnswered(_ numbers: [IntentNumber]) {
         let woken = state.withLock { state in
             var woken = Array(state.sequences.values)
@@ -42,7 +48,7 @@ package final class Listeners: Sendable {
         for continuation in woken { continuation.resume() }
     }
 
-    /// The store is closed: views end, and who waits looks again.
+    /// Ends all views and watches, and resumes all waiting tasks, because the store is closed.
     package func close() {
         let (views, rows, woken) = state.withLock { state in
             state.isClosed = true
@@ -60,15 +66,17 @@ package final class Listeners: Sendable {
         for continuation in woken { continuation.resume() }
     }
 
-    /// Whether somebody wants to know which rows change.
+    /// Whether there is a watcher of rows.
     package var watchesRows: Bool { state.withLock { !$0.rows.isEmpty } }
 
+    /// Whether the store is closed.
     package var isClosed: Bool { state.withLock { $0.isClosed } }
 
     // MARK: Readers
 
-    /// Calls `listener` with each publication, and with nil at the end.
-    /// - Returns: what ``stopViews(_:)`` takes; nil if the store is closed.
+    /// Calls `listener` with each published state, and with nil when the store is closed.
+    ///
+    /// - Returns: the id for ``stopViews(_:)``; nil if the store is closed.
     package func views(_ listener: @escaping @Sendable (PublishedState?) -> Void) -> Int? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -78,7 +86,10 @@ package final class Listeners: Sendable {
         }
     }
 
-    /// Tells the watcher of each commit until ``stopRows(_:)``, or of the end.
+    /// Hands the watcher the changes of each commit, until ``stopRows(_:)`` or until the store is
+    /// closed.
+    ///
+    /// - Returns: the id for ``stopRows(_:)``; nil if the store is closed.
     package func rows(_ watcher: RowWatcher) -> Int? {
         let id = state.withLock { state -> Int? in
             guard !state.isClosed else { return nil }
@@ -90,24 +101,26 @@ package final class Listeners: Sendable {
         return id
     }
 
+    /// Removes a watcher of rows. Does nothing if it was removed before.
     package func stopRows(_ id: Int) {
         state.withLock { _ = $0.rows.removeValue(forKey: id) }
     }
 
+    /// Removes a reader of views. Does nothing if it was removed before.
     package func stopViews(_ id: Int) {
         state.withLock { _ = $0.views.removeValue(forKey: id) }
     }
 
-    /// What somebody waits for.
+    /// The event for which a task waits.
     package enum Topic: Sendable {
         case intent(IntentNumber)
         case nextCommit
     }
 
-    /// Suspends until the subject may have changed, the store is closed, or the task is cancelled.
+    /// Suspends until the subject may have changed, the store is closed, or the task is canceled.
     ///
-    /// - Parameter isStale: looked at after the place in the list has been taken, so that nothing that
-    ///   happens meanwhile is missed; false returns at once.
+    /// - Parameter isUnchanged: called after the task was added to the list, so that no change in
+    ///   between is missed. If it returns false, the wait ends at once.
     package func wait(for subject: Topic, whileUnchanged isUnchanged: @Sendable () -> Bool) async {
         let id = state.withLock { state in
             state.nextID += 1

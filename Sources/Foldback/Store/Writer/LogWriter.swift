@@ -1,14 +1,15 @@
 import Synchronization
 
-/// The one place that changes a log: it decides, writes, publishes and answers (F15, L3).
+/// The one place that changes a log. It decides on commands, writes entries, publishes views and
+/// delivers answers (F15, L3).
 ///
 /// ```
 ///  requests ─▶ decide each ─▶ one transaction ─▶ publish the view ─▶ resume callers ─▶ answers
 ///             (working state)     (storage)        (published)
 /// ```
 ///
-/// On disk a thread of its own calls ``commit(_:)``, for a commit flushes; in memory whoever comes
-/// first does.
+/// On disk, a dedicated thread calls ``commit(_:)``, because a commit waits for the disk. In
+/// memory, the thread of a caller does.
 package final class LogWriter: Sendable {
     private let storage: any LogStorage
     private let codec: any PayloadCodec
@@ -19,11 +20,13 @@ package final class LogWriter: Sendable {
     private let latch = Mutex<StorageFailure?>(nil)
     package let listeners = Listeners()
 
+    /// Applies the overlay's intents, and publishes the state of the log.
+    ///
     /// - Parameters:
-    ///   - fold: of the whole log.
-    ///   - attempts: of its pending intents.
-    /// - Throws: `.damaged` where a row cannot be read that a pending intent asks for; `.storage` where the
-    ///   file cannot.
+    ///   - fold: the whole log, folded.
+    ///   - attempts: the attempts of its pending intents.
+    /// - Throws: `.damaged` if a row that an intent of the overlay reads is damaged; `.storage` if
+    ///   the file cannot be read.
     package init(
         _ fold: LogFold, attempts: Attempts, on storage: any LogStorage, codec: any PayloadCodec,
         clock: @escaping @Sendable () -> Timestamp
@@ -40,25 +43,27 @@ package final class LogWriter: Sendable {
         self.working = Mutex(working)
     }
 
-    /// The last committed state; any thread, O(1).
+    /// The last committed state. O(1), from any thread.
     package var publishedState: PublishedState { publication.withLock { $0.current } }
 
-    /// What belongs to the rows of a commit that is being read.
+    /// Returns the state for a snapshot of the stored rows at `sequence`. O(1), from any thread.
     ///
-    /// Nil where commits have gone on meanwhile: a newer one is to be read.
+    /// - Returns: nil if the state is not kept any more, because there were newer commits, or if
+    ///   the commit failed.
     package func publishedState(at sequence: LogSequence) -> PublishedState? {
         publication.withLock { $0.publishedState(at: sequence) }
     }
 
-    /// Attempts of pending intents as the last commit left them; any thread, O(1).
+    /// The attempts of pending intents at the last commit. O(1), from any thread.
     package var attempts: Attempts { committedAttempts.withLock { $0 } }
 
     // MARK: One transaction
 
-    /// Carries out requests in their order, in one transaction.
+    /// Carries out requests in their order, in one transaction, and completes them.
     ///
-    /// Where that fails before anything can be on disk, it is as if it had not been tried, and the
-    /// requests are carried out one by one: the offender alone fails (L6).
+    /// If the transaction fails before anything can be on disk, it is taken back. Then each request
+    /// is carried out in its own transaction, so only the request that causes the failure fails
+    /// (L6).
     package func commit(_ requests: [Request]) {
         if let failure = latched {
             for request in requests { request.complete(.failure(.latched(failure))) }
@@ -84,18 +89,20 @@ package final class LogWriter: Sendable {
 
     private enum Written {
         case done([Result<RequestResult, FoldbackError>], answered: [IntentNumber])
-        /// The store is latched.
+        /// The outcome is unknown, and the store is latched.
         case failed([Result<RequestResult, FoldbackError>], StorageFailure)
         /// Nothing has changed.
         case rolledBack(FoldbackError)
     }
 
+    /// Decides on all requests, writes one transaction, and publishes the new state.
     private func write(_ requests: [Request], _ working: inout WorkingLog) -> Written {
         let before = working
         working.beginTransaction(isWatched: listeners.watchesRows)
         var results = requests.map { carryOut($0.work, in: &working) }
         if !working.batch.isEmpty {
-            // Everything is folded before the commit, so that the view follows it at once (F15).
+            // Folds everything before the commit, so that the view is published right after it
+            // (F15).
             let next = working.batch.records.isEmpty ? nil : working.makePublishedState()
             let changes = next == nil ? [] : working.fold.rows.map { $0.changes() }
             if next != nil { working.addRows() }
@@ -130,14 +137,16 @@ package final class LogWriter: Sendable {
             return .rolledBack(failure)
         }
         let answered = working.answered
-        // What the transaction held is in the log, and must not be kept until the next one.
+        // Releases the content of this transaction, which is in the log now.
         working.beginTransaction(isWatched: false)
         sync(requests, &results)
         return .done(results, answered: answered)
     }
 
-    /// Flushes where somebody asked for it. What was written is in the log; that it survives a power cut
-    /// is what a failure leaves open.
+    /// Flushes the file if a request asks for it.
+    ///
+    /// If that fails, everything is in the log, but may not survive a power cut. These requests get
+    /// `.outcomeUnknown`, and the store is latched (L6).
     private func sync(
         _ requests: [Request], _ results: inout [Result<RequestResult, FoldbackError>]
     ) {
@@ -153,11 +162,14 @@ package final class LogWriter: Sendable {
         }
     }
 
-    /// Why the store takes no more commands; nil while it does (L6).
+    /// The failure because of which the store refuses commands; nil if it accepts them (L6).
     package var latched: StorageFailure? { latch.withLock { $0 } }
 
-    /// What the callers of a failed transaction hear (L6): where the disk may have it, "unknown", with
-    /// the intent's id; decisions in the same transaction rest on it and are as unknown.
+    /// Returns the error for a request of a failed transaction that may be on disk: "unknown", with
+    /// the intent's number (L6).
+    ///
+    /// Refusals become unknown too, because they depend on the decisions before them in the same
+    /// transaction.
     private static func error(
         _ failure: StorageFailure, insteadOf result: Result<RequestResult, FoldbackError>
     ) -> FoldbackError {
@@ -234,12 +246,12 @@ package final class LogWriter: Sendable {
     }
 }
 
-/// What readers get, and what they may meet on the disk beside it.
+/// The published state, and the states before and after it that a reader can meet on disk.
 private struct Publication {
     var current: PublishedState
-    /// The one before: somebody may have begun to read it.
+    /// The state before `current`. A reader of rows may have begun to read it.
     private var previous: PublishedState?
-    /// Written and not yet published.
+    /// The state that is being written and is not published yet.
     var upcoming: PublishedState?
 
     init(current: PublishedState) { self.current = current }
@@ -256,7 +268,7 @@ private struct Publication {
 }
 
 extension Request.Work {
-    /// Whether the commit alone is not enough for it.
+    /// Returns whether the request needs a flush in addition to the commit.
     fileprivate func asksForSync(isRelaxed: Bool) -> Bool {
         switch self {
         case .sync: true

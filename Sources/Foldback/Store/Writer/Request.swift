@@ -1,18 +1,19 @@
 import Synchronization
 
-/// One command on its way to the log, and the place where its outcome is waited for.
+/// A command on its way to the log, with its outcome, for which callers can wait.
 package final class Request: Sendable {
+    /// The work that the writer does for a request.
     package enum Work: Sendable {
-        /// `isForced`: recorded even if `apply` throws (F9).
+        /// Carries out a command. `isForced`: an intent is recorded even if `apply` throws (F9).
         case command(Command, isForced: Bool)
-        /// Makes everything written so far durable.
+        /// Makes everything that was written so far durable.
         case sync
-        /// Writes attempts of those intents that are pending still. `flushes`: what came before, and the
-        /// intents themselves, survive a power cut then (L2).
+        /// Records attempts of the intents that are still pending. `flushes`: everything before it,
+        /// the intents included, then survives a power cut (L2).
         case recordAttempts([IntentNumber: Attempt], flushes: Bool)
         /// Writes a piece of a checkpoint (L4).
         case writeCheckpointRow(CheckpointRow)
-        /// Removes what is left of one that is no longer needed.
+        /// Removes pieces of a checkpoint that is no longer needed.
         case removeCheckpointRows([CheckpointKey])
     }
 
@@ -20,7 +21,7 @@ package final class Request: Sendable {
 
     private enum State {
         case open
-        /// By one caller, as almost always, and others.
+        /// One caller waits, as is usual, or several do.
         case awaited(Waiting, others: [Waiting])
         case done(Result<RequestResult, FoldbackError>)
 
@@ -31,6 +32,7 @@ package final class Request: Sendable {
     }
 
     package let work: Work
+    /// The approximate bytes that the work writes, for the limits of queue and transaction.
     package let bytes: Int
     private let state = Mutex(State.open)
 
@@ -39,6 +41,7 @@ package final class Request: Sendable {
         self.bytes = bytes
     }
 
+    /// Sets the outcome, and resumes the waiting callers. Traps if it was set before.
     package func complete(_ result: Result<RequestResult, FoldbackError>) {
         let before = state.withLock { state in
             defer { state = .done(result) }
@@ -53,7 +56,8 @@ package final class Request: Sendable {
         }
     }
 
-    /// The true outcome; a cancelled caller waits for it as well, for the command is on its way (L3).
+    /// Returns the true outcome, and waits for it. A canceled caller waits too, because the command
+    /// is carried out anyway (L3).
     package nonisolated(nonsending) func outcome() async throws(FoldbackError) -> RequestResult {
         if let result = state.withLock({ $0.result }) { return try result.get() }
         let result = await withUnsafeContinuation { continuation in
@@ -72,17 +76,18 @@ package final class Request: Sendable {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request that was carried out.
 package enum RequestResult: Sendable {
     case recorded(IntentID, LogSequence)
-    /// The intent with the same once key, and its own entry (F14).
+    /// The intent with the same once key, and its entry, or the entry that dismissed the retried
+    /// rejection (F14).
     case joined(IntentID, LogSequence)
     case appended(LogSequence)
     case ignored(IntentState)
     case confirmed(LogSequence, through: Position)
     case batchIgnored(through: Position)
     case synced
-    /// Attempts of these intents were written; the others are pending no longer.
+    /// The attempts of these intents were recorded. The other intents are no longer pending.
     case attempted([IntentNumber])
     case checkpointsChanged
 }

@@ -1,13 +1,17 @@
 import FoldbackLMDB
 
-/// The bounded queue between callers and the one place that writes (L3).
+/// The bounded queue between callers and the writer (L3).
 ///
-/// A request is *queued* once there is room for it, and from then on its caller gets the true outcome.
-/// Before that it waits in order of arrival, and may be cancelled. Whatever has been queued while one
-/// transaction is being committed goes into the next (group commit); there is no timer.
+/// A request is *queued* once there is room for it. From then on, its caller gets the true outcome.
+/// Before that, it waits in order of arrival, and can be canceled.
+///
+/// Requests that were queued during a commit go into the next transaction (group commit). The queue
+/// has no timer.
 package final class RequestQueue: Sendable {
+    /// The continuation of a caller that waits for room in the queue.
     package typealias Admitted = UnsafeContinuation<Result<Void, FoldbackError>, Never>
 
+    /// The result of offering a request.
     package enum Admission: Sendable { case queued, full, closed }
 
     private struct State {
@@ -15,7 +19,7 @@ package final class RequestQueue: Sendable {
         var queuedBytes = 0
         var waiting: [(request: Request, continuation: Admitted)] = []
         var isClosed = false
-        /// Somebody takes requests out, or is about to.
+        /// Whether a thread carries out requests now (stores without a writer thread).
         var isDraining = false
 
         var isFull: Bool {
@@ -35,7 +39,7 @@ package final class RequestQueue: Sendable {
 
     // MARK: Callers
 
-    /// Queues the request if there is room and nobody waits already.
+    /// Queues the request if there is room and no other caller waits.
     package func offer(_ request: Request) -> Admission {
         let (admission, wakes) = monitor.withLock { state -> (Admission, Bool) in
             if state.isClosed { return (.closed, false) }
@@ -47,8 +51,9 @@ package final class RequestQueue: Sendable {
         return admission
     }
 
-    /// Queues as many of the requests as there is room for, in their order and at once.
-    /// - Returns: how many; nil where the queue is closed.
+    /// Queues the first of the requests, as many as there is room for, in one step.
+    ///
+    /// - Returns: their number; nil if the queue is closed.
     package func offer(contentsOf requests: [Request]) -> Int? {
         let (count, wakes) = monitor.withLock { state -> (Int?, Bool) in
             if state.isClosed { return (nil, false) }
@@ -64,7 +69,7 @@ package final class RequestQueue: Sendable {
         return count
     }
 
-    /// Queues the request as soon as there is room.
+    /// Queues the request as soon as there is room, and then resumes the caller.
     package func wait(for request: Request, _ continuation: Admitted) {
         let isClosed = monitor.withLock { state in
             if !state.isClosed { state.waiting.append((request, continuation)) }
@@ -73,7 +78,8 @@ package final class RequestQueue: Sendable {
         if isClosed { continuation.resume(returning: .failure(closed)) } else { monitor.wakeAll() }
     }
 
-    /// Takes back a request that is not queued yet; does nothing if it is.
+    /// Removes a request that still waits for room, and resumes its caller with `.cancelled`. Does
+    /// nothing if the request is queued.
     package func cancel(_ request: Request) {
         let continuation = monitor.withLock { state -> Admitted? in
             guard let place = state.waiting.firstIndex(where: { $0.request === request }) else {
@@ -84,7 +90,8 @@ package final class RequestQueue: Sendable {
         continuation?.resume(returning: .failure(.cancelled))
     }
 
-    /// Nothing is queued any more; what is queued is carried out, who waits is turned away.
+    /// Closes the queue: refuses new requests, and resumes the waiting callers with `.closed`.
+    /// Queued requests are still carried out.
     package func close() {
         let turnedAway = monitor.withLock { state in
             state.isClosed = true
@@ -97,7 +104,8 @@ package final class RequestQueue: Sendable {
 
     // MARK: The writer
 
-    /// The next transaction's requests; blocks until there are any. Nil: closed and empty.
+    /// Returns the requests of the next transaction, and blocks until there are any. Nil if the
+    /// queue is closed and empty.
     package func next() -> [Request]? {
         let taken = monitor.wait { state -> ([Request], [Admitted])? in
             let hasWork = !state.queued.isEmpty || !state.waiting.isEmpty
@@ -108,18 +116,20 @@ package final class RequestQueue: Sendable {
         return requests.isEmpty ? nil : requests
     }
 
-    /// What somebody finds who would write for a store without a thread.
+    /// The next step of a caller in a store without a writer thread.
     package enum Turn: Sendable {
-        /// To be carried out; then ask again.
+        /// The caller carries out these requests, and then asks again.
         case requests([Request])
-        /// Somebody else writes, and will see what is queued.
+        /// Another thread carries out requests, and will see all queued requests.
         case busy
-        /// Nothing is queued; nothing ever will be if it is closed.
+        /// Nothing is queued. If the queue is closed, nothing will be.
         case idle(isClosed: Bool)
     }
 
-    /// The same without blocking, for a store without a thread.
-    /// - Parameter isContinuing: the caller had the turn before.
+    /// Returns the requests of the next transaction without blocking, for a store without a writer
+    /// thread.
+    ///
+    /// - Parameter isContinuing: whether the caller carried out the requests of the turn before.
     package func turn(isContinuing: Bool) -> Turn {
         let (turn, admitted) = monitor.withLock { state -> (Turn, [Admitted]) in
             guard isContinuing || !state.isDraining else { return (.busy, []) }
@@ -133,7 +143,8 @@ package final class RequestQueue: Sendable {
         return turn
     }
 
-    /// Up to one transaction's worth from the front, and who is queued in its place.
+    /// Removes the first requests, as many as fit into one transaction, and admits waiting callers
+    /// in their place.
     private func take(_ state: inout State) -> ([Request], [Admitted]) {
         var admitted: [Admitted] = []
         admit(&state, &admitted)

@@ -1,16 +1,20 @@
 import Synchronization
 
-/// Gathers what somebody has not taken yet of the changes of some rows, in bounded space.
+/// Collects the changes to a span of rows until a reader takes them, in bounded memory.
 package final class RowWatcher: Sendable {
-    /// What has changed since the last was taken.
+    /// The changes since the last take.
     package struct Gathered: Sendable {
+        /// The last entry that the changes cover.
         package var sequence: LogSequence
+        /// Each changed row once: as it was at the last take, and as it is now.
         package var changes: [KeyBytes: (old: VisibleRow, new: VisibleRow)] = [:]
-        /// Of all that these rows were in between.
+        /// The bytes of all changes that were added, also of the values in between.
         fileprivate var bytes = 0
-        /// False: more has changed than is kept here.
+        /// Whether `changes` has all changes. False if more changed than is kept, or if the changes
+        /// of a commit are not known.
         package var isComplete = true
 
+        /// Whether a reader has nothing to take.
         package var isEmpty: Bool { isComplete && changes.isEmpty }
 
         package init(sequence: LogSequence = 0) { self.sequence = sequence }
@@ -21,18 +25,22 @@ package final class RowWatcher: Sendable {
     private let gathered = Mutex(Gathered())
     private let bell: AsyncStream<Void>.Continuation
 
+    /// Creates a watcher; the store's `Listeners` calls it.
+    ///
     /// - Parameters:
-    ///   - index: of the projection among the stored ones.
-    ///   - bell: rung when there is something to be taken; ends with the store.
+    ///   - index: the place of the projection among the stored projections.
+    ///   - span: the keys to watch.
+    ///   - bell: yields when there are changes to take; finishes when the store is closed.
     package init(_ index: Int, _ span: KeySpan, bell: AsyncStream<Void>.Continuation) {
         self.index = index
         self.span = span
         self.bell = bell
     }
 
+    /// Ends the watch, because the store is closed.
     package func close() { bell.finish() }
 
-    /// What has gathered; nothing is left.
+    /// Returns the collected changes, and removes them here.
     package func take() -> Gathered {
         gathered.withLock { gathered in
             defer { gathered = Gathered(sequence: gathered.sequence) }
@@ -40,13 +48,14 @@ package final class RowWatcher: Sendable {
         }
     }
 
-    /// Called by the writer behind each commit.
+    /// Adds the changes of a commit. The writer calls it after each commit.
     func notifyPublished(_ sequence: LogSequence, _ changes: [[RowChangeBytes]?]) {
         let changes = changes[index]
         let isEmpty = gathered.withLock { gathered in
             gathered.sequence = sequence
             guard let changes else {
-                // The commit was prepared before anybody watched, or an old row cannot be read.
+                // The commit was prepared before there was a watcher, or a changed row cannot be
+                // read.
                 gathered.isComplete = false
                 return false
             }
@@ -60,7 +69,7 @@ package final class RowWatcher: Sendable {
 
     private static func add(_ change: RowChangeBytes, to gathered: inout Gathered) {
         guard gathered.isComplete else { return }
-        // One that has changed back is kept: whoever has read in between has seen it otherwise.
+        // A row that changed back is kept, because a reader may have seen the value in between.
         let old = gathered.changes[change.key]?.old ?? change.old
         gathered.changes[change.key] = (old, change.new)
         gathered.bytes += change.old.bytes + change.new.bytes

@@ -1,7 +1,11 @@
 import FoldbackLMDB
 
 extension StoreCore {
-    /// - Throws: `.unknownIntent`, `.damaged`, `.closed`, `.storage`.
+    /// Returns an intent with its state and its latest answer.
+    ///
+    /// May block on the disk if the intent is settled.
+    ///
+    /// - Throws: `.unknownIntent`, `.damaged`, `.newerFormat`, `.closed`, `.latched`, `.storage`.
     package func status(
         of number: IntentNumber
     ) throws(FoldbackError) -> KnownIntent {
@@ -14,13 +18,15 @@ extension StoreCore {
                 answeredAt: intent.acceptance?.sequence)
         }
         let (row, recorded) = try storage.settledIntent(number, codec: codec)
-        // A commit that is not published yet, but will be at once: nobody hears of it before (F15).
+        // The row can be of a commit that is not published yet. Its answer must not be returned
+        // before the commit is published, which happens at once or never (F15).
         guard row.verdictSequence <= writer.publishedState.sequence else {
             if let failure = writer.latched { throw .latched(failure) }
             return try status(of: number)
         }
         guard case .rejected(let isDismissed) = row.verdict else {
-            // Without a verdict it is back in the overlay since the last publication.
+            // The row has no verdict if the intent returned to the overlay since the last
+            // publication (F7).
             let state = row.verdict?.state ?? .accepted
             return KnownIntent(
                 recorded: recorded, state: state, answeredAt: row.verdictSequence)
@@ -38,12 +44,16 @@ extension StoreCore {
         guard let record, case .changed(number, .rejected(let rejection)) = record.entry else {
             throw .damaged(
                 path: storage.path, sequence: sequence,
-                reason: "it should be the rejection of intent \(number)")
+                reason: "the entry should be the rejection of intent \(number)")
         }
         return rejection
     }
 
-    /// Records from `start` to `end`, a bounded piece.
+    /// Returns the records from `start` to `end`, or the first of them: a bounded piece (L8). None
+    /// if `start` is after `end`.
+    ///
+    /// - Throws: `.damaged` if a record is missing or damaged, `.newerFormat`, `.closed`,
+    ///   `.storage`.
     package func records(
         from start: LogSequence, countMax: Int = Limits.readCountMax, upTo end: LogSequence
     ) throws(FoldbackError) -> [Record] {
@@ -56,6 +66,9 @@ extension StoreCore {
         return records
     }
 
+    /// Waits until `isEnough` returns true for the intent's state, and returns the latest answer.
+    ///
+    /// - Throws: `.cancelled`, `.closed`, and the errors of ``status(of:)``.
     package func answer(
         to number: IntentNumber, where isEnough: @Sendable (IntentState) -> Bool
     ) async throws(FoldbackError) -> Answer {
@@ -72,6 +85,7 @@ extension StoreCore {
 }
 
 extension StoreCore {
+    /// Checks the whole log on its own thread; see ``Store/verify()``.
     package func verify(
         folds: [any AnyFold], rows: [RowFold] = []
     ) async throws(FoldbackError) -> Verification {
@@ -84,15 +98,18 @@ extension StoreCore {
     }
 }
 
-/// One intent as the log knows it.
+/// An intent with its state and its latest answer, without its event's type.
 package struct KnownIntent: Sendable {
     package let recorded: RecordedIntent
     package let state: IntentState
-    /// The entry that made the state what it is; nil while pending.
+    /// The entry that set the state; nil while the intent is pending.
     package let answeredAt: LogSequence?
+    /// The authority's refusal; nil unless the state is `.rejected`.
     package var rejection: Rejection?
+    /// Whether the rejection was dismissed or retried (F14).
     package var isDismissed = false
 
+    /// The latest answer; nil while the intent is pending.
     package var answer: Answer? {
         guard let answeredAt else { return nil }
         let content: Answer.Content

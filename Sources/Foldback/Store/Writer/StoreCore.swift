@@ -1,10 +1,10 @@
 import FoldbackLMDB
 import Synchronization
 
-/// A store without the types of its projections: the way in, the checkpoints, and what is read.
+/// A store without the types of its projections: its queue, writer, checkpoints and reads.
 package final class StoreCore: Sendable {
     package let codec: any PayloadCodec
-    /// Where folding began when the log was opened.
+    /// Where folding began when the log was opened, and the checkpoints that could not be used.
     package let replayStart: ReplayStart
     package let checkpointer: Checkpointer
     private let intake: CommandRunner
@@ -23,13 +23,16 @@ package final class StoreCore: Sendable {
             intake, policy: policy, format: codec.format ?? .none, usable: start.checkpoint)
     }
 
-    /// A store that is dropped without being closed finishes what is queued, then closes.
+    /// Lets a store that is released without ``close()`` carry out the queued commands, and then
+    /// close.
     deinit { intake.shut() }
 
     // MARK: Opening
 
-    /// Opens on a thread of its own, which stays the writer (L3). Folds what came after the newest
-    /// checkpoint.
+    /// Opens a log on a new thread, which then is the writer (L3). Folds the entries after the
+    /// newest usable checkpoint.
+    ///
+    /// - Throws: the errors of `openStorage` and of folding the log. The storage is closed.
     package static func open(
         codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
         clock: @escaping @Sendable () -> Timestamp, policy: CheckpointPolicy,
@@ -41,8 +44,8 @@ package final class StoreCore: Sendable {
             Platform.startThread {
                 let intake: CommandRunner
                 do throws(FoldbackError) {
-                    // Given to whoever opens, and not kept: the thread must not keep alive what would
-                    // end it.
+                    // This thread must not retain the core: the core's release closes the queue,
+                    // and only that ends this thread.
                     let core = try StoreCore(
                         on: try openStorage(), codec: codec, folds: folds, rows: rows,
                         clock: clock, policy: policy, hasThread: true, progress: progress)
@@ -60,8 +63,10 @@ package final class StoreCore: Sendable {
 
     /// Folds the log, on the calling thread.
     ///
-    /// - Parameter hasThread: whether a thread will call the intake's ``CommandRunner/run()``; else whoever
-    ///   comes first carries commands out: in memory, and where a simulation must be repeatable.
+    /// - Parameter hasThread: whether a thread will call ``CommandRunner/run()``. If false, a
+    ///   caller's thread carries out commands: in memory, and in simulations that must be
+    ///   repeatable.
+    /// - Throws: the errors of folding the log. The storage is closed.
     package convenience init(
         on storage: any LogStorage, codec: any PayloadCodec, folds: [any AnyFold],
         rows: [RowFold] = [], clock: @escaping @Sendable () -> Timestamp,
@@ -88,6 +93,7 @@ package final class StoreCore: Sendable {
         }
     }
 
+    /// Returns an empty store in memory, without a thread.
     package static func inMemory(
         codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
         clock: @escaping @Sendable () -> Timestamp, kind: LogKind, replica: ReplicaID
@@ -105,7 +111,7 @@ package final class StoreCore: Sendable {
             writer = try LogWriter(
                 fold, attempts: Attempts(), on: storage, codec: codec, clock: clock)
         } catch {
-            preconditionFailure("a log without rows cannot have a damaged one: \(error)")
+            preconditionFailure("an empty log in memory cannot be damaged: \(error)")
         }
         let start = ReplayStart(checkpoint: 0, entriesFolded: 0, refused: [])
         return StoreCore(
@@ -115,20 +121,21 @@ package final class StoreCore: Sendable {
 
     // MARK: Commands
 
-    /// See ``CommandRunner/submit(_:bytes:)``.
+    /// Queues a request. See ``CommandRunner/submit(_:bytes:)``.
     package nonisolated(nonsending) func submit(
         _ work: Request.Work, bytes: Int
     ) async throws(FoldbackError) -> Request {
         try await intake.submit(work, bytes: bytes)
     }
 
-    /// See ``CommandRunner/submit(contentsOf:)``.
+    /// Queues several requests in their order. See ``CommandRunner/submit(contentsOf:)``.
     package nonisolated(nonsending) func submit(
         contentsOf works: [(work: Request.Work, bytes: Int)]
     ) async -> (queued: [Request], failure: FoldbackError?) {
         await intake.submit(contentsOf: works)
     }
 
-    /// Carries out what is queued, turns everything else away, and closes. Again: waits for the first.
+    /// Carries out the queued requests, refuses all others, and closes the log. A second call waits
+    /// for the first.
     package func close() async { await intake.close() }
 }
