@@ -3,7 +3,8 @@
 # The symbols come from the modules that the tools' tests were built with, so nothing is compiled here.
 # Each rule number (F7, L6, A1) becomes a link at its first use on a page; the sources keep the bare number.
 
-# link_rules TARGET: makes links in standard input. TARGET is the address of the article Invariants.
+# link_rules TARGET: makes links in standard input. TARGET is the address of a rule, with RULE for its
+# number. DocC links from one module to an article of another, but not to a heading in it.
 # A page is an article, or the comment of one declaration in a symbol graph.
 link_rules() {
     perl -pe '
@@ -12,7 +13,7 @@ link_rules() {
             my ($text) = @_;
             $text =~ s{(`[^`]*`|\[[^\]]*\]\([^)]*\)|<doc:[^>]*>)|(?<![\w#/])([FLA])(\d{1,2})(?![\w.]*\w)}{
                 my ($kept, $rule, $most) = ($1, "$2$3", { F => 15, L => 11, A => 5 }->{$2 // ""} // 0);
-                defined $kept || !$3 || $3 > $most || $seen{$rule}++ ? ($kept // $rule) : "[$rule]($target#$rule)"
+                defined $kept || !$3 || $3 > $most || $seen{$rule}++ ? ($kept // $rule) : "[$rule](" . ($target =~ s/RULE/$rule/r) . ")"
             }ge;
             return $text;
         }
@@ -28,9 +29,9 @@ link_rules() {
 
 # document MODULE DEPENDENCY...: into .build/docs, with links into those documented before.
 document() {
-    local module="$1" catalog=".build/docs/catalogs/$1.docc" dependencies=() rules="doc:Invariants"
+    local module="$1" catalog=".build/docs/catalogs/$1.docc" dependencies=() rules="doc:Invariants#RULE"
     shift
-    [ "$module" = Foldback ] || rules="doc://Foldback/documentation/Foldback/Invariants"
+    [ "$module" = Foldback ] || rules="doc:/Foldback/Invariants"
     for other in "$@"; do dependencies+=(--dependency ".build/docs/$other.doccarchive"); done
     mkdir -p "$catalog" ".build/docs/graphs/$module"
     for page in "Sources/$module/$module.docc"/*.md; do

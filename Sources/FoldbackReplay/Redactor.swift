@@ -38,7 +38,7 @@
         }
 
         let rules: [Rule]
-        /// Whether the log's events are ``DocumentEvent``s.
+        /// Whether the log's events are ``/Foldback/DocumentEvent``s.
         let isOverDocuments: Bool
 
         /// - Throws: if an event is not JSON, because its contents are then unknown.

@@ -7,8 +7,10 @@
         public let name: String
         let view: any ReplayedView
 
-        /// - Parameter checks: conditions on every state, by name, for `first-break --check`. Each
-        ///   returns true for a good state.
+        /// - Parameters:
+        ///   - projection: the projection whose states are shown.
+        ///   - checks: conditions on every state, by name, for `first-break --check`. Each returns
+        ///     true for a good state.
         public init<P: Projection>(
             _ projection: P.Type, checks: [String: @Sendable (Snapshot<P>) -> Bool] = [:]
         ) {
@@ -18,7 +20,9 @@
 
         /// The rows are folded in memory. A state is the tables, with each row under its key.
         ///
-        /// - Parameter checks: conditions on every state, by name, for `first-break --check`.
+        /// - Parameters:
+        ///   - projection: the stored projection whose rows are shown.
+        ///   - checks: conditions on every state, by name, for `first-break --check`.
         public init<P: StoredProjection>(
             _ projection: P.Type,
             checks: [String: @Sendable (Snapshot<RowsInMemory<P>>) -> Bool] = [:]
@@ -58,7 +62,7 @@
         ) throws -> SeenBreak?
         var checkNames: [String] { get }
         var source: SourceName { get }
-        /// Whether the events are ``DocumentEvent``s.
+        /// Whether the events are ``/Foldback/DocumentEvent``s.
         var isOverDocuments: Bool { get }
         func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState
         func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch

@@ -22,7 +22,7 @@
         static var reruns: [ReplayComparison] { get }
         /// The commands that only this tool has. None by default.
         ///
-        /// List only additional commands; the commands of every tool (`log`, `at`, `why`, …) are
+        /// List only additional commands. The commands of every tool, such as `log` and `why`, are
         /// always there. For `feed-replay count LOG`, write this and list `Count.self`:
         ///
         /// ```swift

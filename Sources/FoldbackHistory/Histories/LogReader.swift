@@ -30,7 +30,7 @@ public final class LogReader: Sendable {
     /// Releases the log. Later reads throw `.closed`.
     public func close() { log.close() }
 
-    /// Returns entries as ``Store/entries(from:countMax:)`` does. Events are the bytes that their
+    /// Returns entries as ``/Foldback/Store/entries(from:countMax:)`` does. Events are the bytes that their
     /// codec wrote.
     public func entries(
         from start: LogSequence, countMax: Int
@@ -66,7 +66,7 @@ public final class LogReader: Sendable {
             codec: codec)
     }
 
-    /// Returns the attempts to send pending intents; see ``Store/attempts``.
+    /// Returns the attempts to send pending intents; see ``/Foldback/Store/attempts``.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func attempts() throws(FoldbackError) -> [IntentNumber: Attempt] {
@@ -81,7 +81,7 @@ public final class LogReader: Sendable {
     ///     log's events, nothing is compared.
     ///   - also: more projections to compare in the same way. Rows of a projection that is not
     ///     given here, or of another version, are checked only against their checksums.
-    ///     ``Verification/notCompared`` names them.
+    ///     ``/Foldback/Verification/notCompared`` names them.
     /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding, not an error.
     /// - Complexity: O(n) in entries; memory O(n) in settled intents and in the compared rows.
     ///   Blocks.

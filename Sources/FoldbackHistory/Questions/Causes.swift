@@ -26,11 +26,11 @@ extension LogReader {
     /// oldest first. An entry that confirms a correct prediction changes only confirmed state.
     ///
     /// - Parameters:
-    ///   - place: a place in the state as ``JSON/init(describing:)`` shows it. For ``Documents`` it
+    ///   - place: a place in the state as ``/Foldback/JSON/init(describing:)`` shows it. For ``/Foldback/Documents`` it
     ///     starts with the document's key.
     ///   - projection: the projection whose state is compared.
     ///   - last: the last entry to read; nil reads to the end.
-    /// - Complexity: folds the log once. If ``Projection/places(touchedBy:_:)`` says which events
+    /// - Complexity: folds the log once. If ``/Foldback/Projection/places(touchedBy:_:)`` says which events
     ///   touch the place, only the states after those events are compared.
     /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func causes<P: Projection>(

@@ -54,7 +54,7 @@ extension LogReader {
     /// was found that does not meet it.
     ///
     /// - Complexity: as ``firstBreak(in:assumingMonotone:where:)``. If
-    ///   ``Projection/places(touchedBy:_:)`` says which events touch the place, only the states
+    ///   ``/Foldback/Projection/places(touchedBy:_:)`` says which events touch the place, only the states
     ///   after those events are checked.
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func firstBreak<P: Projection>(

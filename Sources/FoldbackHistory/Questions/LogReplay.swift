@@ -59,7 +59,7 @@ public struct LogReplay<P: Projection>: Sendable {
         try nextRecord().map { LogEntry($0) }
     }
 
-    /// Applies the next entry, for passes that need few entries as ``LogEntry``.
+    /// Applies the next entry, for passes that need few entries as ``/Foldback/LogEntry``.
     mutating func nextRecord() throws(FoldbackError) -> Record? {
         guard let (sequence, bytes) = try records.next() else { return nil }
         // Without this reference the fold changes its states in place, unless the caller kept a

@@ -33,7 +33,7 @@ extension LogReader {
     ///   - old: the present version.
     ///   - new: the version to use instead.
     ///   - divergencesMax: the maximum number of divergences in the result.
-    /// - Complexity: folds the log twice. If ``Projection/places(touchedBy:_:)`` of both versions
+    /// - Complexity: folds the log twice. If ``/Foldback/Projection/places(touchedBy:_:)`` of both versions
     ///   says what an entry touches, only these places are compared. Else both states are compared
     ///   as a whole after each entry.
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.

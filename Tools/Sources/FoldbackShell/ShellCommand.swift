@@ -1,6 +1,6 @@
 import Foldback
 
-/// The fields of one line, or of an object in it. Each method returns a field with its type checked.
+/// The fields of one line, or of an object in it. Each method checks the type of its field.
 ///
 /// The methods throw `bad_request` with the field's name if the field has another type. They also
 /// throw it if the field is missing, unless it is optional.

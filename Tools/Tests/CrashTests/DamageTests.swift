@@ -3,31 +3,33 @@ import FoldbackShell
 import Foundation
 import Testing
 
-/// Born from the question what a byte that the disk got wrong can do: LMDB follows every number in its
-/// file, so it could do anything.
+/// Born from the question what a wrong byte from the disk can do. LMDB trusts every number in its
+/// file, so the effect could be anything.
 ///
-/// Property: with any byte of a log flipped, or any page of it zeroed, opening, reading, checking and
-/// writing end in a typed error or in the right answer; never in another answer, and never in the end of
-/// the process (L5).
+/// Property: if one bit of a log is flipped or one of its pages is zeroed, then opening, reading,
+/// verifying and writing end in a typed error or in the right answer. They never end in another
+/// answer, and never end the process (L5).
 @Suite struct DamageTests {
-    /// A bit of each so many-th byte is flipped, at other places in each run; 1 takes hours.
+    /// The distance between flipped bytes. The first place is random in each run. A distance of 1
+    /// takes hours.
     private static let step =
         Int(ProcessInfo.processInfo.environment["DAMAGE_STEP"] ?? "") ?? 1_597
 
     @Test(arguments: DocumentStore.allCases)
-    func `any flipped bit is an error or does no harm`(store: DocumentStore) async throws {
+    func `a flipped bit ends in an error or in the right answer`(store: DocumentStore) async throws
+    {
         let directory = DiskDirectory()
         let bytes = try await Self.makeLog(directory.log, store.type)
         let start = Int.random(in: 0..<Self.step)
         print("damage: \(store), \(bytes) bytes, each \(Self.step)th flipped from \(start) on")
         let found = try Self.probe(directory, store, "flip", start..<bytes, step: Self.step)
-        // How many flips are noticed is a matter of where they fall: a free page may hold anything.
+        // Not every flip causes an error, because a free page may hold anything.
         #expect(found.errors > 0, "\(found)")
     }
 
-    /// Property: no bit of a value that the log stands on can be another one without an error.
+    /// Property: each flipped bit in a value that the log depends on causes an error.
     @Test(arguments: DocumentStore.allCases)
-    func `any flipped bit of a recorded event is an error`(store: DocumentStore) async throws {
+    func `a flipped bit in a recorded event is an error`(store: DocumentStore) async throws {
         let directory = DiskDirectory()
         _ = try await Self.makeLog(directory.log, store.type)
         let data = try Data(contentsOf: directory.log.appending(path: "data.mdb"))
@@ -36,9 +38,9 @@ import Testing
         #expect(found.errors > 0 && found.right == 0, "\(found)")
     }
 
-    /// Few bytes, and all of them are followed.
+    /// The meta pages have few bytes, and LMDB trusts all of them.
     @Test(arguments: DocumentStore.allCases)
-    func `any byte of the meta pages is an error or does no harm`(
+    func `a flipped bit in a meta page ends in an error or in the right answer`(
         store: DocumentStore
     ) async throws {
         let directory = DiskDirectory()
@@ -51,10 +53,11 @@ import Testing
     }
 
     @Test(arguments: DocumentStore.allCases)
-    func `any zeroed page is an error or does no harm`(store: DocumentStore) async throws {
+    func `a zeroed page ends in an error or in the right answer`(store: DocumentStore) async throws
+    {
         let directory = DiskDirectory()
         let bytes = try await Self.makeLog(directory.log, store.type)
-        // Each page over one of the two, over which one is another matter in each run.
+        // A run zeroes every second page. Whether it starts at page 0 or 1 is random.
         let first = Int.random(in: 0...1)
         let found = try Self.probe(directory, store, "zero", first..<bytes / 4_096, step: 2)
         #expect(found.errors > 0)
@@ -62,12 +65,14 @@ import Testing
 
     // MARK: A log with something of everything
 
-    /// On pages of its own.
+    /// A text that is long enough to have its own pages.
     private static func long(_ number: Int) -> String {
         String(repeating: "long \(number)", count: 900)
     }
 
-    /// - Returns: the size of its data file.
+    /// Makes a log with entries of each kind, checkpoints and long values.
+    ///
+    /// - Returns: the size of its data file in bytes.
     private static func makeLog<P: ShownDocuments>(
         _ directory: URL, _ documents: P.Type
     ) async throws -> Int {
@@ -113,7 +118,8 @@ import Testing
         var description: String { "\(errors) errors, \(right) right" }
     }
 
-    /// Runs the probe over all places, and again behind one at which it died.
+    /// Runs the probe over all places. If the probe dies at a place, runs it again from the next
+    /// place.
     private static func probe(
         _ directory: DiskDirectory, _ store: DocumentStore, _ kind: String, _ places: Range<Int>,
         step: Int
@@ -121,7 +127,7 @@ import Testing
         var found = Found()
         var first = places.lowerBound
         while first < places.upperBound {
-            // In memory where there is such a file system: what matters here is the bytes.
+            // A file system in memory is faster, and this test is only about the bytes.
             let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
             let base =
                 FileManager.default.isWritableFile(atPath: memory.path)
@@ -147,7 +153,7 @@ import Testing
             }
             guard result.status != 0 else { break }
             guard let last = lines.last?.split(separator: " ").first.flatMap({ Int($0) }) else {
-                Issue.record("the probe said nothing: \(result.errors)")
+                Issue.record("the probe printed nothing: \(result.errors)")
                 break
             }
             first = last + step

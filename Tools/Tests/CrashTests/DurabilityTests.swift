@@ -2,7 +2,8 @@ import Foldback
 import Foundation
 import Testing
 
-/// What the system was asked to do, call by call (L2).
+/// Born from the question whether each commit makes the system calls that its durability promises
+/// (L2).
 @Suite(.serialized) struct DurabilityTests {
     private static let commands = [
         #"{"do":"record","event":{"op":"set","key":"a","value":1}}"#,
@@ -12,9 +13,11 @@ import Testing
         #"{"do":"reject","intent":2,"message":"no"}"#,
     ]
 
-    /// Calls between the answer before and a command's own, of all commands but the first, in order. Answers
-    /// go to standard output, descriptor 1; LMDB's meta page goes through a descriptor of its own, which it
-    /// opens with O_DSYNC.
+    /// Returns the system calls between each answer and the next, in order. The calls of the first
+    /// command are left out.
+    ///
+    /// The shell writes answers to standard output, descriptor 1. LMDB writes its meta page through
+    /// a separate descriptor, which it opens with O_DSYNC.
     private func calls(_ durability: String, over store: DocumentStore) throws -> [[String]] {
         let directory = DiskDirectory()
         let trace = directory.url.appending(path: "trace")
@@ -47,7 +50,7 @@ import Testing
         .enabled(
             if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
         arguments: DocumentStore.allCases)
-    func `L2, L4: durable is one commit, and flushes between the write and the return`(
+    func `L2, L4: a durable command commits once, and flushes before it returns`(
         store: DocumentStore
     ) throws {
         for calls in try calls("durable", over: store) {
@@ -61,7 +64,7 @@ import Testing
         .enabled(
             if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
         arguments: DocumentStore.allCases)
-    func `L2, L4: relaxed flushes the data once, and not the meta page`(
+    func `L2, L4: a relaxed command flushes the data once, and not the meta page`(
         store: DocumentStore
     ) throws {
         for calls in try calls("relaxed", over: store) {

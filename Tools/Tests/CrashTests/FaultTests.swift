@@ -3,11 +3,12 @@ import FoldbackShell
 import Foundation
 import Testing
 
-/// Born from the question what callers hear when the disk fails, and whether it is true.
+/// Born from the question which results callers get when the disk fails, and whether they are true.
 ///
-/// Property: whatever call to the system fails, and at whatever time, whoever heard "recorded" finds the
-/// intent in the log, whoever heard "refused" does not; all who heard "unknown" were in one transaction,
-/// which is there or is not; and opened again the log is sound and writing goes on (L6).
+/// Property: any system call may fail at any time. An intent whose caller got "recorded" is in the
+/// log, and an intent whose caller got "refused" is not. All intents whose callers got "unknown"
+/// were in one transaction, so the log has all of them or none. When the log is opened again, it is
+/// sound and takes writes (L6).
 @Suite(.serialized) struct FaultTests {
     private let directory = DiskDirectory()
     private static let probe = ShellProcess.executable("foldback-probe").path
@@ -21,18 +22,19 @@ import Testing
         .enabled(
             if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
         arguments: faults.indices)
-    func `L6: any call that fails at any time leaves the truth`(index: Int) async throws {
+    func `L6: a failed system call leaves every caller with a true result`(index: Int) async throws
+    {
         let (call, error) = Self.faults[index]
         var failed = 0
         var unknown = 0
-        // Each time over one of the two, over which one is another matter in each run.
+        // The two kinds of documents take turns. The first one is random in each run.
         let first = Int.random(in: 0...1)
         var whole: Set<DocumentStore> = []
         for time in 1...400 {
             let store = DocumentStore(first + time)
             guard !whole.contains(store) else { continue }
             let log = directory.url.appending(path: "\(call)-\(time)")
-            // A file whose making was cut off earlier: opening truncates it.
+            // A data file whose creation did not finish. Opening truncates it.
             try FileManager.default.createDirectory(at: log, withIntermediateDirectories: true)
             try Data(count: 4_096).write(to: log.appending(path: "data.mdb"))
             let trace = directory.url.appending(path: "trace")
@@ -56,12 +58,12 @@ import Testing
         }
         print("faults: \(call) failed with \(error) at each of \(failed) times")
         #expect(failed > 0, "\(call) was never called")
-        // What fails while committing is never tried again as if nothing had been.
+        // After a failure during a commit, the outcome is unknown and the commit is not repeated.
         let isOfCommits = ["fdatasync", "pwrite64", "writev"].contains(call)
-        #expect(!isOfCommits || unknown > 0, "\(call) failed, and nobody heard of it")
+        #expect(!isOfCommits || unknown > 0, "\(call) failed, and no caller got an error")
     }
 
-    /// Whether what the callers heard is what the log has, opened again without faults.
+    /// Compares the callers' results with the log, which is opened again without faults.
     private func check(
         _ output: String, _ log: URL, over store: DocumentStore, _ what: Comment
     ) async throws {
@@ -97,7 +99,7 @@ import Testing
         ProcessInfo.processInfo.environment["TSAN_OPTIONS"] != nil
 
     @Test(.disabled(if: isUnderThreadSanitizer, "ThreadSanitizer's own files may not grow either"))
-    func `L6: a file that may not grow latches, and says why; with a higher limit it goes on`()
+    func `L6: a file at its size limit latches the log, and a higher limit ends that`()
         async throws
     {
         let store = DocumentStore(Int.random(in: 0...1))
@@ -112,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: ["tmpfs", "ext4"])
-    func `L6: a full disk latches, and says so; with space freed it goes on`(type: String)
+    func `L6: a full disk latches the log, and freed space ends that`(type: String)
         async throws
     {
         let store = DocumentStore(Int.random(in: 0...1))
@@ -128,7 +130,7 @@ import Testing
         #expect(result.status == 0, "\(result)")
         #expect(result.output.contains("free some space"), "\(result.output.suffix(900))")
         #expect(Heard(result.output).recorded.count > 10)
-        // What was there can be read also while the disk is full.
+        // Older entries can be read while the disk is full.
         let status = try run([ShellProcess.executable("foldback").path, "verify", log.path])
         #expect(status.status == 0, "\(status)")
         try FileManager.default.removeItem(at: ballast)
@@ -136,21 +138,21 @@ import Testing
     }
 }
 
-/// What the callers in the probe heard, by key.
+/// The results that the callers in the probe got, as sets of their intents' keys.
 private struct Heard {
     var recorded: Set<String> = []
     var unknown: Set<String> = []
     var refused: Set<String> = []
     var view: Set<String> = []
     var isClosed = false
-    /// The store was latched, and its rows could not be read any more.
+    /// Whether the store was latched and its rows could no longer be read.
     var isUnseen = false
 
     var lastRecordedRound: Int { recorded.map(Self.round).max() ?? 0 }
-    /// From then on the store is latched.
+    /// The store is latched from this round on.
     var firstFailedRound: Int { unknown.union(refused).map(Self.round).min() ?? .max }
 
-    /// Keys are `k` and a number that rises; six are recorded at once.
+    /// The number of a key's round. A key is `k` and a rising number, and six are recorded at once.
     private static func round(of key: String) -> Int { ((Int(key.dropFirst()) ?? 1) - 1) / 6 }
 
     init(_ output: String) {
@@ -169,11 +171,11 @@ private struct Heard {
     }
 }
 
-/// A file system of a few MiB.
+/// A mounted file system of a few MiB.
 private struct SmallDisk {
     let url: URL
 
-    /// Nil where this process may not mount any.
+    /// Mounts the file system; nil if this process cannot.
     init?(_ type: String, at url: URL) throws {
         self.url = url
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)

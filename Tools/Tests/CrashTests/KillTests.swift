@@ -3,13 +3,16 @@ import FoldbackShell
 import Foundation
 import Testing
 
-/// A real process, really killed.
+/// Born from the question what a log holds after its process was killed. The tests kill real
+/// processes.
 ///
-/// Properties: every answered intent is in the log, as it was; numbers and sequences have no gap and
-/// are given once; the log opens, also when the process died while making it; documents in memory, and as
-/// rows, are those of a fold of the log.
+/// Properties:
+/// - Every answered intent is in the log with its event.
+/// - Numbers and sequences have no gap, and none is given twice.
+/// - The log opens, also if the process died while it created the log.
+/// - Documents in memory and documents as rows equal a fold of the log.
 @Suite(.serialized) struct KillTests {
-    /// What the log was heard to hold.
+    /// The answers that arrived before the process died: the log must have them.
     private struct Heard {
         var intents: [Int64: Int64] = [:]
         var sequence: Int64 = 0
@@ -20,10 +23,11 @@ import Testing
         #"{"do":"record","event":{"op":"set","key":"k\#(value % 5)","value":\#(value)}}"#
     }
 
-    /// More calls of one name than a run makes, those of loading the program and of a sanitizer included.
+    /// More than the calls of one name in a run, with those that load the program and those of a
+    /// sanitizer.
     private static let callCountMax = 1_000
 
-    /// Compares the log with what was heard, as an app does that starts again.
+    /// Opens the log as an app that starts again, and compares it with the answers.
     private func check(
         _ log: URL, _ heard: Heard, over store: DocumentStore, _ note: String
     ) async throws {
@@ -48,7 +52,8 @@ import Testing
         }
         var seen: UInt64 = 0
         var numbers: [UInt64] = []
-        // As pending and accepted intents leave them: none comes before an older one here.
+        // The fold of all intents in order of their entries. It is the view, because
+        // acknowledgements arrive here in number order.
         var documents = Documents()
         while case let piece = try store.entries(from: LogSequence(seen + 1), countMax: 500),
             !piece.isEmpty
@@ -67,12 +72,12 @@ import Testing
         #expect(try P.state(of: store).documents == documents.json, "\(note)")
     }
 
-    @Test func `SIGKILL at random moments loses nothing that was answered`() async throws {
+    @Test func `SIGKILL at a random moment loses no answered intent`() async throws {
         let directory = DiskDirectory()
         var random = SystemRandomNumberGenerator()
         var heard = Heard()
         for round in 0..<40 {
-            // Rows follow, get up with what was recorded without them, or are left behind.
+            // Rows stay current in some rounds, fall out of date in others, and catch up in others.
             let (store, checked) = (DocumentStore(round), DocumentStore(round / 2))
             let shell = try ShellProcess(
                 directory.log,
@@ -105,7 +110,7 @@ import Testing
         print("kill: 40 rounds, \(heard.intents.count) answered intents, all there")
     }
 
-    @Test func `SIGKILL during the very first open leaves a log that opens`() async throws {
+    @Test func `SIGKILL during the first open leaves a log that opens`() async throws {
         var made = 0
         for round in 0..<40 {
             let directory = DiskDirectory()
@@ -128,11 +133,11 @@ import Testing
         arguments: [
             "openat", "mkdir", "pwrite64", "writev", "fdatasync", "fsync", "ftruncate", "mmap",
         ])
-    func `SIGKILL at an exact system call loses nothing that was answered`(
+    func `SIGKILL at any system call loses no answered intent`(
         call: String
     ) async throws {
         var kills = 0
-        // Each call over one of the two, over which one is another matter in each run.
+        // The two kinds of documents take turns. The first one is random in each run.
         let first = Int.random(in: 0...1)
         var whole: Set<DocumentStore> = []
         for nth in 1...Self.callCountMax {
@@ -156,7 +161,7 @@ import Testing
             if wasWhole, shell.answer() != nil { heard.sequence = 7 }
             let ended = shell.finish()
             try await check(directory.log, heard, over: store, "\(call) \(nth) over \(store)")
-            // Beyond the last call of that name nothing is killed any more.
+            // A run with fewer calls of that name ends without a kill.
             if ended.status == 0 { whole.insert(store) } else { kills += 1 }
             if whole.count == DocumentStore.allCases.count { break }
         }

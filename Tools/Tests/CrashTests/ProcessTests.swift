@@ -3,7 +3,8 @@ import FoldbackHistory
 import Foundation
 import Testing
 
-/// What somebody at a terminal sees: several processes on one log, and errors.
+/// Born from the question what a user at a terminal sees: errors, exit codes, and several processes
+/// on one log.
 @Suite(.serialized) struct ProcessTests {
     private let foldback = ShellProcess.executable("foldback").path
     private let directory = DiskDirectory()
@@ -24,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `L8: a second process is told who has the log`() throws {
+    @Test func `L8: a second process gets an error that names the first process`() throws {
         let shell = try ShellProcess(directory.log)
         shell.send(record)
         #expect(shell.answer()?["intent"] == 1)
@@ -35,7 +36,7 @@ import Testing
         #expect(try run([foldback, "shell", directory.log.path]).status == 0)
     }
 
-    @Test func `L9: a live log can be read, again and again, and costs no slot for good`() throws {
+    @Test func `L9: repeated reads of a live log leave no reader slot taken`() throws {
         let shell = try ShellProcess(directory.log)
         for number in 1...150 {
             shell.send(record)
@@ -49,7 +50,7 @@ import Testing
         #expect(shell.finish().status == 0)
     }
 
-    @Test func `a log that somebody looks at for long is opened, written and closed meanwhile`()
+    @Test func `a store opens, writes and closes a log during a long replay`()
         throws
     {
         let first = try ShellProcess(directory.log)
@@ -59,7 +60,8 @@ import Testing
         var replay = try reader.replay(Documents.self)
         #expect(try replay.next() != nil)
         for number in 2...4 {
-            // Once before, once while, and once after it is read as a log that is being written.
+            // The replay does not read in round 2. In rounds 3 and 4 it reads while a store has the
+            // log open.
             let shell = try ShellProcess(directory.log)
             shell.send(record)
             #expect(shell.answer()?["intent"] == .integer(Int64(number)))
@@ -73,7 +75,7 @@ import Testing
         reader.close()
     }
 
-    @Test func `looking at a closed log shows its entries and leaves its bytes`() throws {
+    @Test func `a read of a closed log shows its entries and changes no byte`() throws {
         let shell = try ShellProcess(directory.log)
         shell.send(record)
         #expect(shell.answer()?["ok"] == true)
@@ -85,7 +87,7 @@ import Testing
         #expect(try Data(contentsOf: directory.log.appending(path: "data.mdb")) == before)
     }
 
-    @Test func `verify answers with its exit code, and says what is wrong and where`() throws {
+    @Test func `verify names each damaged place, and exits with 1`() throws {
         let log = directory.log.path
         try expectFailure([foldback, "verify", log], code: 3, saying: "no log exists at", log)
         let shell = try ShellProcess(directory.log)
@@ -96,7 +98,7 @@ import Testing
         #expect(sound.output == "sound: 3 entries folded, 0 checkpoints compared\n")
         let file = directory.log.appending(path: "data.mdb")
         var bytes = try Data(contentsOf: file)
-        // Wherever a commit has left a copy of the rejection, a letter of its message is another.
+        // Damages a letter of the message in each copy of the rejection that a commit left.
         let message = Data([2, UInt8(ascii: "n"), UInt8(ascii: "o")])
         var rest = bytes.startIndex..<bytes.endIndex
         while let found = bytes.range(of: message, in: rest) {
@@ -112,7 +114,7 @@ import Testing
         #expect(try lines.map { try JSON(parsing: String($0)) }.last?["sound"] == false)
     }
 
-    @Test func `wrong use is 2, a log that cannot be used is 3, on one line`() throws {
+    @Test func `wrong usage exits with 2 and an unusable log with 3, on one line`() throws {
         let log = directory.log.path
         try expectFailure([foldback, "status", log], code: 3, saying: "no log exists at", log)
         try expectFailure([foldback, "log", log], code: 3, saying: "no log exists at", log)
@@ -134,7 +136,7 @@ import Testing
         #expect(help.output.contains("Example"))
     }
 
-    @Test func `a directory without permission is named`() throws {
+    @Test func `the error for a directory without permission names it`() throws {
         guard getuid() == 0 else {
             try FileManager.default.createDirectory(
                 at: directory.log, withIntermediateDirectories: false,
@@ -143,7 +145,7 @@ import Testing
                 [foldback, "shell", directory.log.path], code: 3, saying: "Permission denied")
             return
         }
-        // Root may do everything: somebody else tries.
+        // Root has every permission, so the tool runs as another user.
         let tool = directory.url.appending(path: "foldback").path
         try FileManager.default.copyItem(atPath: foldback, toPath: tool)
         try FileManager.default.setAttributes(
@@ -156,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: DocumentStore.allCases)
-    func `the worked histories go through a real shell as they are written`(
+    func `a real shell gives the answers that the worked histories state`(
         store: DocumentStore
     ) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
@@ -189,7 +191,7 @@ import Testing
     }
 
     @Test(arguments: zip(DocumentStore.allCases, DocumentStore.allCases.reversed()))
-    func `closing the input closes the log, and what was answered is there`(
+    func `the end of input closes the log with everything that was answered`(
         store: DocumentStore, later: DocumentStore
     ) throws {
         let first = try ShellProcess(directory.log, ["--replica", "me"], over: store)
@@ -207,7 +209,7 @@ import Testing
         #expect(again.finish().status == 0)
     }
 
-    @Test func `the demo kills, resumes and compares; a session of any Unicode`() throws {
+    @Test func `the demo resumes a killed session of any Unicode, and compares its text`() throws {
         let patches = [
             #"[[0,0,"h\u00e9"]]"#, #"[[2,0,"\ud83d\ude00e\u0301"],[0,1,"H"]]"#, #"[[2,1,""]]"#,
         ]
@@ -233,7 +235,7 @@ import Testing
         #expect(wrong.errors.contains("the view is not the session's last text"), "\(wrong)")
     }
 
-    @Test func `the feed's story is as it says at every moment, and the same every time`() throws {
+    @Test func `the feed's story meets its expectations, and prints the same every time`() throws {
         let demo = ShellProcess.executable("foldback-demo").path
         let story = [demo, "feed", "--directory", directory.url.path]
         let first = try run(story)

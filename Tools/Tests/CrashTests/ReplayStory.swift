@@ -2,9 +2,10 @@ import Foldback
 import Foundation
 import Testing
 
-/// A log that commands of a replay tool are tried on.
+/// The log that the tests of replay commands use.
 enum ReplayStory {
-    /// A post, likes, a draft that the server refuses, and one like too few.
+    /// The commands that make the log: a post, a like, a draft, and an increment by -4 that makes
+    /// the likes negative. The last two intents stay pending.
     static let lines = [
         #"{"do":"record","event":{"op":"set","key":"post","value":{"likes":0,"text":"hello, world"}}}"#,
         #"{"do":"acknowledge","intent":1}"#,
@@ -24,7 +25,7 @@ enum ReplayStory {
         #expect(shell.finish().status == 0)
     }
 
-    /// A history as a file of `export`.
+    /// Writes a history as a file of `export`.
     static func write(
         _ entries: [String], to file: URL, codec: Int = 1,
         kind: LogKind = .acknowledgement, replica: String = "me"

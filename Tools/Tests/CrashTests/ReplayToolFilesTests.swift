@@ -2,7 +2,7 @@ import Foldback
 import Foundation
 import Testing
 
-/// Files that commands write, and what becomes of what was there.
+/// Born from the question what a command does to existing files, links and devices when it writes.
 @Suite(.serialized) struct ReplayToolFilesTests {
     private let foldback = ShellProcess.executable("foldback").path
     private let feedReplay = ShellProcess.executable("feed-replay").path
@@ -14,7 +14,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test func `an export is its owner's, and replaces a file and nothing else`() throws {
+    @Test func `an export is readable by its owner only, and replaces only a file`() throws {
         try ReplayStory.makeLog(directory.log)
         let log = directory.log.path
         let whole = try run([foldback, "export", log]).output
@@ -41,7 +41,7 @@ import Testing
         #expect(Set(left) == ["log", "file", "link", "dangling", "fresh", "pipe"], "\(left)")
     }
 
-    @Test func `a device stays one, and what does not fit on it is said`() throws {
+    @Test func `an export to a full device is an error, and leaves the device`() throws {
         try ReplayStory.makeLog(directory.log)
         let seen = try run([foldback, "export", directory.log.path, "-o", "/dev/full"])
         #expect(seen.status == 3 && seen.errors.contains("/dev/full cannot be written"), "\(seen)")
@@ -50,7 +50,7 @@ import Testing
         #expect(missing.status == 3 && missing.errors.contains("no/file"), "\(missing)")
     }
 
-    /// Whether the compiler takes a file beside the modules that are built.
+    /// Checks that the compiler accepts a file that imports the built modules.
     private func compile(_ file: String) throws {
         let seen = try run([
             "sh", "-c",
@@ -65,7 +65,7 @@ import Testing
         #expect(seen.status == 0, "\(seen)")
     }
 
-    @Test func `a test compiles whatever is in the log's name and the expectation`() throws {
+    @Test func `a written test compiles for any log name and expectation`() throws {
         let log = directory.url.appending(path: #"t"q\1.log"#)
         try ReplayStory.makeLog(log)
         let tests = path("Tests")
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a test over rows is over the app's own, and compiles`() throws {
+    @Test func `a written test over rows uses the app's projection, and compiles`() throws {
         let demo = ShellProcess.executable("foldback-demo").path
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let seen = try run([
@@ -99,13 +99,13 @@ import Testing
         try compile(file)
     }
 
-    @Test func `from a bug report to a failing test, as the article has it`() throws {
+    @Test func `the commands of the article about bug reports print what it shows`() throws {
         try ReplayStory.makeLog(directory.log)
         try FileManager.default.moveItem(
             at: directory.log, to: directory.url.appending(path: "feed.log"))
         let article = try String(
             contentsOf: ReplayStory.root.appending(
-                path: "Sources/Foldback/Foldback.docc/FromABugReportToAFailingTest.md"),
+                path: "Sources/FoldbackReplay/FoldbackReplay.docc/FromABugReportToAFailingTest.md"),
             encoding: .utf8)
         let time = #/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z/#
         var count = 0
@@ -132,7 +132,7 @@ import Testing
         try compile(file)
     }
 
-    @Test func `progress is counted on a terminal`() throws {
+    @Test func `a long search shows its progress on a terminal`() throws {
         try ReplayStory.makeLog(directory.log)
         let command = "\(foldback) first-break '\(directory.log.path)' --run 'sleep 0.4'"
         let seen = try run(["script", "-q", "-e", "-c", command, "/dev/null"])

@@ -2,13 +2,14 @@ import Foldback
 import Foundation
 import Testing
 
-/// Commands that go on while something happens, and which entries they choose.
+/// Born from the question which entries a command prints while a log grows, and when it ends. The
+/// same questions go to the filters and to `step`.
 @Suite(.serialized) struct ReplayToolFollowingTests {
     private let foldback = ShellProcess.executable("foldback").path
     private let directory = DiskDirectory()
 
     @Test(.timeLimit(.minutes(10)))
-    func `a tail follows what is recorded while it looks, and ends when all is answered`() throws {
+    func `tail prints new entries, and ends when every intent is answered`() throws {
         let shell = try ShellProcess(directory.log, ["--confirmed-by", "acknowledgement"])
         shell.send(ReplayStory.lines[0])
         #expect(shell.answer()?["intent"] == 1)
@@ -28,7 +29,7 @@ import Testing
         #expect(shell.finish().status == 0)
     }
 
-    @Test(.timeLimit(.minutes(10))) func `tail -f goes on until it is interrupted`() throws {
+    @Test(.timeLimit(.minutes(10))) func `tail -f continues until it is interrupted`() throws {
         let shell = try ShellProcess(directory.log, ["--confirmed-by", "acknowledgement"])
         shell.send(ReplayStory.lines[0], ReplayStory.lines[1])
         #expect(shell.answer()?["ok"] == true)
@@ -46,7 +47,7 @@ import Testing
         #expect(shell.finish().status == 0)
     }
 
-    @Test func `states are those at an end, which following has not`() throws {
+    @Test func `tail refuses --state while it follows, because a state needs an end`() throws {
         try ReplayStory.makeLog(directory.log)
         for option in ["-f", "--until-caught-up"] {
             let seen = try run([
@@ -58,7 +59,7 @@ import Testing
         #expect(seen.output.split(separator: "\n").count == 2, "\(seen)")
     }
 
-    @Test func `moments choose entries: from one on, up to another`() throws {
+    @Test func `the moment of --since is included, and the moment of --until is not`() throws {
         let file = directory.url.appending(path: "log.ndjson")
         let day: Int64 = 86_400_000
         try ReplayStory.write(
@@ -82,7 +83,7 @@ import Testing
         #expect(seen.status == 2 && seen.errors.contains("is not before --until"), "\(seen)")
     }
 
-    @Test func `an intent is the log's own, not another's of the same number`() throws {
+    @Test func `the number in --intent means the log's own intent`() throws {
         let file = directory.url.appending(path: "log.ndjson")
         func confirmed(_ replica: String, _ place: Int) -> String {
             #"{"at":1,"events":[{"event":{"key":"a","op":"set","value":1},"origin":{"intent":1,"replica":"\#(replica)"},"position":\#(place)}],"kind":"confirmed","replica":"me","sequence":\#(place + 1),"through":\#(place)}"#
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `stepping goes where it is told, and what it is not told in a line for people`()
+    @Test func `step moves as its keys say, and reports a wrong key on standard error`()
         throws
     {
         try ReplayStory.makeLog(directory.log)
@@ -130,11 +131,11 @@ import Testing
         #expect(plain.output.contains("+ /post/likes  1\npending 2  accepted none"), "\(plain)")
     }
 
-    @Test func `stepping through what is left of a history keeps to what is there`() throws {
+    @Test func `step moves over the gaps of a history`() throws {
         let file = directory.url.appending(path: "log.ndjson")
         let none = try run([foldback, "step", "-"])
         #expect(none.status == 2 && none.errors.contains("standard input is for keys"), "\(none)")
-        // One sequence at a time would take for ever.
+        // The gap is too wide to visit each sequence.
         let far = Int64.max - 2
         try ReplayStory.write(
             [2, 3, far].map { number in
@@ -175,7 +176,7 @@ private final class FollowedProcess {
 
     deinit { if process.isRunning { process.terminate() } }
 
-    /// The next line; nil at the end.
+    /// Returns the next line; nil at the end.
     func line() -> JSON? {
         while true {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

@@ -3,7 +3,8 @@ import FoldbackHistory
 import Foundation
 import Testing
 
-/// Commands that decide whether states are as they should be: first-break, minimise, rerun.
+/// Born from the question how commands judge states, and what they report if they cannot:
+/// first-break, minimise, rerun.
 @Suite(.serialized) struct ReplayToolJudgingTests {
     private let foldback = ShellProcess.executable("foldback").path
     private let feedReplay = ShellProcess.executable("feed-replay").path
@@ -15,7 +16,7 @@ import Testing
         try run([foldback, command, directory.log.path] + options)
     }
 
-    @Test func `a command that cannot be run judges nothing`() throws {
+    @Test func `a check command that cannot be run ends the search with an error`() throws {
         try ReplayStory.makeLog(directory.log)
         for command in ["./nosuch.sh", "exit 126"] {
             for look in ["first-break", "minimise"] {
@@ -29,13 +30,12 @@ import Testing
     }
 
     @Test(arguments: [[], ["--assume-monotone"]])
-    func `where nobody can tell, it is said, and nothing is found to hold`(options: [String]) throws
-    {
+    func `inconclusive states are reported, and do not count as good`(options: [String]) throws {
         try ReplayStory.makeLog(directory.log)
         let seen = try run(
             [foldback, "first-break", directory.log.path, "--run", "exit 125"] + options)
         #expect(seen.status == 125 && seen.output.contains("7 were inconclusive"), "\(seen)")
-        // Bad behind the last entry; nobody can tell of the state before that.
+        // The last state is bad, and the state before it is inconclusive.
         let check = directory.url.appending(path: "check.sh").path
         try """
         state=$(cat)
@@ -50,7 +50,7 @@ import Testing
         #expect(broken.output.contains("inconclusive: 5; the first break may be"), "\(broken)")
     }
 
-    @Test func `an insert that does not apply is said to, and that numbers behind it are others`()
+    @Test func `what-if reports an insert that does not apply, and changed numbers`()
         throws
     {
         try ReplayStory.makeLog(directory.log)
@@ -61,7 +61,7 @@ import Testing
         #expect(seen.status == 0 && seen.output.contains("no state would have differed"))
     }
 
-    @Test func `every command starts with the same signals`() throws {
+    @Test func `each run of a check command ignores the same signals`() throws {
         try ReplayStory.makeLog(directory.log)
         let signals = directory.url.appending(path: "signals").path
         let command = "grep SigIgn /proc/self/status >> '\(signals)'"
@@ -73,7 +73,7 @@ import Testing
         #expect(lines.count == 7 && Set(lines).count == 1, "\(lines)")
     }
 
-    /// A comparison, and whether it holds of `{"n":VALUE}`.
+    /// Expectations, and whether they hold for the document `{"n":VALUE}`.
     private static let comparisons: [(value: String, expectation: String, holds: Bool)] = [
         ("9007199254740992", "/a/n < 9007199254740993", true),
         ("9007199254740993", "/a/n <= 9007199254740992", false),
@@ -87,7 +87,7 @@ import Testing
         (#""b""#, "/a/n < 1", false), ("true", "/a/n >= 0", false),
     ]
 
-    @Test func `numbers are compared by value, and the first operator ends a place`() throws {
+    @Test func `numbers compare by value, and the first operator ends a place`() throws {
         for (value, expectation, holds) in Self.comparisons {
             let event = try JSON(parsing: #"{"n":\#(value)}"#)
             var documents = Documents()
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `minimising says what first-break says, also of a log without entries`() throws {
+    @Test func `minimise agrees with first-break, also on a log without entries`() throws {
         let shell = try ShellProcess(directory.log)
         #expect(shell.finish().status == 0)
         let found = try tool("first-break", "--expect", "/a == 1")
@@ -116,7 +116,7 @@ import Testing
         #expect(fine.status == 1 && fine.output.isEmpty, "\(fine)")
     }
 
-    @Test func `a command minimises what it sees in a file that is gone afterwards`() throws {
+    @Test func `minimise gives its check command a private file, and always removes it`() throws {
         try ReplayStory.makeLog(directory.log)
         let scratch = directory.url.appending(path: "scratch")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `what is asked for and not done is said`() throws {
+    @Test func `an option of at, what-if and minimise takes effect or is an error`() throws {
         try ReplayStory.makeLog(directory.log)
         for (options, words) in [
             (["--as", "bundle"], "bundle"), (["--tries", "0"], "at least 1"),
@@ -163,14 +163,16 @@ import Testing
         #expect(all.output.split(separator: "\n").count > 2, "\(all)")
     }
 
-    @Test func `a break that stays is found by halving, and gaps can be closed`() throws {
+    @Test func `first-break --assume-monotone finds a lasting break, and import closes gaps`()
+        throws
+    {
         try ReplayStory.makeLog(directory.log)
         let found = try tool("first-break", "--expect", "/post/likes >= 0", "--assume-monotone")
         let exact = try tool("first-break", "--expect", "/post/likes >= 0")
         #expect(found.status == 1 && found.output.contains("intent"), "\(found)")
         #expect(found.output.hasPrefix(exact.output.prefix { $0 != "\n" }), "\(found)")
         #expect(found.output.contains("the first break, if bad states stay bad"), "\(found)")
-        // It was bad in between, which halving cannot say of a log that ends well.
+        // A state in between was bad. Halving cannot find it, because the last state is good.
         let none = try tool("first-break", "--expect", "/post/likes < 1", "--assume-monotone")
         #expect(none.status == 0 && none.output.hasPrefix("it holds at the end"), "\(none)")
         let line = try tool(
@@ -187,7 +189,7 @@ import Testing
         #expect(closed.output == "-1\npending 1 2\n", "\(closed)")
     }
 
-    @Test func `a log of another app's events is not taken for an empty one`() throws {
+    @Test func `a log of another app's events gets a note, and does not look empty`() throws {
         let demo = ShellProcess.executable("foldback-demo").path
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let log = directory.url.appending(path: "feed.log").path
@@ -203,13 +205,13 @@ import Testing
         }
     }
 
-    @Test func `minimise says where a command cannot tell of the whole`() throws {
+    @Test func `minimise exits with 125 if the whole history is inconclusive`() throws {
         try ReplayStory.makeLog(directory.log)
         let seen = try tool("minimise", "--run", "exit 125")
         #expect(seen.status == 125 && seen.errors.contains("cannot tell"), "\(seen)")
     }
 
-    @Test func `rerun compares two types, and says where they part`() throws {
+    @Test func `rerun compares two types, and lists where their difference changes`() throws {
         let demo = ShellProcess.executable("foldback-demo").path
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let log = directory.url.appending(path: "feed.log").path

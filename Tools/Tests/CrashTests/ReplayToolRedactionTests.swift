@@ -2,8 +2,8 @@ import Foldback
 import Foundation
 import Testing
 
-/// What leaves the machine of somebody who asked for something not to: born from exports that said they had been
-/// redacted, and had names and messages in them.
+/// Born from exports that were reported as redacted, and still had names and messages in them. The
+/// tests ask what a redacted export contains.
 @Suite(.serialized) struct ReplayToolRedactionTests {
     private let foldback = ShellProcess.executable("foldback").path
     private let feedReplay = ShellProcess.executable("feed-replay").path
@@ -11,7 +11,7 @@ import Testing
 
     private var file: URL { directory.url.appending(path: "log.ndjson") }
 
-    /// Of each kind of entry, with something private wherever a text can be.
+    /// An entry of each kind, with private text in every place that can have text.
     private static let entries = [
         #"{"at":1,"event":{"key":"ann@mail.com","op":"set","require":"absent","value":{"bob@x.org":"secret one","likes":5}},"info":{"user ann@x.org":"secret two"},"intent":1,"kind":"intent","once":"card 4111","replica":"alice@example.com","sequence":1}"#,
         #"{"at":2,"event":{"by":-4,"field":"likes","key":"ann@mail.com","op":"increment"},"intent":2,"kind":"intent","replica":"alice@example.com","sequence":2}"#,
@@ -26,12 +26,12 @@ import Testing
         try run([foldback, "export", file.path] + options)
     }
 
-    /// The entries, without the first line.
+    /// Returns the entries, without the first line.
     private func lines(_ output: String) throws -> [JSON] {
         try output.split(separator: "\n").dropFirst().map { try JSON(parsing: String($0)) }
     }
 
-    @Test func `what is not kept is not there, and what it means is`() throws {
+    @Test func `an export with --keep has no other text, and keeps its structure`() throws {
         try ReplayStory.write(Self.entries, to: file, kind: .downlink, replica: "alice@example.com")
         let seen = try export("--keep", "/nothing")
         #expect(seen.status == 0 && seen.errors == "--keep /nothing: 0\n", "\(seen)")
@@ -55,7 +55,7 @@ import Testing
         #expect(try !String(contentsOfFile: bundle, encoding: .utf8).contains("@"))
     }
 
-    @Test func `what is kept stays, with the names on the way to it`() throws {
+    @Test func `a kept place stays, with the names on the way to it`() throws {
         try ReplayStory.write(Self.entries, to: file, kind: .downlink, replica: "alice@example.com")
         let seen = try export(
             "--keep", "/value/likes", "--keep", "/key", "--redact", "/value/likes/0")
@@ -69,8 +69,7 @@ import Testing
         #expect(!kept.output.contains("secret") && !kept.output.contains("bob@x"))
     }
 
-    @Test func `places and keys that are named are written over, and free texts with them`() throws
-    {
+    @Test func `redacted places and keys are written over, and free texts with them`() throws {
         try ReplayStory.write(Self.entries, to: file, kind: .downlink, replica: "alice@example.com")
         let places = try export("--redact", "/value/bob@x.org", "--redact", "/by")
         #expect(places.errors == "--redact /value/bob@x.org: 1\n--redact /by: 1\n", "\(places)")
@@ -90,7 +89,7 @@ import Testing
         #expect(lines[2]["event"]?["events"]?.arrayValue?.last?["value"] == [true, 0, -7, 2.5])
     }
 
-    @Test func `a rule that does nothing is an error, and nothing is written`() throws {
+    @Test func `a rule without a match is an error, and no file is written`() throws {
         try ReplayStory.write(Self.entries, to: file, kind: .downlink)
         let output = directory.url.appending(path: "out")
         for rule in [
@@ -106,7 +105,7 @@ import Testing
         #expect(app.status == 2 && app.errors.contains("only for logs of documents"), "\(app)")
     }
 
-    @Test func `keys stay apart, and a log that means something else is told`() throws {
+    @Test func `redacted keys stay distinct, and a changed meaning is reported`() throws {
         try ReplayStory.write(Self.entries, to: file, kind: .downlink, replica: "alice@example.com")
         let keys = try export("--redact", "/key")
         #expect(keys.status == 0 && keys.errors == "--redact /key: 5\n", "\(keys)")
@@ -125,7 +124,8 @@ import Testing
         }
     }
 
-    @Test func `an app's events are no documents, whatever they look like`() throws {
+    @Test func `an app's events keep their member names, also if they look like documents`() throws
+    {
         let event =
             #"{"events":[{"name":"Ann"}],"field":"pw","key":{"card":"4111 1111"},"op":"all"}"#
         let entry =
@@ -140,14 +140,14 @@ import Testing
                         "op": "xx5",
                     ], "\(seen)")
         }
-        // The names of documents' members are data; those of an app's events are the app's.
+        // Member names in a document are data. Member names in an app's event are part of its code.
         let document = #"{"key":"a","op":"set","value":{"name":"Ann"}}"#
         try ReplayStory.write([entry.replacing(event, with: document)], to: file)
         let seen = try run([feedReplay, "export", file.path, "--keep", "/nothing"])
         #expect(try lines(seen.output)[0]["event"]?["value"]?["name"] == "xx4", "\(seen)")
     }
 
-    @Test func `an app's log without its texts is the same story`() throws {
+    @Test func `an app's log behaves the same without its texts`() throws {
         let demo = ShellProcess.executable("foldback-demo").path
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let log = directory.url.appending(path: "feed.log").path
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `what is JSON is decided by what the log says, not by looks`() throws {
+    @Test func `the codec decides whether an event is JSON, and its bytes do not`() throws {
         let bytes = Array(#"{"op":"set","key":"a","value":"secret"}"#.utf8)
         let entry =
             #"{"at":1,"event":{"bytes":\#(bytes)},"intent":1,"kind":"intent","replica":"me","sequence":1}"#

@@ -2,7 +2,8 @@ import Foldback
 import Foundation
 import Testing
 
-/// Where commands read from and write to, when that is no file, is full, or is closed.
+/// Born from the question what commands do if an input or output is a pipe or a device, is full, or
+/// is closed.
 @Suite(.serialized) struct ReplayToolStreamsTests {
     private let foldback = ShellProcess.executable("foldback").path
     private let directory = DiskDirectory()
@@ -14,14 +15,14 @@ import Testing
     }
 
     @Test(arguments: ["2>/dev/full", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-    func `an error that nobody can be told leaves the exit code as it is`(closed: String) throws {
+    func `an error that cannot be printed keeps its exit code`(closed: String) throws {
         try ReplayStory.makeLog(directory.log)
         #expect(try sh("\(foldback) log missing \(closed)").status == 3)
         #expect(try sh("\(foldback) at log x \(closed)").status == 2)
         #expect(try sh("\(foldback) minimise log --expect '/a == null' \(closed)").status == 1)
     }
 
-    @Test func `nothing that is printed gets into a log, which a closed stream's number may have`()
+    @Test func `output never gets into a log that has a closed stream's number`()
         throws
     {
         try ReplayStory.makeLog(directory.log)
@@ -39,8 +40,7 @@ import Testing
         #expect(try sh("\(foldback) verify log").status == 0)
     }
 
-    @Test func `what does not fit is said of the file that was named, and nothing is left`() throws
-    {
+    @Test func `a failed write names the given file, and leaves no part of it`() throws {
         try ReplayStory.makeLog(directory.log)
         let limited = try sh("ulimit -f 0; \(foldback) export log -o file")
         #expect(
@@ -61,7 +61,7 @@ import Testing
         #expect(Set(left) == ["log", "printed"], "\(left)")
     }
 
-    @Test func `whatever can be read is a file: pipes, devices, standard input`() throws {
+    @Test func `pipes, devices and standard input are read like files`() throws {
         try ReplayStory.makeLog(directory.log)
         let whole = try sh("\(foldback) log log")
         #expect(whole.status == 0 && !whole.output.isEmpty)
@@ -81,8 +81,7 @@ import Testing
             log.status == 3 && log.errors.contains("log is a directory, and not a file"), "\(log)")
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a file does not grow, and nobody waits for that`() throws
-    {
+    @Test(.timeLimit(.minutes(10))) func `tail does not wait for a file to grow`() throws {
         try ReplayStory.makeLog(directory.log)
         let all = try sh("\(foldback) export log -o all && \(foldback) tail all -n 1")
         #expect(all.status == 0 && all.output.contains("intent 4"), "\(all)")
@@ -98,14 +97,14 @@ import Testing
         #expect(answered.status == 0 && answered.errors.isEmpty, "\(answered)")
     }
 
-    @Test func `the last entries are the last of those that are asked for, over any gap`() throws {
+    @Test func `tail -n counts matching entries, across any gap`() throws {
         func intent(_ number: Int, _ sequence: Int64) -> String {
             #"{"at":1,"event":{"key":"a","op":"set","value":1},"intent":\#(number),"kind":"intent","replica":"me","sequence":\#(sequence)}"#
         }
         func rejected(_ number: Int, _ sequence: Int64) -> String {
             #"{"at":1,"intent":\#(number),"kind":"rejected","message":"no","replica":"me","sequence":\#(sequence)}"#
         }
-        // Two pieces of what is read at once, and a wide gap behind them.
+        // The entries need two reads, and a wide gap follows them.
         let start = (1...400).flatMap { number in
             let sequence = Int64(2 * number)
             return [intent(number, sequence), rejected(number, sequence + 1)]

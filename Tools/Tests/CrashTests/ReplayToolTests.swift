@@ -2,7 +2,7 @@ import Foldback
 import Foundation
 import Testing
 
-/// What somebody sees who asks what happened to a log.
+/// Born from the question what a user sees who asks what happened to a log.
 @Suite(.serialized) struct ReplayToolTests {
     private let foldback = ShellProcess.executable("foldback").path
     private let directory = DiskDirectory()
@@ -13,7 +13,7 @@ import Testing
         get throws { try Data(contentsOf: directory.log.appending(path: "data.mdb")) }
     }
 
-    /// Commands that look, with what they exit with on the log of the story.
+    /// Commands that read, with their exit codes on the log of the story.
     private static let looks: [(command: [String], status: Int32)] = [
         (["log", "--kind", "intent", "--key", "post", "--state", "confirmed"], 0),
         (["tail", "-n", "2"], 0), (["status"], 0), (["at", "4"], 0), (["at", "0"], 0),
@@ -27,7 +27,7 @@ import Testing
         (["export", "--keep", "/value/likes"], 0), (["verify"], 0),
     ]
 
-    @Test func `L9: looking leaves every byte, says the same of a live log, and answers in JSON`()
+    @Test func `L9: commands that read change no byte, agree on a live log, and print JSON`()
         throws
     {
         try makeLog()
@@ -60,7 +60,7 @@ import Testing
         #expect(shell.finish().status == 0)
     }
 
-    @Test func `wrong use is one line and 2, a log that cannot be used is 3`() throws {
+    @Test func `wrong usage exits with 2 and an unusable log with 3, on one line`() throws {
         try makeLog()
         let log = directory.log.path
         let cases: [(command: [String], status: Int32, words: String)] = [
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `help says where a file can stand for a log`() throws {
+    @Test func `help shows which commands take a file instead of a log`() throws {
         for (command, takesFile) in [
             ("at", true), ("export", true), ("verify", false), ("shell", false), ("import", false),
         ] {
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `what is exported can be imported, and is the same log`() throws {
+    @Test func `an imported export is the same log with another replica`() throws {
         try makeLog()
         let other = directory.url.appending(path: "other").path
         let file = directory.url.appending(path: "log.ndjson").path
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `an app's own tool, over the feed of the demo`() throws {
+    @Test func `an app's own tool explains the feed of the demo`() throws {
         let demo = ShellProcess.executable("foldback-demo").path
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let tool = ShellProcess.executable("feed-replay").path
@@ -143,8 +143,8 @@ import Testing
         #expect(found.status == 1 && found.output.contains("deleted"), "\(found)")
     }
 
-    /// The file that such a test is, compiled and run here as ``FeedLogTests``.
-    @Test func `a log as a test is the one that is kept here`() throws {
+    /// The written test is a part of ShellTests: `FeedLogTests`, which is compiled and run there.
+    @Test func `export --as test writes the test that ShellTests runs`() throws {
         let kept = ReplayStory.root.appending(path: "Tools/Tests/ShellTests/Recorded")
         let log = directory.url.appending(path: "feed")
         let history = kept.appending(path: "feed.ndjson").path

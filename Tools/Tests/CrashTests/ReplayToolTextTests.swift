@@ -2,14 +2,14 @@ import Foldback
 import Foundation
 import Testing
 
-/// What commands print for people.
+/// Born from the question whether people can read and trust the text that commands print.
 @Suite(.serialized) struct ReplayToolTextTests {
     private let foldback = ShellProcess.executable("foldback").path
     private let directory = DiskDirectory()
 
     private var file: URL { directory.url.appending(path: "file") }
 
-    @Test func `a time is printed to its millisecond, also before 1970`() throws {
+    @Test func `a time is printed to the millisecond, also before 1970`() throws {
         let times: [(Int64, String)] = [
             (0, "1970-01-01 00:00:00.000Z"), (1, "1970-01-01 00:00:00.001Z"),
             (-1, "1969-12-31 23:59:59.999Z"), (-1_000, "1969-12-31 23:59:59.000Z"),
@@ -24,7 +24,7 @@ import Testing
         for ((_, text), line) in zip(times, seen) {
             #expect(line.contains("  \(text)  "), "\(line)")
         }
-        // A Double has no such fraction, and what was cut off was a millisecond.
+        // A Double cannot hold these fractions, and rounding down once lost a millisecond.
         try ReplayStory.write(
             (0..<1_000).map { number in
                 #"{"at":\#(1_795_312_179_000 + number),"event":{"key":"a","op":"delete"},"intent":\#(number + 1),"kind":"intent","replica":"me","sequence":\#(number + 1)}"#
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `what a document says stays on its line, and reads from left to right`() throws {
+    @Test func `a document's text stays on its line, and reads from left to right`() throws {
         let forged = #"a\npending 7\u202e\u2066\u200f\u2028"#
         try ReplayStory.makeLog(
             directory.log,
@@ -70,7 +70,7 @@ import Testing
         #expect(!wrong.errors.contains("\u{202E}"), "\(wrong)")
     }
 
-    @Test func `wrong use points at the help of its command, and says what it is`() throws {
+    @Test func `a usage error names the mistake and the command's help`() throws {
         try ReplayStory.makeLog(directory.log)
         let log = directory.log.path
         for (command, words) in [
@@ -87,7 +87,7 @@ import Testing
         #expect(help.contains("125 inconclusive"), "\(help)")
     }
 
-    @Test func `a step says where it is first, and where there is nothing to go to`() throws {
+    @Test func `step prints its place first, and reports a move beyond an end`() throws {
         try ReplayStory.makeLog(directory.log)
         func step(_ keys: String) throws -> (output: [Substring], errors: String) {
             let seen = try run([
@@ -104,7 +104,7 @@ import Testing
         #expect(try step("7\\n").errors == "entry 7 does not exist; the last is 6\n")
     }
 
-    @Test func `an import is not made among other files, and says so beforehand`() throws {
+    @Test func `import refuses a directory with other files, also with --dry-run`() throws {
         try ReplayStory.makeLog(directory.log)
         #expect(try run([foldback, "export", directory.log.path, "-o", file.path]).status == 0)
         for options in [["--dry-run"], []] {
@@ -116,7 +116,7 @@ import Testing
         #expect(Set(names) == ["file", "log"])
     }
 
-    @Test func `an import with gaps says what closes them`() throws {
+    @Test func `the error for an import with gaps names the option that closes them`() throws {
         try ReplayStory.makeLog(directory.log)
         let small = file.path
         #expect(

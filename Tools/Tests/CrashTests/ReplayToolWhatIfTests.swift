@@ -2,7 +2,7 @@ import Foldback
 import Foundation
 import Testing
 
-/// What would have been, as edits say it, and which of them cannot be made.
+/// Born from the question which edits `what-if` can make, and what it reports about the others.
 @Suite(.serialized) struct ReplayToolWhatIfTests {
     private let foldback = ShellProcess.executable("foldback").path
     private let directory = DiskDirectory()
@@ -13,7 +13,7 @@ import Testing
         try run([foldback, "what-if", (log ?? directory.log).path] + edits)
     }
 
-    @Test func `an edit that cannot be made says what is not there, or not any more`() throws {
+    @Test func `an edit that cannot be made is an error that names the cause`() throws {
         try ReplayStory.makeLog(directory.log)
         let event = #"1={"op":"delete","key":"post"}"#
         let cases: [(edits: [String], words: String)] = [
@@ -42,7 +42,7 @@ import Testing
         #expect(gap.status == 2 && gap.errors.contains("entry 2 is not in this"), "\(gap)")
     }
 
-    @Test func `what goes with an intent is not said to be left out, and what retried it is said`()
+    @Test func `a retry of nothing is reported, and answers that went with their intent are not`()
         throws
     {
         try ReplayStory.makeLog(
@@ -58,14 +58,14 @@ import Testing
                 ),
                 "\(seen)")
         }
-        // The answer to an intent that is recorded behind it is no answer.
+        // After the swap, the answer comes before the intent is recorded, so it is impossible.
         let seen = try whatIf(["--swap", "3", "4"])
         #expect(
             seen.output.hasPrefix("left out because they are no longer possible: entries 4\n"),
             "\(seen)")
     }
 
-    @Test func `as JSON, numbers that the branch has come with those of the log`() throws {
+    @Test func `the JSON maps the branch's intent numbers to the log's numbers`() throws {
         try ReplayStory.makeLog(directory.log)
         let seen = try whatIf(["--insert", #"3={"op":"set","key":"a","value":1}"#, "--json"])
         let end = try JSON(parsing: String(seen.output.split(separator: "\n").last ?? ""))

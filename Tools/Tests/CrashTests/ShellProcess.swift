@@ -3,7 +3,7 @@ import FoldbackShell
 import Foundation
 import Testing
 
-/// What keeps a session's documents, as `--store` says it.
+/// The place where a session keeps documents, as given by `--store`.
 enum DocumentStore: String, CaseIterable, CustomTestStringConvertible {
     case memory
     case rows
@@ -17,12 +17,12 @@ enum DocumentStore: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// By turns.
+    /// Memory for an even turn, rows for an odd turn.
     init(_ turn: Int) { self = turn % 2 == 0 ? .memory : .rows }
 }
 
 extension ShownDocuments {
-    /// The keys of what a store shows, which has to be what a fold of its whole log gives.
+    /// Returns the keys of the store's view, and checks that the store equals a fold of its log.
     static func keys(in store: Store<Self>, _ note: Comment) async throws -> Set<String> {
         let shown = try state(of: store)
         let fold = ShownState(
@@ -35,7 +35,7 @@ extension ShownDocuments {
     }
 }
 
-/// A real `foldback shell` in a process of its own.
+/// A real `foldback shell` in its own process.
 final class ShellProcess {
     let process = Process()
     private let input = Pipe()
@@ -43,12 +43,12 @@ final class ShellProcess {
     private let errors = Pipe()
     private var buffer: [UInt8] = []
 
-    /// The executables lie beside the test bundle.
+    /// Returns the path of an executable. Executables are beside the test bundle.
     static func executable(_ name: String) -> URL {
         URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: name)
     }
 
-    /// - Parameter wrapper: a command to run it under, like strace.
+    /// - Parameter wrapper: the start of a command that runs the shell, such as strace.
     init(
         _ log: URL, _ options: [String] = [], over store: DocumentStore = .memory,
         under wrapper: [String] = []
@@ -60,7 +60,7 @@ final class ShellProcess {
         process.standardInput = input
         process.standardOutput = output
         process.standardError = errors
-        // A process that was killed does not take this one along when it is written to.
+        // A write to a killed shell would end this process with SIGPIPE.
         signal(SIGPIPE, SIG_IGN)
         try process.run()
     }
@@ -70,7 +70,7 @@ final class ShellProcess {
         try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
     }
 
-    /// The next answer; nil when the process is gone.
+    /// Returns the next answer; nil if the process has ended.
     func answer() -> JSON? {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -95,7 +95,7 @@ final class ShellProcess {
     }
 }
 
-/// Runs a command to its end.
+/// Runs a command, and waits for its end.
 func run(_ command: [String]) throws -> (status: Int32, output: String, errors: String) {
     let process = Process()
     let output = Pipe()
@@ -115,7 +115,7 @@ func run(_ command: [String]) throws -> (status: Int32, output: String, errors: 
     )
 }
 
-/// A directory on a real disk, gone with the test.
+/// A directory in the temporary directory, on a real disk. It is removed with this value.
 final class DiskDirectory {
     let url = FileManager.default.temporaryDirectory.appending(
         path: "foldback-crash-\(UUID().uuidString)", directoryHint: .isDirectory)

@@ -1,13 +1,14 @@
 import Foundation
 
-/// strace(1), to hit or to see exact system calls. LeakSanitizer, where there is one, does not work under
-/// it.
+/// Commands of strace(1) that record system calls, make a call fail, or kill a process at a call.
+/// LeakSanitizer does not work under strace, so it is switched off.
 enum Strace {
-    /// And may trace, which not every container lets it.
+    /// Whether strace is installed and may trace. Some containers forbid that.
     static var isThere: Bool {
         (try? run(["strace", "-o", "/dev/null", "true"]).status == 0) ?? false
     }
 
+    /// Returns a command that kills a process at the nth of these calls.
     static func killing(at call: String, _ nth: Int) -> [String] {
         [
             "strace", "-f", "-qq", "-o", "/dev/null", "-E", "LSAN_OPTIONS=detect_leaks=0", "-e",
@@ -15,7 +16,7 @@ enum Strace {
         ]
     }
 
-    /// Fails the nth of these calls that concern one of the files.
+    /// Returns a command that makes the nth of these calls on one of the files fail.
     static func failing(
         _ call: String, _ nth: Int, with error: String, on files: [String], to trace: URL
     ) -> [String] {
@@ -24,6 +25,7 @@ enum Strace {
             + ["-e", "inject=\(call):error=\(error):when=\(nth)"]
     }
 
+    /// Returns a command that records these calls in a file.
     static func tracing(_ calls: String, to file: URL) -> [String] {
         [
             "strace", "-f", "-qq", "-o", file.path, "-E", "LSAN_OPTIONS=detect_leaks=0", "-e",

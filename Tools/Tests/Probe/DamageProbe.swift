@@ -3,12 +3,15 @@ import FoldbackHistory
 import FoldbackShell
 import Foundation
 
-/// `foldback-probe damage STORE LOG SCRATCH KIND FIRST LAST STEP`: damages a copy of LOG's data file in one place
-/// after the other, opens it, looks at everything in it, writes to it, and says for each place what came
-/// of that, in one line: `PLACE error …`, `PLACE right` or `PLACE WRONG …`. The line is begun before
-/// the log is touched: a process that ends in the middle has said where.
+/// `foldback-probe damage STORE LOG SCRATCH KIND FIRST LAST STEP`: damages copies of LOG's data
+/// file, each at one place.
 ///
-/// STORE is `memory` or `rows`: what keeps the documents. KIND is `flip` (one bit of the byte at PLACE) or `zero` (all of page PLACE).
+/// For each place, the probe opens the damaged copy, reads everything in it, and writes to it. Then
+/// it prints the outcome in one line: `PLACE error …`, `PLACE right …` or `PLACE WRONG …`. It
+/// prints PLACE before it opens the log, so that the place is known if the process ends there.
+///
+/// STORE says where documents are kept: `memory` or `rows`. KIND is `flip` (one bit of the byte at
+/// PLACE) or `zero` (all of page PLACE).
 enum DamageProbe<P: ShownDocuments> {
     static func run(_ arguments: ArraySlice<String>) async throws {
         let arguments = Array(arguments)
@@ -78,7 +81,8 @@ enum DamageProbe<P: ShownDocuments> {
         }
     }
 
-    /// What a store shows otherwise than it should; nil for nothing.
+    /// Returns the first difference from the expected lines, before and after writes; nil if there
+    /// is none.
     private static func wrong(
         in log: URL, _ expected: [String]
     ) async throws(FoldbackError) -> String? {
@@ -86,7 +90,8 @@ enum DamageProbe<P: ShownDocuments> {
         let sequence = store.status.sequence
         do throws(FoldbackError) {
             if let wrong = try await difference(store, sequence, expected) { return wrong }
-            // Writing must not spoil what is there: much is written, so that free pages are used.
+            // Writes must not damage older entries. There are many writes, so that LMDB uses free
+            // pages.
             for number in 1...40 {
                 let receipt = try await store.record(
                     .set("new \(number)", .string(String(repeating: "x", count: 700))))
@@ -125,7 +130,7 @@ extension FoldbackError {
     fileprivate var isDamage: Bool {
         switch self {
         case .damaged, .newerFormat, .notALog: true
-        // A write that met damage before anything could be on disk.
+        // A write found damage before anything could be on disk.
         case .storage(let failure): failure.reason == .damagedFile
         default: false
         }

@@ -1,11 +1,14 @@
 import Foldback
 import FoldbackShell
 
-/// All that a store says of the entries up to a sequence, as text to compare.
+/// Everything that a store returns about the entries up to a sequence, as text to compare.
 struct Everything {
     private(set) var lines: [String] = []
 
-    /// What has been written since must have left the documents as they were.
+    /// Reads everything from the store.
+    ///
+    /// Entries after `sequence` must not have changed the documents, because the lines include the
+    /// current view.
     init<P: ShownDocuments>(
         _ store: Store<P>, upTo sequence: LogSequence
     ) async throws(FoldbackError) {
@@ -44,7 +47,7 @@ struct Everything {
         } catch let error as FoldbackError {
             throw error
         } catch {
-            lines.append("shown with an error that is not typed: \(error)")
+            lines.append("shown with an untyped error: \(error)")
         }
     }
 

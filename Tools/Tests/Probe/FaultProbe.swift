@@ -2,13 +2,18 @@ import Foldback
 import FoldbackShell
 import Foundation
 
-/// `foldback-probe faults STORE LOG ROUNDS BYTES`: records, several at once, and says what each caller heard.
+/// `foldback-probe faults STORE LOG ROUNDS BYTES`: records several intents at once, and prints the
+/// result that each caller got.
 ///
-/// Each round is six intents at once, each setting a key of its own to a text of BYTES, an answer, and
-/// a checkpoint every third round. The lines are `KEY recorded NUMBER`, `KEY unknown NUMBER` (L6), or
-/// `KEY refused ERROR`, where nothing was recorded; at the end `view KEYS`, all that can be seen,
-/// or `unseen FAILURE`.
-/// STORE is `memory` or `rows`: what keeps the documents.
+/// Each round records six intents at once, each of which sets its own key to a text of BYTES bytes.
+/// Then it acknowledges intent 1, and writes a checkpoint every third round.
+///
+/// The lines are `KEY recorded NUMBER`, `KEY unknown NUMBER FAILURE` (L6), or `KEY refused ERROR`
+/// if nothing was recorded. The last line is `view KEYS` with all keys of the view, or
+/// `unseen FAILURE` if the view cannot be read. If the log cannot be opened, the only line is
+/// `closed ERROR`.
+///
+/// STORE says where documents are kept: `memory` or `rows`.
 enum FaultProbe<P: ShownDocuments> {
     private static var perRound: Int { 6 }
 
@@ -41,7 +46,7 @@ enum FaultProbe<P: ShownDocuments> {
         await store.close()
     }
 
-    /// Rows of which nobody knows whether the last commit changed them cannot be read.
+    /// Prints the view. Rows cannot be read if the outcome of the last commit is unknown.
     private static func sayView(of store: Store<P>) throws {
         do {
             let members = try P.state(of: store).documents.objectValue?.members ?? []

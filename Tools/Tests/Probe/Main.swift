@@ -1,7 +1,7 @@
 import Foldback
 import Foundation
 
-/// What tests run in a process of its own, because that process may come to grief.
+/// Runs the part of a test that may crash its process.
 @main
 struct Main {
     static func main() async throws {

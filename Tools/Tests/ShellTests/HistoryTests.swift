@@ -3,12 +3,15 @@ import FoldbackShell
 import Foundation
 import Testing
 
-/// The worked histories: the rules made concrete, over both engines, in memory and as rows.
+/// Born from the question whether the rules F1 to F15 hold for a user of the shell. Each worked
+/// history shows a rule, and runs on both storages with documents in memory and as rows.
 @Suite struct HistoryTests {
     enum Engine: CaseIterable { case memory, lmdb, memoryRows, lmdbRows }
 
     @Test(arguments: try History.all(), Engine.allCases)
-    func `a worked history goes as it is written`(history: History, engine: Engine) async throws {
+    func `a worked history gets the answers that it states`(
+        history: History, engine: Engine
+    ) async throws {
         switch engine {
         case .memory, .lmdb: try await run(history, over: Documents.self, engine == .lmdb)
         case .memoryRows, .lmdbRows:
@@ -37,10 +40,11 @@ import Testing
         await store.close()
     }
 
-    @Test func `no history is left out`() throws { #expect(try History.all().count == 21) }
+    @Test func `the folder has all 21 histories`() throws { #expect(try History.all().count == 21) }
 }
 
-/// One history: a first line about it, then what is sent and what the answer must contain.
+/// A worked history: a line with its kind and replica, then lines with a command and the fields
+/// that the answer must have.
 struct History: Sendable, CustomTestStringConvertible {
     struct Step: Sendable {
         let send: JSON

@@ -2,8 +2,9 @@ import Foldback
 import FoldbackShell
 import Testing
 
-/// The contract of the shell beyond the worked histories: what a line may and may not be. Over documents in
-/// memory and as rows, which answer the same.
+/// Born from the question which lines the shell accepts, and in which form it answers: the part of
+/// its contract that the worked histories leave out. Every line goes to documents in memory and to
+/// documents as rows, which must answer the same.
 @Suite struct ShellSessionTests {
     private let session = ShellSession(
         over: Store.inMemory(
@@ -25,7 +26,7 @@ import Testing
         return answer["error"]?["code"]?.stringValue
     }
 
-    @Test func `a bad line is answered with an error, and the session goes on`() async {
+    @Test func `a bad line gets an error answer, and the session continues`() async {
         let lines = [
             "", "x", "1", "[]", "null", #"{"do":1}"#, "{}", #"{"do":"fly"}"#, #"{"do":"record"}"#,
             #"{"do":"record","event":1}"#, #"{"do":"record","event":{"op":"set"}}"#,
@@ -48,7 +49,7 @@ import Testing
         #expect(await answer(#"{"do":"status"}"#)["sequence"] == 0)
     }
 
-    @Test func `numbers never recorded are unknown`() async {
+    @Test func `an intent number that was never recorded is unknown`() async {
         for command in ["acknowledge", "withdraw", "dismiss", "retry", "intent"] {
             for number in ["0", "-3", "1", "9223372036854775807"] {
                 let line = #"{"do":"\#(command)","intent":\#(number)}"#
@@ -90,7 +91,7 @@ import Testing
         #expect(await answer(#"{"do":"entries","from":8,"limit":2}"#)["entries"] == [])
     }
 
-    @Test func `get, intent and status say what they should`() async {
+    @Test func `get, intent and status answer as the contract states`() async {
         _ = await answer(#"{"do":"record","event":{"op":"set","key":"a","value":null}}"#)
         let get = await answer(#"{"do":"get","key":"a"}"#)
         #expect(get["value"] == JSON.null)
