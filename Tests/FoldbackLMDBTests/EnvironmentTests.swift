@@ -152,15 +152,10 @@ import Testing
         }
     }
 
-    private static func withEnvironment(
-        _ body: (Environment, Table<UInt64>) throws -> Void
-    ) throws {
+    private static func withEnvironment(_ body: (Environment) throws -> Void) throws {
         let directory = TemporaryDirectory()
         let environment = try Environment.open(directory.log.path)
-        let table: Table<UInt64> = try environment.write { transaction throws(LMDBError) in
-            try transaction.table("numbers")
-        }
-        try body(environment, table)
+        try body(environment)
         environment.close()
     }
 
@@ -168,23 +163,21 @@ import Testing
     /// whose pages could then be unmapped.
     @Test func `a read session is ended once, by its own thread`() async {
         await #expect(processExitsWith: .success) {
-            try Self.withEnvironment { try $0.session($1).end() }
+            try Self.withEnvironment { try $0.session().end() }
         }
         await #expect(processExitsWith: .failure) {
-            try Self.withEnvironment { environment, table in
-                let (session, other) = (
-                    try environment.session(table), try environment.session(table)
-                )
+            try Self.withEnvironment { environment in
+                let (session, other) = (try environment.session(), try environment.session())
                 session.end()
                 session.end()
                 other.end()
             }
         }
         await #expect(processExitsWith: .failure) {
-            try Self.withEnvironment { environment, table in
-                let session = try environment.session(table)
+            try Self.withEnvironment { environment in
+                let session = try environment.session()
                 Thread.detachNewThread {
-                    _ = try? environment.session(table)
+                    _ = try? environment.session()
                     session.end()
                     exit(0)
                 }

@@ -66,7 +66,7 @@ import Testing
         try await store.confirm(
             [ConfirmedEvent(position: 1, event: .set("c", 1), origin: origin)])
         #expect(store.attempts == [4: Self.failed])
-        #expect(try store.core.storage.attempts(from: 0).map(\.0) == [4])
+        #expect(try store.core.storage.attempts().keys == [4])
         #expect(
             try await store.recordAttempts([1: Self.once, 4: Self.once], flushes: false) == [4])
         #expect(store.attempts == [4: Self.once])
@@ -82,7 +82,7 @@ import Testing
         ])
         for request in requests { _ = try await request.outcome() }
         #expect(store.attempts.isEmpty)
-        #expect(try store.core.storage.attempts(from: 0).isEmpty)
+        #expect(try store.core.storage.attempts().isEmpty)
         await store.close()
     }
 

@@ -216,16 +216,9 @@ package struct Verifier {
     private func wrongVerdicts() throws(FoldbackError) -> [IntentNumber: [UInt8]?] {
         var wrong: [IntentNumber: [UInt8]?] = [:]
         var found = 0
-        var next: IntentNumber = 0
-        while true {
-            let rows = try storage.verdicts(from: next)
-            guard let last = rows.last?.0 else { break }
-            for (number, bytes) in rows {
-                found += verdicts[number] == nil ? 0 : 1
-                if try flaw(in: bytes, of: number) != nil { wrong[number] = .some(bytes) }
-            }
-            guard last.value < .max else { break }
-            next = last.next
+        try storage.scanVerdicts { number, bytes throws(FoldbackError) in
+            found += verdicts[number] == nil ? 0 : 1
+            if try flaw(in: bytes, of: number) != nil { wrong[number] = .some(bytes) }
         }
         guard found < verdicts.count else { return wrong }
         for number in verdicts.keys where try storage.verdict(of: number) == nil {

@@ -2,12 +2,12 @@
 ///
 /// One object for a read, so that a row costs no copy of all that it consists of.
 final class MergedRows {
-    private let stored: any StoredRows
+    private let stored: StoredRows
     private let folded: FoldedRows
     /// Without the overlay.
     private let isConfirmedOnly: Bool
 
-    init(stored: any StoredRows, folded: FoldedRows, isConfirmedOnly: Bool) {
+    init(stored: StoredRows, folded: FoldedRows, isConfirmedOnly: Bool) {
         self.stored = stored
         self.folded = folded
         self.isConfirmedOnly = isConfirmedOnly
@@ -23,7 +23,7 @@ final class MergedRows {
     }
 
     /// The row's bytes; nil: there is none.
-    func value(at key: KeyBytes) throws -> FoundRow? {
+    func value(at key: KeyBytes) throws -> FoundValue? {
         if !isConfirmedOnly, !folded.chains.isEmpty, let row = folded.chains[key]?.visible {
             return row.bytes.map { .memory($0) }
         }

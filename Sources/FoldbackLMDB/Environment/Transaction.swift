@@ -6,7 +6,8 @@ import CLMDB
 /// which believes nothing (``PageMap``).
 package struct ReadTransaction: ~Copyable {
     private let handle: OpaquePointer
-    let snapshot: CommitSnapshot
+    /// The commit that is read; it must not be kept longer than the transaction.
+    package let snapshot: CommitSnapshot
 
     init(_ handle: OpaquePointer, _ snapshot: CommitSnapshot) {
         self.handle = handle
@@ -38,11 +39,6 @@ package struct ReadTransaction: ~Copyable {
         _ table: Table<Key>, from start: Key? = nil, _ body: (Key, RawSpan) -> Bool
     ) throws(LMDBError) {
         try snapshot.scan(table, from: start, body)
-    }
-
-    /// Nil where the table is empty.
-    package borrowing func lastKey<Key>(of table: Table<Key>) throws(LMDBError) -> Key? {
-        try snapshot.lastKey(of: table)
     }
 
     package borrowing func count<Key>(of table: Table<Key>) throws(LMDBError) -> Int {

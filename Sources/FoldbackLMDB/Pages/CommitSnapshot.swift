@@ -3,7 +3,7 @@ import Synchronization
 /// One commit of the file: its trees, read page by page without believing any.
 ///
 /// Stands only while a transaction keeps LMDB from using its pages again.
-struct CommitSnapshot {
+package struct CommitSnapshot: Sendable {
     let map: PageMap
     let pageSize: Int
     let meta: Meta

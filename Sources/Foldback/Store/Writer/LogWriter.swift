@@ -96,7 +96,7 @@ package final class LogWriter: Sendable {
         var results = requests.map { carryOut($0.work, in: &working) }
         if !working.batch.isEmpty {
             // Everything is folded before the commit, so that the view follows it at once (F15).
-            let next = working.batch.records.isEmpty ? nil : working.makePublishedState()
+            let next = working.batch.hasEntries ? working.makePublishedState() : nil
             let changes = next == nil ? [] : working.fold.rows.map { $0.changes() }
             if next != nil { working.addRows() }
             storage.endReadingForWriting()
@@ -116,7 +116,7 @@ package final class LogWriter: Sendable {
                 latch.withLock { $0 = error }
                 return .failed(results, error)
             }
-            if !working.batch.attempts.isEmpty {
+            if working.batch.hasAttempts {
                 committedAttempts.withLock { $0 = working.attempts }
             }
             if let next {

@@ -26,7 +26,7 @@ package struct WorkingLog: Sendable {
 
     /// Adds what stored projections write, once everything is folded (L4).
     mutating func addRows() {
-        for fold in fold.rows { batch.append(fold.batch()) }
+        for fold in fold.rows { batch.writeRows(of: fold.batch()) }
     }
 
     /// Tries a new intent on every view. Why it cannot be recorded, nil if it can; the views are then
@@ -71,7 +71,7 @@ package struct WorkingLog: Sendable {
             info: info,
             entry: entry)
         let (bytes, checksum) = record.encoded(predecessor: fold.chain, replicas: replicas)
-        batch.append(bytes, at: sequence)
+        batch.writeRecord(bytes, at: sequence)
         let settledIntent = fold.state.settledIntentNeeded(by: entry).flatMap {
             subjects[$0]?.intent.recorded
         }
@@ -83,10 +83,10 @@ package struct WorkingLog: Sendable {
     }
 
     /// Changes what is kept of checkpoints; the log stays as it is.
-    mutating func writeCheckpointRow(_ row: CheckpointRow) { batch.append(row) }
+    mutating func writeCheckpointRow(_ row: CheckpointRow) { batch.writeCheckpointRow(row) }
 
     mutating func removeCheckpointRows(_ keys: [CheckpointKey]) {
-        batch.removedCheckpointRows += keys
+        for key in keys { batch.removeCheckpointRow(at: key) }
     }
 
     /// Notes attempts of those intents that are pending still, and says which.
@@ -94,8 +94,9 @@ package struct WorkingLog: Sendable {
         let pending = attempts.keys.sorted()
             .filter { fold.state.overlay[$0]?.state == .pending }
         for number in pending {
-            self.attempts[number] = attempts[number]
-            batch.attempts[number] = attempts[number]
+            guard let attempt = attempts[number] else { continue }
+            self.attempts[number] = attempt
+            batch.writeAttempt(attempt, of: number)
         }
         return pending
     }
@@ -108,7 +109,7 @@ package struct WorkingLog: Sendable {
         if !attempts.isEmpty {
             for number in effects.answered where attempts[number] != nil {
                 attempts[number] = nil
-                batch.attempts[number] = .some(nil)
+                batch.removeAttempt(of: number)
             }
         }
         for change in effects.verdicts {
@@ -116,16 +117,18 @@ package struct WorkingLog: Sendable {
             guard let intent = change.intentSequence ?? old?.intentSequence,
                 let verdict = change.verdictSequence ?? old?.verdictSequence
             else { preconditionFailure("intent \(change.number) was not looked up") }
-            batch.verdicts[change.number] = SettlementRow(
+            let row = SettlementRow(
                 verdict: change.verdict, intentSequence: intent, verdictSequence: verdict)
+            batch.writeSettlement(row, of: change.number)
         }
         for number in effects.reopened {
             guard let old = subjects[number]?.row else {
                 preconditionFailure("intent \(number) was not looked up")
             }
-            batch.verdicts[number] = SettlementRow(
+            let row = SettlementRow(
                 verdict: nil, intentSequence: old.intentSequence,
                 verdictSequence: fold.state.sequence)
+            batch.writeSettlement(row, of: number)
         }
     }
 
