@@ -112,24 +112,12 @@ package struct WorkingLog: Sendable {
                 batch.removeAttempt(of: number)
             }
         }
-        for change in effects.verdicts {
-            let old = subjects[change.number]?.row
-            guard let intent = change.intentSequence ?? old?.intentSequence,
-                let verdict = change.verdictSequence ?? old?.verdictSequence
-            else { preconditionFailure("intent \(change.number) was not looked up") }
-            let row = SettlementRow(
-                verdict: change.verdict, intentSequence: intent, verdictSequence: verdict)
-            batch.writeSettlement(row, of: change.number)
-        }
-        for number in effects.reopened {
-            guard let old = subjects[number]?.row else {
-                preconditionFailure("intent \(number) was not looked up")
-            }
-            let row = SettlementRow(
-                verdict: nil, intentSequence: old.intentSequence,
-                verdictSequence: fold.state.sequence)
-            batch.writeSettlement(row, of: number)
-        }
+        var settlements = SettlementBook(subjects.mapValues { $0.row })
+        let changed = settlements.apply(effects, at: fold.state.sequence)
+        precondition(
+            changed.count == effects.verdicts.count + effects.reopened.count,
+            "an intent that entry \(fold.state.sequence) settles was not looked up")
+        for (number, row) in changed { batch.writeSettlement(row, of: number) }
     }
 
     private mutating func perform(_ plan: FoldPlan) {
