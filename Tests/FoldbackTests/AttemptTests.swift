@@ -76,7 +76,7 @@ import Testing
     @Test func `an attempt and the answer to it in one transaction leave nothing`() async throws {
         let store = try await Engine.lmdb.store(Board.self, .downlink, in: directory)
         _ = try await store.record(.set("a", 1))
-        let (requests, _) = await store.core.submit(contentsOf: [
+        let (requests, _) = await store.core.runner.submit(contentsOf: [
             (.recordAttempts([1: Self.once], flushes: false), 0),
             (.command(.reject(1, Rejection(message: "no")), isForced: true), 0),
         ])

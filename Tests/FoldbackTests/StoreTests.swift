@@ -242,7 +242,7 @@ import Testing
                 group.addTask {
                     // As large as a batch may be, as far as the queue knows: it is full at once.
                     let nothing = Command.confirm([], through: nil)
-                    _ = try? await store.core.submit(
+                    _ = try? await store.core.runner.submit(
                         .command(nothing, isForced: true), bytes: Limits.batchBytesMax)
                     _ = try? await store.record(.set("k\(task)", 1))
                 }

@@ -62,17 +62,12 @@ package struct Fold<P: Projection>: Sendable {
         }
     }
 
-    /// Brings the view up to date. Several entries of one commit are folded again together.
+    /// Brings the view up to date: rolls it back to before the first intent that left or changed, and applies the
+    /// rest of the overlay again (F10). Several entries of one commit are folded again together.
     package mutating func rebaseView(over overlay: Overlay) {
-        guard let start = rebaseFrom else { return }
+        guard let changed = rebaseFrom else { return }
         rebaseFrom = nil
-        // A mark is the view of all up to its intent: good as long as none of these has changed.
-        marks.remove(from: start)
-        let mark = marks.last
-        viewState = GuardedState(mark?.view ?? confirmed)
-        let from = mark?.number.next ?? 0
-        conflicted.removeAll(from: from)
-        let rest = overlay.from(from)
+        let rest = overlay.from(rollBack(to: changed))
         var left = rest.reduce(0) { count, _ in count + 1 }
         for (number, intent) in rest {
             if intent.isOptimistic { _ = applyToView(intent) }
@@ -82,6 +77,19 @@ package struct Fold<P: Projection>: Sendable {
                 viewState.keep()
             }
         }
+    }
+
+    /// Rolls the view back to the newest savepoint before the intent, or to confirmed state if there is none.
+    ///
+    /// - Returns: the number from which on the overlay is to be applied.
+    private mutating func rollBack(to number: IntentNumber) -> IntentNumber {
+        // A mark is the view of all up to its intent: good as long as none of these has changed.
+        marks.remove(from: number)
+        let mark = marks.last
+        viewState = GuardedState(mark?.view ?? confirmed)
+        let next = mark?.number.next ?? 0
+        conflicted.removeAll(from: next)
+        return next
     }
 
     private mutating func applyToView(_ intent: UnsettledIntent) -> (any Error)? {

@@ -83,7 +83,7 @@ public final class Store<P: EventFold>: Sendable {
     /// Makes everything recorded so far survive a power cut, also under `.relaxed`: to be awaited before
     /// an intent leaves the device for the first time (L2).
     public func flush() async throws(FoldbackError) {
-        let request = try await core.submit(.sync, bytes: 0)
+        let request = try await core.runner.submit(.sync, bytes: 0)
         _ = try await request.outcome()
     }
 

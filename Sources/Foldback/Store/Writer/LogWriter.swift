@@ -32,12 +32,12 @@ package final class LogWriter: Sendable {
         self.codec = codec
         self.clock = clock
         committedAttempts = Mutex(attempts)
-        var working = WorkingLog(
-            fold, attempts: attempts, replicas: storage.header.replicas)
-        publication = Mutex(Publication(current: working.makePublishedState()))
+        var fold = fold
+        publication = Mutex(Publication(current: fold.makePublishedState()))
         storage.endReadingForWriting()
-        if let failure = working.fold.failure { throw failure }
-        self.working = Mutex(working)
+        if let failure = fold.failure { throw failure }
+        working = Mutex(
+            WorkingLog(fold, attempts: attempts, replicas: storage.header.replicas))
     }
 
     /// The last committed state; any thread, O(1).
@@ -90,15 +90,19 @@ package final class LogWriter: Sendable {
         case rolledBack(FoldbackError)
     }
 
+    /// Decides on the requests, commits what comes of them, and publishes it.
+    ///
+    /// A request that makes an intent leave the view rolls the view back in ``WorkingLog/prepareToPublish()``
+    /// (F10). A transaction that fails before anything can be on disk is rolled back here: the working log is then
+    /// what it was before (L6).
     private func write(_ requests: [Request], _ working: inout WorkingLog) -> Written {
         let before = working
         working.beginTransaction(isWatched: listeners.watchesRows)
         var results = requests.map { carryOut($0.work, in: &working) }
         if !working.batch.isEmpty {
             // Everything is folded before the commit, so that the view follows it at once (F15).
-            let next = working.batch.hasEntries ? working.makePublishedState() : nil
+            let next = working.batch.hasEntries ? working.prepareToPublish() : nil
             let changes = next == nil ? [] : working.fold.rows.map { $0.changes() }
-            if next != nil { working.addRows() }
             storage.endReadingForWriting()
             if let failure = working.fold.failure {
                 working = before

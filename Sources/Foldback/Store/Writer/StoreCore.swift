@@ -7,24 +7,25 @@ package final class StoreCore: Sendable {
     /// Where folding began when the log was opened.
     package let replayStart: ReplayStart
     package let checkpointer: Checkpointer
-    private let intake: CommandRunner
+    /// The way of commands to the writer.
+    package let runner: CommandRunner
 
-    package var storage: any LogStorage { intake.storage }
-    package var writer: LogWriter { intake.writer }
+    package var storage: any LogStorage { runner.storage }
+    package var writer: LogWriter { runner.writer }
 
     private init(
-        _ intake: CommandRunner, codec: any PayloadCodec, start: ReplayStart,
+        _ runner: CommandRunner, codec: any PayloadCodec, start: ReplayStart,
         policy: CheckpointPolicy
     ) {
-        self.intake = intake
+        self.runner = runner
         self.codec = codec
         replayStart = start
         checkpointer = Checkpointer(
-            intake, policy: policy, format: codec.format ?? .none, usable: start.checkpoint)
+            runner, policy: policy, format: codec.format ?? .none, usable: start.checkpoint)
     }
 
     /// A store that is dropped without being closed finishes what is queued, then closes.
-    deinit { intake.shut() }
+    deinit { runner.shut() }
 
     // MARK: Opening
 
@@ -39,20 +40,20 @@ package final class StoreCore: Sendable {
         let opened = await withUnsafeContinuation {
             (opened: UnsafeContinuation<Result<StoreCore, FoldbackError>, Never>) in
             Platform.startThread {
-                let intake: CommandRunner
+                let runner: CommandRunner
                 do throws(FoldbackError) {
                     // Given to whoever opens, and not kept: the thread must not keep alive what would
                     // end it.
                     let core = try StoreCore(
                         on: try openStorage(), codec: codec, folds: folds, rows: rows,
                         clock: clock, policy: policy, hasThread: true, progress: progress)
-                    intake = core.intake
+                    runner = core.runner
                     opened.resume(returning: .success(core))
                 } catch {
                     opened.resume(returning: .failure(error))
                     return
                 }
-                intake.run()
+                runner.run()
             }
         }
         return try opened.get()
@@ -60,7 +61,7 @@ package final class StoreCore: Sendable {
 
     /// Folds the log, on the calling thread.
     ///
-    /// - Parameter hasThread: whether a thread will call the intake's ``CommandRunner/run()``; else whoever
+    /// - Parameter hasThread: whether a thread will call the runner's ``CommandRunner/run()``; else whoever
     ///   comes first carries commands out: in memory, and where a simulation must be repeatable.
     package convenience init(
         on storage: any LogStorage, codec: any PayloadCodec, folds: [any AnyFold],
@@ -113,22 +114,6 @@ package final class StoreCore: Sendable {
             policy: .manual)
     }
 
-    // MARK: Commands
-
-    /// See ``CommandRunner/submit(_:bytes:)``.
-    package nonisolated(nonsending) func submit(
-        _ work: Request.Work, bytes: Int
-    ) async throws(FoldbackError) -> Request {
-        try await intake.submit(work, bytes: bytes)
-    }
-
-    /// See ``CommandRunner/submit(contentsOf:)``.
-    package nonisolated(nonsending) func submit(
-        contentsOf works: [(work: Request.Work, bytes: Int)]
-    ) async -> (queued: [Request], failure: FoldbackError?) {
-        await intake.submit(contentsOf: works)
-    }
-
     /// Carries out what is queued, turns everything else away, and closes. Again: waits for the first.
-    package func close() async { await intake.close() }
+    package func close() async { await runner.close() }
 }

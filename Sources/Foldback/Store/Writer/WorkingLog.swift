@@ -24,9 +24,15 @@ package struct WorkingLog: Sendable {
         for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: isWatched) }
     }
 
-    /// Adds what stored projections write, once everything is folded (L4).
-    mutating func addRows() {
+    /// Brings the views up to date and adds what stored projections write (L4), once for all entries of the
+    /// transaction. Views are rolled back here: those that had an intent which left the overlay or changed are
+    /// taken back to before it, and the rest of the overlay is applied again (F10).
+    ///
+    /// - Returns: what readers are to see once the transaction is committed.
+    mutating func prepareToPublish() -> PublishedState {
+        let published = fold.makePublishedState()
         for fold in fold.rows { batch.writeRows(of: fold.batch()) }
+        return published
     }
 
     /// Tries a new intent on every view. Why it cannot be recorded, nil if it can; the views are then
@@ -128,7 +134,4 @@ package struct WorkingLog: Sendable {
         appliedIntent = nil
         fold.perform(plan)
     }
-
-    /// What readers are to see once the transaction is committed.
-    package mutating func makePublishedState() -> PublishedState { fold.makePublishedState() }
 }
