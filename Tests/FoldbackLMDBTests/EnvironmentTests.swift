@@ -153,15 +153,10 @@ import Testing
         }
     }
 
-    private static func withEnvironment(
-        _ body: (Environment, Table<UInt64>) throws -> Void
-    ) throws {
+    private static func withEnvironment(_ body: (Environment) throws -> Void) throws {
         let directory = TemporaryDirectory()
         let environment = try Environment.open(directory.log.path)
-        let table: Table<UInt64> = try environment.write { transaction throws(LMDBError) in
-            try transaction.table("numbers")
-        }
-        try body(environment, table)
+        try body(environment)
         environment.close()
     }
 
@@ -169,23 +164,21 @@ import Testing
     /// own read, so the map could move while that read was active.
     @Test func `a read session traps when it is ended twice or by another thread`() async {
         await #expect(processExitsWith: .success) {
-            try Self.withEnvironment { try $0.session($1).end() }
+            try Self.withEnvironment { try $0.session().end() }
         }
         await #expect(processExitsWith: .failure) {
-            try Self.withEnvironment { environment, table in
-                let (session, other) = (
-                    try environment.session(table), try environment.session(table)
-                )
+            try Self.withEnvironment { environment in
+                let (session, other) = (try environment.session(), try environment.session())
                 session.end()
                 session.end()
                 other.end()
             }
         }
         await #expect(processExitsWith: .failure) {
-            try Self.withEnvironment { environment, table in
-                let session = try environment.session(table)
+            try Self.withEnvironment { environment in
+                let session = try environment.session()
                 Thread.detachNewThread {
-                    _ = try? environment.session(table)
+                    _ = try? environment.session()
                     session.end()
                     exit(0)
                 }

@@ -66,7 +66,7 @@ import Testing
         try await store.confirm(
             [ConfirmedEvent(position: 1, event: .set("c", 1), origin: origin)])
         #expect(store.attempts == [4: Self.failed])
-        #expect(try store.core.storage.attempts(from: 0).map(\.0) == [4])
+        #expect(try store.core.storage.attempts().keys == [4])
         #expect(
             try await store.recordAttempts([1: Self.once, 4: Self.once], flushes: false) == [4])
         #expect(store.attempts == [4: Self.once])
@@ -76,13 +76,13 @@ import Testing
     @Test func `an attempt and its answer in one transaction leave no attempt`() async throws {
         let store = try await Engine.lmdb.store(Board.self, .downlink, in: directory)
         _ = try await store.record(.set("a", 1))
-        let (requests, _) = await store.core.submit(contentsOf: [
+        let (requests, _) = await store.core.runner.submit(contentsOf: [
             (.recordAttempts([1: Self.once], flushes: false), 0),
             (.command(.reject(1, Rejection(message: "no")), isForced: true), 0),
         ])
         for request in requests { _ = try await request.outcome() }
         #expect(store.attempts.isEmpty)
-        #expect(try store.core.storage.attempts(from: 0).isEmpty)
+        #expect(try store.core.storage.attempts().isEmpty)
         await store.close()
     }
 

@@ -30,7 +30,8 @@ import Testing
         let environment = try Environment.open(directory.log.path)
         defer { environment.close() }
         try environment.write { transaction throws(LMDBError) in
-            let table: Table<CheckpointKey> = try transaction.table("checkpoints")
+            let table: Table<LogKey> = try transaction.table("checkpoints")
+            let key = LogKey.bytes(KeyBytes(key.bytes))
             guard let bytes else {
                 _ = try transaction.delete(key, from: table)
                 return

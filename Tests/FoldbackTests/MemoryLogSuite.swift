@@ -51,7 +51,7 @@ final class FailingLog: ForwardingLog {
         writesLeft = Mutex(writes)
     }
 
-    func write(_ batch: WriteBatch) throws(StorageFailure) {
+    func write(_ writes: [TableWrite]) throws(StorageFailure) {
         let isFailing = writesLeft.withLock { left in
             left -= 1
             return left < 0
@@ -61,6 +61,6 @@ final class FailingLog: ForwardingLog {
                 path: path, reason: .system(errno: EIO), detail: "on purpose",
                 leavesOutcomeUnknown: false)
         }
-        try log.write(batch)
+        try log.write(writes)
     }
 }

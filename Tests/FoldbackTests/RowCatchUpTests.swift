@@ -115,7 +115,7 @@ import Testing
     private static func batch(ofEntries rows: MemoryRows) throws -> WriteBatch {
         var batch = WriteBatch()
         for (sequence, bytes) in try MemoryLog(rows).records(from: 1, countMax: 100) {
-            batch.append(bytes, at: sequence)
+            batch.writeRecord(bytes, at: sequence)
         }
         return batch
     }

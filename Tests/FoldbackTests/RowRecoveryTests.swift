@@ -35,7 +35,7 @@ import Testing
             directory.log.path, kind: nil, newKind: .downlink, replica: nil,
             options: .init(), freshReplica: { ReplicaID("other")! })
         var batch = WriteBatch()
-        batch.append(key, Array("1 and some bytes".utf8))
+        batch.writeRow(Array("1 and some bytes".utf8), at: key)
         try log.write(batch)
         log.close()
         let failure = await error { () throws(FoldbackError) in try await open() }
@@ -60,7 +60,7 @@ import Testing
         _ = try await store.confirm(Self.confirmed([.set("a", 1)]))
         let key = KeyBytes("a".bytes(behind: [0, 0, 0, 1, 0, 0]))
         var batch = WriteBatch()
-        batch.append(key, [1])
+        batch.writeRow([1], at: key)
         try log.write(batch)
         var changes = try store.changes(of: Notes<OldCode>.notes).makeAsyncIterator()
         _ = try await store.confirm(Self.confirmed([.set("a", 2)], from: 2))
@@ -111,7 +111,7 @@ import Testing
         let log = Self.downlink()
         let orphan = KeyBytes("zz".bytes(behind: [0, 0, 0, 1, 0, 0]))
         var batch = WriteBatch()
-        batch.append(orphan, StoredRow.sealed(Array("7".utf8), at: orphan))
+        batch.writeRow(StoredRow.sealed(Array("7".utf8), at: orphan), at: orphan)
         try log.write(batch)
         let store = try Self.store(Notes<NewCode>.self, over: log)
         _ = try await store.confirm(Self.confirmed([.set("a", 1)]))
@@ -127,12 +127,24 @@ import Testing
 
     // MARK: Verification of a growing log
 
-    /// A log that moves to its next state with each read of rows or headers. No entry may be read
-    /// during a read of rows.
+    /// A log that moves to its next state after each read of rows or headers. No read may begin
+    /// during a read.
     private final class GrowingLog: ForwardingLog {
         private struct State {
             var logs: ArraySlice<MemoryLog>
             var isReading = false
+        }
+        private struct Watched: StorageSnapshot {
+            let snapshot: any StorageSnapshot
+            let noteRows: () -> Void
+
+            func open(_ table: LogTable) throws(FoldbackError) -> any StorageTable {
+                if table == .rows || table == .projections { noteRows() }
+                return try snapshot.open(table)
+            }
+            func count(of table: LogTable) throws(FoldbackError) -> Int {
+                try snapshot.count(of: table)
+            }
         }
         private let state: Mutex<State>
 
@@ -142,26 +154,21 @@ import Testing
 
         var log: MemoryLog { state.withLock { $0.logs[$0.logs.startIndex] } }
 
-        private func advance() { state.withLock { if $0.logs.count > 1 { $0.logs.removeFirst() } } }
-
-        func projectionHeaders() throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])] {
-            defer { advance() }
-            return try log.projectionHeaders()
-        }
-
-        func readRows<R>(_ body: (any StoredRows) throws -> R) throws -> R {
-            let log = log
-            advance()
+        func read(_ body: (any StorageSnapshot) -> Void) throws(FoldbackError) {
+            #expect(!state.withLock { $0.isReading }, "a read begins inside a read")
             state.withLock { $0.isReading = true }
-            defer { state.withLock { $0.isReading = false } }
-            return try log.readRows(body)
-        }
-
-        func records(
-            from start: LogSequence, countMax: Int
-        ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
-            #expect(!state.withLock { $0.isReading }, "an entry was read during a read of rows")
-            return try log.records(from: start, countMax: countMax)
+            var hasRows = false
+            defer {
+                state.withLock { state in
+                    state.isReading = false
+                    if hasRows, state.logs.count > 1 { state.logs.removeFirst() }
+                }
+            }
+            try log.read { snapshot in
+                withoutActuallyEscaping({ hasRows = true }) { noteRows in
+                    body(Watched(snapshot: snapshot, noteRows: noteRows))
+                }
+            }
         }
     }
 

@@ -246,7 +246,7 @@ import Testing
                 group.addTask {
                     // The queue counts this command as the largest batch, so it is full at once.
                     let nothing = Command.confirm([], through: nil)
-                    _ = try? await store.core.submit(
+                    _ = try? await store.core.runner.submit(
                         .command(nothing, isForced: true), bytes: Limits.batchBytesMax)
                     _ = try? await store.record(.set("k\(task)", 1))
                 }

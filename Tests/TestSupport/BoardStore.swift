@@ -126,7 +126,7 @@ extension BoardStore {
     package nonisolated(nonsending) func enqueue(
         _ command: Command
     ) async throws(FoldbackError) -> Request {
-        try await core.submit(.command(command, isForced: true), bytes: 0)
+        try await core.runner.submit(.command(command, isForced: true), bytes: 0)
     }
 
     @discardableResult package nonisolated(nonsending) func acknowledge(

@@ -53,26 +53,28 @@ package final class TestStorage: ForwardingLog {
     /// Whatever transaction has this intent cannot be, for a reason that leaves nothing open.
     package func refuse(_ number: IntentNumber?) { plan.withLock { $0.refused = number } }
 
-    package func write(_ batch: WriteBatch) throws(StorageFailure) {
+    package func write(_ writes: [TableWrite]) throws(StorageFailure) {
         plan.withLock { $0.isHeld = true }
         plan.wakeAll()
         _ = plan.wait { $0.isHolding ? nil : () }
         var (failure, refused) = plan.withLock { ($0.failure, $0.refused) }
-        for (sequence, bytes) in batch.records where refused != nil {
+        let records = writes.filter { $0.table == .entries }
+        for write in records where refused != nil {
             let record = try? Record.decoded(
-                bytes, at: sequence, predecessor: nil, replicas: header.replicas, codec: RawCodec())
+                write.value ?? [], at: LogSequence(write.key.number), predecessor: nil,
+                replicas: header.replicas, codec: RawCodec())
             guard case .intent(let intent) = record?.record.entry else { continue }
             if intent.number == refused { failure = false }
         }
         refused = nil
         if let failure {
-            if plan.withLock({ $0.writesAllTheSame }) { try log.write(batch) }
+            if plan.withLock({ $0.writesAllTheSame }) { try log.write(writes) }
             throw StorageFailure(
                 path: path, reason: .system(errno: EIO), detail: "on purpose",
                 leavesOutcomeUnknown: failure)
         }
-        plan.withLock { $0.sizes.append(batch.records.count) }
-        try log.write(batch)
+        plan.withLock { $0.sizes.append(records.count) }
+        try log.write(writes)
     }
 
     /// Commits an entry that the store knows nothing of.
@@ -81,7 +83,8 @@ package final class TestStorage: ForwardingLog {
             stamp: Stamp(sequence: sequence, time: Timestamp(millisecondsSince1970: 0)),
             replica: header.replicas.current, info: [:], entry: entry)
         var batch = WriteBatch()
-        batch.append(record.encoded(predecessor: 0, replicas: header.replicas).bytes, at: sequence)
+        batch.writeRecord(
+            record.encoded(predecessor: 0, replicas: header.replicas).bytes, at: sequence)
         try log.write(batch)
     }
 
@@ -102,7 +105,7 @@ package final class TestStorage: ForwardingLog {
 
     private func writeRow(_ bytes: [UInt8], at key: KeyBytes) throws(StorageFailure) {
         var batch = WriteBatch()
-        batch.append(key, bytes)
+        batch.writeRow(bytes, at: key)
         try log.write(batch)
     }
 

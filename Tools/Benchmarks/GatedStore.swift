@@ -13,7 +13,7 @@ struct GatedStore<P: EventFold>: Sendable {
     func cost(of commands: [Command]) async throws -> BatchCost {
         gate.close()
         // Refused, but only when the writer has asked for the time.
-        let held = try await store.core.submit(
+        let held = try await store.core.runner.submit(
             .command(.change(0, .withdraw), isForced: true), bytes: 0)
         gate.waitForWriter()
         let before = counts(store)
@@ -23,7 +23,7 @@ struct GatedStore<P: EventFold>: Sendable {
         requests.reserveCapacity(commands.count)
         for command in commands {
             requests.append(
-                try await store.core.submit(.command(command, isForced: true), bytes: 64))
+                try await store.core.runner.submit(.command(command, isForced: true), bytes: 64))
         }
         gate.open()
         for request in requests { _ = try await request.outcome() }
@@ -62,7 +62,8 @@ extension Store {
         var requests: [Request] = []
         requests.reserveCapacity(commands.count)
         for command in commands {
-            requests.append(try await core.submit(.command(command, isForced: true), bytes: 64))
+            requests.append(
+                try await core.runner.submit(.command(command, isForced: true), bytes: 64))
         }
         for request in requests { _ = try await request.outcome() }
     }

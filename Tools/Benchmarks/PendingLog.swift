@@ -57,6 +57,6 @@ struct PendingLog: Sendable {
             }
         }
         let batch = Command.confirm(events, through: nil)
-        _ = try await store.core.submit(.command(batch, isForced: true), bytes: 0).outcome()
+        _ = try await store.core.runner.submit(.command(batch, isForced: true), bytes: 0).outcome()
     }
 }

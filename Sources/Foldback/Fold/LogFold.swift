@@ -213,7 +213,7 @@ extension LogStorage {
     private func settledRow(
         of number: IntentNumber, _ uncommitted: WriteBatch
     ) throws(FoldbackError) -> SettlementRow {
-        if let row = uncommitted.verdicts[number] { return row }
+        if let row = uncommitted.settlement(of: number) { return row }
         guard let bytes = try verdict(of: number) else {
             throw .damaged(
                 path: path, sequence: nil, reason: "intent \(number) has no row in table verdicts")

@@ -26,16 +26,4 @@ extension LogStorage {
         }
         return attempts
     }
-
-    func scanAttempts(
-        _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
-    ) throws(FoldbackError) {
-        var next: IntentNumber = 0
-        while true {
-            let rows = try attempts(from: next)
-            for (number, bytes) in rows { try body(number, bytes) }
-            guard let last = rows.last?.0, last.value < .max else { return }
-            next = last.next
-        }
-    }
 }

@@ -161,12 +161,12 @@ extension LogStorage {
                 let keys = try rowKeys(in: span, countMax: Limits.rowDropCountMax)
                 isOver = keys.count < Limits.rowDropCountMax
                 var batch = WriteBatch()
-                for key in keys { batch.append(key, nil) }
+                for key in keys { batch.removeRow(at: key) }
                 // Nobody may take what is left for the whole.
                 if isOver {
-                    batch.dropProjection(header.number)
+                    batch.removeHeader(of: header.number)
                 } else {
-                    batch.append(header.dropped)
+                    batch.writeHeader(header.dropped)
                 }
                 do throws(StorageFailure) { try write(batch) } catch { throw .storage(error) }
             }

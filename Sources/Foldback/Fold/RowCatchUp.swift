@@ -44,7 +44,7 @@ struct RowCatchUp {
         entryCount = 0
         guard fold.rows.contains(where: \.isBehindLog) else { return }
         var batch = WriteBatch()
-        for rows in fold.rows where rows.isBehindLog { batch.append(rows.batch()) }
+        for rows in fold.rows where rows.isBehindLog { batch.writeRows(of: rows.batch()) }
         storage.endReadingForWriting()
         do throws(StorageFailure) { try storage.write(batch) } catch { throw .storage(error) }
         for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: false) }

@@ -130,7 +130,7 @@ extension Verifier {
     }
 
     private static func flaw(
-        in stored: any StoredRows, _ number: UInt32, comparedWith fold: RowFold
+        in stored: StoredRows, _ number: UInt32, comparedWith fold: RowFold
     ) throws -> String? {
         let prefix = StoredRow.prefix(of: number)
         var expected = fold.confirmed.rows.makeIterator()

@@ -5,7 +5,8 @@ package struct Verifier {
     let codec: any PayloadCodec
     var fold: LogFold
     private var findings: [Verification.Finding] = []
-    private var verdicts: [IntentNumber: SettlementRow] = [:]
+    /// Of all intents, as the entries folded so far say.
+    private var settlements = SettlementBook()
     private var checkpointsCompared = 0
     var notCompared: Set<String> = []
     /// Every entry could be folded.
@@ -84,7 +85,7 @@ package struct Verifier {
         try noting { verifier throws(FoldbackError) in
             try fold.replay(verifier.storage, codec: verifier.codec, upTo: last) {
                 fold, effects throws(FoldbackError) in
-                verifier.note(effects, fold)
+                verifier.settlements.apply(effects, at: fold.state.sequence)
                 guard checkpoints.first == fold.state.sequence else { return }
                 checkpoints.removeFirst()
                 verifier.compareCheckpoint(&fold)
@@ -177,23 +178,6 @@ package struct Verifier {
 
     // MARK: Verdicts
 
-    private mutating func note(_ effects: Effects, _ fold: LogFold) {
-        for change in effects.verdicts {
-            let old = verdicts[change.number]
-            guard let intent = change.intentSequence ?? old?.intentSequence,
-                let verdict = change.verdictSequence ?? old?.verdictSequence
-            else { continue }
-            verdicts[change.number] = SettlementRow(
-                verdict: change.verdict, intentSequence: intent, verdictSequence: verdict)
-        }
-        for number in effects.reopened {
-            guard let old = verdicts[number] else { continue }
-            verdicts[number] = SettlementRow(
-                verdict: nil, intentSequence: old.intentSequence,
-                verdictSequence: fold.state.sequence)
-        }
-    }
-
     private mutating func compareVerdicts() throws(FoldbackError) {
         // What was not folded says nothing of verdicts.
         guard isWhole else { return }
@@ -216,19 +200,12 @@ package struct Verifier {
     private func wrongVerdicts() throws(FoldbackError) -> [IntentNumber: [UInt8]?] {
         var wrong: [IntentNumber: [UInt8]?] = [:]
         var found = 0
-        var next: IntentNumber = 0
-        while true {
-            let rows = try storage.verdicts(from: next)
-            guard let last = rows.last?.0 else { break }
-            for (number, bytes) in rows {
-                found += verdicts[number] == nil ? 0 : 1
-                if try flaw(in: bytes, of: number) != nil { wrong[number] = .some(bytes) }
-            }
-            guard last.value < .max else { break }
-            next = last.next
+        try storage.scanVerdicts { number, bytes throws(FoldbackError) in
+            found += settlements[number] == nil ? 0 : 1
+            if try flaw(in: bytes, of: number) != nil { wrong[number] = .some(bytes) }
         }
-        guard found < verdicts.count else { return wrong }
-        for number in verdicts.keys where try storage.verdict(of: number) == nil {
+        guard found < settlements.numbers.count else { return wrong }
+        for number in settlements.numbers where try storage.verdict(of: number) == nil {
             wrong[number] = .some(nil)
         }
         return wrong
@@ -237,10 +214,10 @@ package struct Verifier {
     private func flaw(
         in bytes: [UInt8]?, of number: IntentNumber
     ) throws(FoldbackError) -> String? {
-        guard let bytes else { return verdicts[number] == nil ? nil : "it is missing" }
+        guard let bytes else { return settlements[number] == nil ? nil : "it is missing" }
         do throws(FormatError) {
             let row = try SettlementRow(decoding: bytes, for: number)
-            return row == verdicts[number] ? nil : "it is not what the entries say"
+            return row == settlements[number] ? nil : "it is not what the entries say"
         } catch {
             return "\(error)"
         }

@@ -1,19 +1,5 @@
-/// An intent's settlement in the table `verdicts`, under its number.
-///
-/// If an acknowledgement brings the intent back into the overlay (F7), the row stays with a nil
-/// verdict. Replay reads from the row where the intent's own entry is.
-package struct SettlementRow: Equatable, Sendable {
-    /// The settlement; nil if the intent is back in the overlay (F7).
-    package let verdict: Settlement?
-    package let intentSequence: LogSequence
-    package let verdictSequence: LogSequence
-
-    package init(verdict: Settlement?, intentSequence: LogSequence, verdictSequence: LogSequence) {
-        self.verdict = verdict
-        self.intentSequence = intentSequence
-        self.verdictSequence = verdictSequence
-    }
-
+/// A settlement as bytes: the table `verdicts` has it under the intent's number.
+extension SettlementRow {
     private static let version: UInt8 = 1
 
     package func encoded(for number: IntentNumber) -> [UInt8] {
@@ -38,6 +24,7 @@ package struct SettlementRow: Equatable, Sendable {
         var reader = try ByteReader(sealed: bytes, seed: number.value)
         let version = try reader.fixed(UInt8.self)
         guard version == Self.version else { throw .newer("verdict format \(version)") }
+        let verdict: Settlement?
         switch try reader.fixed(UInt8.self) {
         case 0: verdict = nil
         case 1: verdict = .confirmed
@@ -46,8 +33,9 @@ package struct SettlementRow: Equatable, Sendable {
         case 4: verdict = .withdrawn
         case let code: throw .newer("verdict \(code)")
         }
-        intentSequence = LogSequence(try reader.fixed())
-        verdictSequence = LogSequence(try reader.fixed())
+        self.init(
+            verdict: verdict, intentSequence: LogSequence(try reader.fixed()),
+            verdictSequence: LogSequence(try reader.fixed()))
     }
 }
 

@@ -91,20 +91,15 @@ package struct Fold<P: Projection>: Sendable {
         }
     }
 
-    /// Brings the view up to date: rolls it back to a savepoint, and folds the overlay again from
-    /// there.
+    /// Brings the view up to date: rolls it back to a savepoint before the first intent that left or
+    /// changed, and applies the rest of the overlay again (F10). Several entries of one commit are
+    /// rolled back together.
     ///
     /// - Complexity: one `apply` for each intent after the newest valid savepoint.
     package mutating func rebaseView(over overlay: Overlay) {
-        guard let start = rebaseFrom else { return }
+        guard let changed = rebaseFrom else { return }
         rebaseFrom = nil
-        // A savepoint is valid while no intent up to its number has changed.
-        savepoints.remove(from: start)
-        let savepoint = savepoints.last
-        viewState = GuardedState(savepoint?.view ?? confirmed)
-        let from = savepoint?.number.next ?? 0
-        conflicted.removeAll(from: from)
-        let rest = overlay.from(from)
+        let rest = overlay.from(rollBack(to: changed))
         var left = rest.reduce(0) { count, _ in count + 1 }
         for (number, intent) in rest {
             if intent.isOptimistic { _ = applyToView(intent) }
@@ -116,6 +111,20 @@ package struct Fold<P: Projection>: Sendable {
                 viewState.keep()
             }
         }
+    }
+
+    /// Rolls the view back to the newest savepoint before the intent, or to confirmed state if there
+    /// is none.
+    ///
+    /// - Returns: the first number of the overlay that must be applied again.
+    private mutating func rollBack(to number: IntentNumber) -> IntentNumber {
+        // A savepoint is valid while no intent up to its number has changed.
+        savepoints.remove(from: number)
+        let savepoint = savepoints.last
+        viewState = GuardedState(savepoint?.view ?? confirmed)
+        let next = savepoint?.number.next ?? 0
+        conflicted.removeAll(from: next)
+        return next
     }
 
     private mutating func applyToView(_ intent: UnsettledIntent) -> (any Error)? {

@@ -2,12 +2,12 @@
 ///
 /// A class, so that reading a row does not copy and retain each part.
 final class MergedRows {
-    private let stored: any StoredRows
+    private let stored: StoredRows
     private let folded: FoldedRows
     /// Whether the overlay is left out.
     private let isConfirmedOnly: Bool
 
-    init(stored: any StoredRows, folded: FoldedRows, isConfirmedOnly: Bool) {
+    init(stored: StoredRows, folded: FoldedRows, isConfirmedOnly: Bool) {
         self.stored = stored
         self.folded = folded
         self.isConfirmedOnly = isConfirmedOnly
@@ -23,7 +23,7 @@ final class MergedRows {
     }
 
     /// Returns the row's bytes; nil if the row does not exist.
-    func value(at key: KeyBytes) throws -> FoundRow? {
+    func value(at key: KeyBytes) throws -> FoundValue? {
         if !isConfirmedOnly, !folded.chains.isEmpty, let row = folded.chains[key]?.visible {
             return row.bytes.map { .memory($0) }
         }

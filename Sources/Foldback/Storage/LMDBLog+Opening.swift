@@ -20,10 +20,10 @@ extension LMDBLog {
         let environment = try translating(path) { () throws(LMDBError) in
             try Environment.open(path, options: options)
         }
-        let (file, beside) = try translating(path) { () throws(LMDBError) in
+        let (file, marker) = try translating(path) { () throws(LMDBError) in
             (try Platform.mark(ofFile: "\(path)/data.mdb") ?? .none, try CopyMarker(path))
         }
-        let mark = beside.found
+        let mark = marker.found
         let existing = try header(in: environment)
         var header =
             existing
@@ -47,22 +47,20 @@ extension LMDBLog {
         let bytes = header == existing ? nil : header.encoded()
         return try translating(path) { () throws(LMDBError) in
             let tables = try environment.write { transaction throws(LMDBError) in
-                let log: Table<String> = try transaction.table(Name.log)
+                let log: Table<String> = try transaction.table(Self.headerTable)
                 if let bytes { try transaction.put(bytes, at: LogHeader.key, in: log) }
-                return Tables(
-                    log: log, entries: try transaction.table(Name.entries),
-                    verdicts: try transaction.table(Name.verdicts),
-                    attempts: try transaction.table(Name.attempts),
-                    checkpoints: try transaction.table(Name.checkpoints),
-                    projections: try transaction.table(Name.projections),
-                    rows: try transaction.table(Name.rows))
+                var tables: [Table<LogKey>?] = []
+                for table in LogTable.allCases {
+                    tables.append(try transaction.table(table.name))
+                }
+                return Tables(log: log, all: tables)
             }
             // Only now do the names of the files survive a power cut, and that of a directory that was
             // made, perhaps by a process that died before it could say so (L10).
             try Platform.syncDirectory(path)
             if existing == nil { try Platform.syncParent(of: path) }
             return LMDBLog(
-                environment: environment, header: header, tables: tables, beside: beside)
+                environment: environment, header: header, tables: tables, marker: marker)
         }
     }
 
@@ -110,10 +108,10 @@ extension LMDBLog {
         let path = environment.directory
         let count = try translating(path) { () throws(LMDBError) in
             try environment.read { transaction throws(LMDBError) in
-                guard let entries: Table<UInt64> = try transaction.table(Name.entries) else {
-                    return 0
-                }
-                return try transaction.count(of: entries)
+                let entries: Table<LogKey>? = try transaction.table(LogTable.entries.name)
+                return try entries.map { entries throws(LMDBError) in
+                    try transaction.count(of: entries)
+                } ?? 0
             }
         }
         guard count == 0 else { throw .notEmpty(path: path, entryCount: count) }
@@ -127,35 +125,27 @@ extension LMDBLog {
         guard let header = try header(in: environment) else { throw .missing(path: path) }
         let tables = try translating(path) { () throws(LMDBError) in
             try environment.read { transaction throws(LMDBError) -> Tables? in
-                guard let log: Table<String> = try transaction.table(Name.log),
-                    let entries: Table<UInt64> = try transaction.table(Name.entries),
-                    let verdicts: Table<UInt64> = try transaction.table(Name.verdicts)
-                else { return nil }
-                return Tables(
-                    log: log, entries: entries, verdicts: verdicts,
-                    attempts: try transaction.table(Name.attempts),
-                    checkpoints: try transaction.table(Name.checkpoints),
-                    projections: try transaction.table(Name.projections),
-                    rows: try transaction.table(Name.rows))
+                guard let log: Table<String> = try transaction.table(Self.headerTable) else {
+                    return nil
+                }
+                var all: [Table<LogKey>?] = []
+                for table in LogTable.allCases {
+                    all.append(try transaction.table(table.name))
+                }
+                let tables = Tables(log: log, all: all)
+                // The other tables may be missing in a log of an older Foldback.
+                return tables[.entries] == nil || tables[.verdicts] == nil ? nil : tables
             }
         }
         guard let tables else { throw .missing(path: path) }
-        return LMDBLog(environment: environment, header: header, tables: tables, beside: nil)
+        return LMDBLog(environment: environment, header: header, tables: tables, marker: nil)
     }
 
-    private enum Name {
-        static let entries = "entries"
-        static let verdicts = "verdicts"
-        static let attempts = "attempts"
-        static let checkpoints = "checkpoints"
-        static let projections = "projections"
-        static let rows = "rows"
-        static let log = "log"
-    }
+    private static let headerTable = "log"
 
     private enum Found {
         case nothing, foreign
-        /// Our tables, but for what is named.
+        /// Our tables, except what is named.
         case lacking(String)
         case header([UInt8])
     }
@@ -186,14 +176,14 @@ extension LMDBLog {
         in transaction: borrowing ReadTransaction
     ) throws(LMDBError) -> Found {
         if transaction.isEmptyEnvironment() { return .nothing }
-        let log: Table<String>? = try transaction.table(Name.log)
-        let entries: Table<UInt64>? = try transaction.table(Name.entries)
-        let verdicts: Table<UInt64>? = try transaction.table(Name.verdicts)
+        let log: Table<String>? = try transaction.table(headerTable)
+        let entries: Table<LogKey>? = try transaction.table(LogTable.entries.name)
+        let verdicts: Table<LogKey>? = try transaction.table(LogTable.verdicts.name)
         switch (log, entries, verdicts) {
         case (nil, nil, nil): return .foreign
-        case (nil, _, _): return .lacking("table \(Name.log)")
-        case (_, nil, _): return .lacking("table \(Name.entries)")
-        case (_, _, nil): return .lacking("table \(Name.verdicts)")
+        case (nil, _, _): return .lacking("table \(headerTable)")
+        case (_, nil, _): return .lacking("table \(LogTable.entries)")
+        case (_, _, nil): return .lacking("table \(LogTable.verdicts)")
         case (let log?, _, _):
             let bytes = try transaction.get(log, LogHeader.key) { Array(copying: $0) }
             return bytes.map { .header($0) } ?? .lacking("the header")

@@ -1,32 +1,45 @@
 import Synchronization
 
-/// A log that is gone with the process: for previews and app tests. It keeps the same bytes as one on
-/// disk, so everything but the disk is tried.
+/// A log that is gone with the process: for previews and app tests. It keeps the same bytes as a log on
+/// disk, so everything except the disk is tried.
 package final class MemoryLog: LogStorage {
-    package let path = "(in memory)"
+    package let path: String
     package let header: LogHeader
-    private let tables: Mutex<MemoryRows>
+    package let hasGaps: Bool
+    private let tables: Mutex<MemoryTables>
     private let closed = Mutex(false)
 
-    /// A log of what another one had committed.
+    /// A log of what another log had committed.
     package init(_ rows: MemoryRows) {
+        path = "(in memory)"
         header = rows.header
-        tables = Mutex(rows)
+        hasGaps = false
+        tables = Mutex(rows.tables)
+    }
+
+    /// An empty log.
+    ///
+    /// - Parameters:
+    ///   - replicas: whose records the log is to have.
+    ///   - hasGaps: whether sequences may be left out.
+    package init(
+        kind: LogKind, replicas: ReplicaTable, path: String = "(in memory)", hasGaps: Bool = false
+    ) {
+        self.path = path
+        header = LogHeader(kind: kind, replicas: replicas, file: .none)
+        self.hasGaps = hasGaps
+        tables = Mutex(MemoryTables())
     }
 
     package convenience init(kind: LogKind, replica: ReplicaID) {
         self.init(kind: kind, replicas: ReplicaTable([replica]))
     }
 
-    /// Of replicas whose records it is to read.
-    package convenience init(kind: LogKind, replicas: ReplicaTable) {
-        self.init(MemoryRows(header: LogHeader(kind: kind, replicas: replicas, file: .none)))
-    }
+    /// All that is committed now, also in a closed log. O(1).
+    package var rows: MemoryRows { MemoryRows(header: header, tables: tables.withLock { $0 }) }
 
-    /// All that is committed now; also of a closed log. O(1).
-    package var rows: MemoryRows { tables.withLock { $0 } }
-
-    package var usedBytes: Int { tables.withLock { $0.bytes } }
+    /// Bytes of the records.
+    package var usedBytes: Int { tables.withLock { $0.recordBytes } }
     package var oldestReadNanoseconds: UInt64 { 0 }
     package var isRelaxed: Bool { false }
 
@@ -34,119 +47,25 @@ package final class MemoryLog: LogStorage {
         guard !closed.withLock({ $0 }) else { throw .closed(path: path) }
     }
 
-    package func write(_ batch: WriteBatch) throws(StorageFailure) {
-        tables.withLock { tables in
-            for (sequence, bytes) in batch.records {
-                precondition(sequence.value == UInt64(tables.records.count) + 1, "broken counter")
-                tables.records.append(bytes)
-                tables.bytes += bytes.count
-            }
-            for (number, row) in batch.verdicts {
-                tables.verdicts[number] = row.encoded(for: number)
-            }
-            for (number, attempt) in batch.attempts {
-                tables.attempts[number] = attempt?.encoded(for: number)
-            }
-            for key in batch.removedCheckpointRows { tables.checkpoints[key] = nil }
-            for row in batch.checkpointRows { tables.checkpoints[row.key] = row.bytes }
-            for (key, bytes) in batch.rows { tables.rows[key] = bytes }
-            for (number, bytes) in batch.projections { tables.projections[number] = bytes }
-        }
-    }
-
-    package func sync() throws(StorageFailure) {}
-
-    package func records(
-        from start: LogSequence, countMax: Int
-    ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
+    package func read(_ body: (any StorageSnapshot) -> Void) throws(FoldbackError) {
         try requireUsable()
-        return tables.withLock { tables in
-            let first = max(Int(clamping: start.value), 1)
-            guard first <= tables.records.count, countMax > 0 else { return [] }
-            let last = min(tables.records.count, first - 1 + min(countMax, Limits.readCountMax))
-            return (first...last).map { (LogSequence(UInt64($0)), tables.records[$0 - 1]) }
-        }
+        body(tables.withLock { $0 })
     }
 
-    package func recordCount() throws(FoldbackError) -> Int {
-        tables.withLock { $0.records.count }
-    }
-
-    package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
-        try records(from: sequence, countMax: 1).first.flatMap { $0.0 == sequence ? $0.1 : nil }
-    }
-
-    package func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
-        try requireUsable()
-        return tables.withLock { $0.verdicts[number] }
-    }
-
-    package func verdicts(
-        from start: IntentNumber
-    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
-        try rows(tables.withLock { $0.verdicts }, from: start)
-    }
-
-    package func attempts(
-        from start: IntentNumber
-    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
-        try rows(tables.withLock { $0.attempts }, from: start)
-    }
-
-    private func rows(
-        _ rows: [IntentNumber: [UInt8]], from start: IntentNumber
-    ) throws(FoldbackError) -> [(IntentNumber, [UInt8])] {
-        try requireUsable()
-        return rows.filter { $0.key >= start }.sorted { $0.key < $1.key }
-            .prefix(Limits.readCountMax).map { ($0.key, $0.value) }
-    }
-
-    package func scanCheckpoints(
-        from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
-    ) throws(FoldbackError) {
-        try requireUsable()
-        let rows = tables.withLock { $0.checkpoints }
-        for key in rows.keys.filter({ $0 >= start }).sorted() {
-            guard let bytes = rows[key], body(key, bytes.span.bytes) else { return }
-        }
-    }
-
-    package func rowForWriting(at key: KeyBytes) throws(FoldbackError) -> [UInt8]? {
-        guard let sealed = tables.withLock({ $0.rows[key] }) else { return nil }
-        do throws(FormatError) {
-            return Array(sealed.prefix(try StoredRow.opened(sealed.span.bytes, at: key)))
-        } catch {
-            throw FoldbackError(error, at: path, row: key)
-        }
-    }
-
-    package func rowKeysForWriting(in span: KeySpan) throws(FoldbackError) -> [KeyBytes] {
-        try rowKeys(in: span, countMax: .max)
+    /// Nothing has to be held: only the writer, who reads, changes the tables.
+    package func openForWriting(_ table: LogTable) -> any StorageTable {
+        tables.withLock { $0[table] }
     }
 
     package func endReadingForWriting() {}
 
-    package func readRows<R>(_ body: (any StoredRows) throws -> R) throws -> R {
-        try requireUsable()
-        return try body(tables.withLock { $0 })
-    }
-
-    package func rowKeys(
-        in span: KeySpan, countMax: Int
-    ) throws(FoldbackError) -> [KeyBytes] {
-        var keys: [KeyBytes] = []
-        tables.withLock({ $0.rows }).scan(span, backwards: false) { key, _ in
-            keys.append(key)
-            return keys.count < countMax
+    package func write(_ writes: [TableWrite]) throws(StorageFailure) {
+        tables.withLock { tables in
+            for write in writes { tables.perform(write) }
         }
-        return keys
     }
 
-    package func projectionHeaders()
-        throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
-    {
-        tables.withLock { $0.projections }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
+    package func sync() throws(StorageFailure) {}
 
     package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] { [] }
 
@@ -157,44 +76,55 @@ package final class MemoryLog: LogStorage {
 /// dies, and opening a log of it is the restart.
 package struct MemoryRows: Sendable {
     package let header: LogHeader
-    fileprivate var records: [[UInt8]] = []
-    fileprivate var verdicts: [IntentNumber: [UInt8]] = [:]
-    fileprivate var attempts: [IntentNumber: [UInt8]] = [:]
-    fileprivate var checkpoints: [CheckpointKey: [UInt8]] = [:]
-    fileprivate var projections: [UInt32: [UInt8]] = [:]
-    fileprivate var rows = SortedMap<KeyBytes, [UInt8]>()
-    fileprivate var bytes = 0
-
-    fileprivate init(header: LogHeader) { self.header = header }
+    fileprivate let tables: MemoryTables
 }
 
-extension MemoryRows: StoredRows {
-    package var sequence: LogSequence { LogSequence(UInt64(records.count)) }
+/// All tables of a log. Copying them is O(1).
+private struct MemoryTables: StorageSnapshot, Sendable {
+    /// By the tables' raw values.
+    private var tables = LogTable.allCases.map { _ in MemoryTable() }
+    private(set) var recordBytes = 0
 
-    package func value(at key: KeyBytes) throws -> FoundRow? {
-        guard let sealed = rows[key] else { return nil }
-        return .memory(Array(sealed[..<(try length(of: sealed.span.bytes, at: key))]))
+    subscript(table: LogTable) -> MemoryTable { tables[table.rawValue] }
+
+    func open(_ table: LogTable) -> any StorageTable { self[table] }
+
+    func count(of table: LogTable) -> Int { self[table].values.count }
+
+    mutating func perform(_ write: TableWrite) {
+        if write.table == .entries {
+            let last = self[.entries].values.last
+            precondition(
+                last.map { $0.key < write.key } ?? true,
+                "L1: the sequence counter is broken: \(write.key) comes after the last")
+            recordBytes += write.value?.count ?? 0
+        }
+        tables[write.table.rawValue].values[write.key] = write.value
     }
+}
 
-    package func scan(
-        _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
-    ) throws {
-        try rows.scan(span, backwards: backwards) { key, sealed in
-            let bytes = sealed.span.bytes
-            return try body(key, bytes.extracting(first: try length(of: bytes, at: key)))
+/// One table in memory.
+struct MemoryTable: StorageTable, Sendable {
+    fileprivate var values = SortedMap<LogKey, [UInt8]>()
+
+    init() {}
+
+    func get(_ key: LogKey) -> FoundValue? { values[key].map { .memory($0) } }
+
+    func scan(_ range: ScanRange, _ body: (LogKey, FoundValue) -> Bool) {
+        switch range {
+        case .forwards(let start):
+            for (key, value) in values.from(start) {
+                guard body(key, .memory(value)) else { return }
+            }
+        case .backwards(let end):
+            var next = values.last(before: end)
+            while let (key, value) = next {
+                guard body(key, .memory(value)) else { return }
+                next = values.last(before: key)
+            }
         }
     }
 
-    package func firstKey(from start: KeyBytes) throws -> KeyBytes? {
-        var rows = rows.from(start)
-        return rows.next()?.key
-    }
-
-    package func header(of number: UInt32) throws -> [UInt8]? { projections[number] }
-
-    private func length(of sealed: RawSpan, at key: KeyBytes) throws(FoldbackError) -> Int {
-        do throws(FormatError) { return try StoredRow.opened(sealed, at: key) } catch {
-            throw FoldbackError(error, at: "(in memory)", row: key)
-        }
-    }
+    func lastKey() -> LogKey? { values.last?.key }
 }

@@ -61,7 +61,7 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
         var (fold, _) = try LogFold.folded(
             core.storage, folds: [], rows: [RowFold(P.self)], codec: core.codec, upTo: sequence)
         let published = fold.makePublishedState()
-        return try body(RowReader(published, published.rows[0], NoRows(sequence: sequence)))
+        return try body(RowReader(published, published.rows[0], StoredRows(emptyAt: sequence)))
     }
 
     /// The confirmed events that could not be applied, oldest first (F9). O(1), from any thread.
@@ -74,21 +74,6 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
 
     package var folded: FoldedRows { core.writer.publishedState.rows[index] }
-}
-
-/// The stored rows of a fold whose confirmed rows are in memory: none.
-private struct NoRows: StoredRows {
-    let sequence: LogSequence
-
-    func value(at key: KeyBytes) throws -> FoundRow? { nil }
-
-    func scan(
-        _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
-    ) throws {}
-
-    func firstKey(from start: KeyBytes) throws -> KeyBytes? { nil }
-
-    func header(of number: UInt32) throws -> [UInt8]? { nil }
 }
 
 extension Store where P: StoredProjection {

@@ -18,10 +18,10 @@
 public struct RowReader<P: StoredProjection>: ~Copyable {
     private let published: PublishedState
     private let folded: FoldedRows
-    private let stored: any StoredRows
+    private let stored: StoredRows
     private let rows: MergedRows
 
-    init(_ published: PublishedState, _ folded: FoldedRows, _ stored: any StoredRows) {
+    init(_ published: PublishedState, _ folded: FoldedRows, _ stored: StoredRows) {
         self.published = published
         self.folded = folded
         self.stored = stored

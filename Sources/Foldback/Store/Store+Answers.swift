@@ -52,7 +52,7 @@ extension Store {
             let (command, bytes) = try command(words)
             return (work: Request.Work.command(command, isForced: true), bytes: bytes)
         }
-        let (requests, failure) = await core.submit(contentsOf: works)
+        let (requests, failure) = await core.runner.submit(contentsOf: works)
         var outcomes: [AnswerResult] = []
         outcomes.reserveCapacity(requests.count)
         var earliest: FoldbackError?

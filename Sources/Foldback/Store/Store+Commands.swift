@@ -121,7 +121,7 @@ extension Store {
     nonisolated(nonsending) func submit(
         _ command: Command, isForced: Bool = true, bytes: Int
     ) async throws(FoldbackError) -> Request {
-        try await core.submit(.command(command, isForced: isForced), bytes: bytes)
+        try await core.runner.submit(.command(command, isForced: isForced), bytes: bytes)
     }
 
     nonisolated(nonsending) private func appended(

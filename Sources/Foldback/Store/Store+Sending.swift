@@ -29,7 +29,7 @@ extension Store {
     package nonisolated(nonsending) func recordAttempts(
         _ attempts: [IntentNumber: Attempt], flushes: Bool
     ) async throws(FoldbackError) -> [IntentNumber] {
-        let request = try await core.submit(
+        let request = try await core.runner.submit(
             .recordAttempts(attempts, flushes: flushes), bytes: attempts.count * 64)
         switch try await request.outcome() {
         case .attempted(let numbers): return numbers

@@ -122,7 +122,7 @@ public final class Store<P: EventFold>: Sendable {
     ///   refuses writes until it is reopened (L6).
     /// - Complexity: one flush of the file, in order with the commands.
     public func flush() async throws(FoldbackError) {
-        let request = try await core.submit(.sync, bytes: 0)
+        let request = try await core.runner.submit(.sync, bytes: 0)
         _ = try await request.outcome()
     }
 

@@ -12,7 +12,7 @@ package struct HistoryFold: Sendable {
     private var recorded: [IntentNumber: RecordedIntent] = [:]
     /// The latest settlement of each intent. It is valid only while the intent is not in the
     /// overlay.
-    private var verdicts: [IntentNumber: Settlement] = [:]
+    private var settlements = SettlementBook()
 
     /// Creates the fold at the state before the first entry.
     package init(kind: LogKind, replica: ReplicaID, folds: [any AnyFold]) {
@@ -34,7 +34,7 @@ package struct HistoryFold: Sendable {
         }
         let effects = fold.state.apply(
             record.entry, at: record.stamp.sequence, settledIntent: settledIntent)
-        for change in effects.verdicts { verdicts[change.number] = change.verdict }
+        settlements.apply(effects, at: record.stamp.sequence)
         fold.perform(effects.fold)
         return effects.fold
     }
@@ -116,7 +116,9 @@ package struct HistoryFold: Sendable {
     ) throws(InvalidSequel) -> Entry {
         var settled: [IntentNumber: SettledIntent] = [:]
         for number in numbers where fold.state.overlay[number] == nil {
-            guard let intent = recorded[number], let verdict = verdicts[number] else { continue }
+            guard let intent = recorded[number], let verdict = settlements[number]?.verdict else {
+                continue
+            }
             settled[number] = SettledIntent(recorded: intent, verdict: verdict)
         }
         switch fold.state.decision(for: command, settled: settled, time: time) {

@@ -1,6 +1,6 @@
 import CLMDB
 
-/// A snapshot of one table that lives across several calls, from ``Environment/session(_:)`` to
+/// A snapshot of a commit that lives across several calls, from ``Environment/session()`` to
 /// ``end()``.
 ///
 /// The writer uses it while it decides, because a closure cannot span these calls. All calls must
@@ -10,22 +10,22 @@ import CLMDB
 /// anything.
 package final class ReadSession: @unchecked Sendable {
     private let owner = MapGate.thread
-    private let read: TableRead
+    private let commit: CommitSnapshot
     private let handle: OpaquePointer
     private let gate: MapGate
     /// Accessed only by the owner's thread.
     private var isEnded = false
 
-    fileprivate init(_ read: TableRead, _ handle: OpaquePointer, _ gate: MapGate) {
-        self.read = read
+    fileprivate init(_ commit: CommitSnapshot, _ handle: OpaquePointer, _ gate: MapGate) {
+        self.commit = commit
         self.handle = handle
         self.gate = gate
     }
 
-    /// The table. Valid until the session ends.
-    package var table: TableRead {
+    /// The commit. Valid until the session ends.
+    package var snapshot: CommitSnapshot {
         requireOpen()
-        return read
+        return commit
     }
 
     /// Ends the session. Call it exactly once; no read may follow.
@@ -36,7 +36,8 @@ package final class ReadSession: @unchecked Sendable {
         gate.leave()
     }
 
-    private func requireOpen() {
+    /// Traps on another thread, and after the session has ended.
+    package func requireOpen() {
         precondition(owner == MapGate.thread, "a read session was used on another thread")
         precondition(!isEnded, "a read session was used after its end")
     }
@@ -48,14 +49,8 @@ extension Environment {
     ///
     /// Blocks while the map is being moved.
     /// - Throws: an error of beginning a read. No session is open then.
-    package func session<Key>(_ table: Table<Key>) throws(LMDBError) -> ReadSession {
+    package func session() throws(LMDBError) -> ReadSession {
         let (transaction, snapshot) = try begunReading()
-        do throws(LMDBError) {
-            return ReadSession(try TableRead(snapshot, table.name), transaction, gate)
-        } catch {
-            mdb_txn_abort(transaction)
-            gate.leave()
-            throw error
-        }
+        return ReadSession(snapshot, transaction, gate)
     }
 }

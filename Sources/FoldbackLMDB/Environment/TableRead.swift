@@ -7,12 +7,15 @@ package struct TableRead: Sendable {
 
     private let snapshot: CommitSnapshot
     private let name: String
+    /// The length of each key; nil if keys may have any length.
+    private let keyBytes: Int?
     /// The table's tree; nil if the table does not exist yet.
     private let tree: Tree?
 
-    init(_ snapshot: CommitSnapshot, _ name: String) throws(LMDBError) {
+    init(_ snapshot: CommitSnapshot, _ name: String, keyBytes: Int? = nil) throws(LMDBError) {
         self.snapshot = snapshot
         self.name = name
+        self.keyBytes = keyBytes
         tree = try snapshot.tree(name, .get)
     }
 
@@ -36,7 +39,7 @@ package struct TableRead: Sendable {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
     ) throws(LMDBError) {
         try walk(from: start) { path, node throws(PageDamage) in
-            body(node.key, try path.value(of: node))
+            body(try key(of: node, path), try path.value(of: node))
         }
     }
 
@@ -48,8 +51,27 @@ package struct TableRead: Sendable {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
     ) throws(LMDBError) {
         try walkBackwards(before: end) { path, node throws(PageDamage) in
-            body(node.key, try path.value(of: node))
+            body(try key(of: node, path), try path.value(of: node))
         }
+    }
+
+    /// What `body` makes of the last key, without reading its value; nil if the table is empty.
+    package func lastKey<R>(
+        _ body: (UnsafeRawBufferPointer) -> R
+    ) throws(LMDBError) -> R? {
+        var last: R?
+        try walkBackwards(before: nil) { path, node throws(PageDamage) in
+            last = body(try key(of: node, path))
+            return false
+        }
+        return last
+    }
+
+    private func key(
+        of node: Page.Node, _ path: borrowing TreePath
+    ) throws(PageDamage) -> UnsafeRawBufferPointer {
+        guard node.key.count == keyBytes ?? node.key.count else { throw path.wrongKey(node) }
+        return node.key
     }
 
     typealias Visit = (borrowing TreePath, Page.Node) throws(PageDamage) -> Bool
@@ -109,18 +131,18 @@ extension CommitSnapshot {
         try start.withKeyBytes { start throws(LMDBError) in try read.walk(from: start, visit) }
     }
 
-    func lastKey<Key>(of table: Table<Key>) throws(LMDBError) -> Key? {
-        var last: Key?
-        try TableRead(self, table.name).walkBackwards(before: nil) {
-            path, node throws(PageDamage) in
-            last = try path.key(of: node)
-            return false
-        }
-        return last
+    package func count<Key>(of table: Table<Key>) throws(LMDBError) -> Int {
+        Int(clamping: try tree(table.name, .inspect)?.entries ?? 0)
     }
 
-    func count<Key>(of table: Table<Key>) throws(LMDBError) -> Int {
-        Int(clamping: try tree(table.name, .inspect)?.entries ?? 0)
+    /// The table in this read, to be used while the read goes on.
+    ///
+    /// - Parameter keyBytes: the length of each key, any other of which is damage; nil if keys may have any
+    ///   length.
+    package func opened<Key>(
+        _ table: Table<Key>, keyBytes: Int? = nil
+    ) throws(LMDBError) -> TableRead {
+        try TableRead(self, table.name, keyBytes: keyBytes)
     }
 
     func tree(_ name: String, _ operation: LMDBError.Operation) throws(LMDBError) -> Tree? {
@@ -132,16 +154,11 @@ extension CommitSnapshot {
 
 extension TreePath {
     fileprivate func key<Key: TableKey>(of node: Page.Node) throws(PageDamage) -> Key {
-        guard let key = Key(keyBytes: node.key) else {
-            throw damage("a key of \(node.key.count) bytes is not valid in this table")
-        }
+        guard let key = Key(keyBytes: node.key) else { throw wrongKey(node) }
         return key
     }
-}
 
-extension ReadTransaction {
-    /// Returns the table in this read. Use it only inside the closure of the read.
-    package func opened<Key>(_ table: Table<Key>) throws(LMDBError) -> TableRead {
-        try TableRead(snapshot, table.name)
+    fileprivate func wrongKey(_ node: Page.Node) -> PageDamage {
+        damage("a key of \(node.key.count) bytes is not valid in this table")
     }
 }

@@ -6,7 +6,8 @@ import CLMDB
 /// and checks each number in them (Page.swift).
 package struct ReadTransaction: ~Copyable {
     private let handle: OpaquePointer
-    let snapshot: CommitSnapshot
+    /// The commit that is read; it must not be kept longer than the transaction.
+    package let snapshot: CommitSnapshot
 
     init(_ handle: OpaquePointer, _ snapshot: CommitSnapshot) {
         self.handle = handle
@@ -39,11 +40,6 @@ package struct ReadTransaction: ~Copyable {
         _ table: Table<Key>, from start: Key? = nil, _ body: (Key, RawSpan) -> Bool
     ) throws(LMDBError) {
         try snapshot.scan(table, from: start, body)
-    }
-
-    /// Returns the table's last key; nil if the table is empty.
-    package borrowing func lastKey<Key>(of table: Table<Key>) throws(LMDBError) -> Key? {
-        try snapshot.lastKey(of: table)
     }
 
     /// Returns the number of pairs in the table, as LMDB counts them.

@@ -3,7 +3,7 @@ import Synchronization
 /// One commit of the file: its trees, with a check of each page that is read.
 ///
 /// Valid only while an LMDB transaction on this commit is active. LMDB reuses the pages after that.
-struct CommitSnapshot {
+package struct CommitSnapshot: Sendable {
     let map: PageMap
     let pageSize: Int
     let meta: Meta

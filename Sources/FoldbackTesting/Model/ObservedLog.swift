@@ -13,8 +13,8 @@ final class ObservedLog: ForwardingLog {
     /// Entries that are committed.
     var rowCount: Int { (try? log.recordCount()) ?? 0 }
 
-    func write(_ batch: WriteBatch) throws(StorageFailure) {
+    func write(_ writes: [TableWrite]) throws(StorageFailure) {
         watching.withLock { $0 }?()
-        try log.write(batch)
+        try log.write(writes)
     }
 }

@@ -21,10 +21,11 @@ import Testing
         print("answers: \(kind), seed \(first) (again: ANSWERS_SEED=\(first))")
         var ok = 0
         for run in 0..<UInt64(max(1, Self.stepCount / 2 / Self.stepsPerLog)) {
-            let one = try await Self.run(kind, seed: first + run); ok += one; print("SHARE", kind, one)
+            ok += try await Self.run(kind, seed: first + run)
         }
-        // The property means little unless most commands make sense.
-        #expect(ok > Self.stepCount / 4, "\(ok)")
+        // The property means little if few of the `stepCount / 2` commands make sense. On average,
+        // 58 % do in an acknowledgement log, and 72 % in a downlink log.
+        #expect(ok > Self.stepCount / 5, "\(ok)")
     }
 
     /// - Returns: the number of steps whose random command got an answer that is not an error.

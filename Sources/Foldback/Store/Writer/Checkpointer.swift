@@ -22,7 +22,7 @@ package final class Checkpointer: Sendable {
         var failure: FoldbackError?
     }
 
-    private let intake: CommandRunner
+    private let runner: CommandRunner
     private let policy: CheckpointPolicy
     private let format: EventFormat
     private let state: Mutex<State>
@@ -32,17 +32,17 @@ package final class Checkpointer: Sendable {
     ///
     /// - Parameter usable: the checkpoint at which opening began; 0 if there was none.
     package init(
-        _ intake: CommandRunner, policy: CheckpointPolicy, format: EventFormat, usable: LogSequence
+        _ runner: CommandRunner, policy: CheckpointPolicy, format: EventFormat, usable: LogSequence
     ) {
-        self.intake = intake
+        self.runner = runner
         self.format = format
         self.policy = policy
         state = Mutex(
             State(
-                usable: usable, usableBytes: intake.storage.checkpointBytes(at: usable),
+                usable: usable, usableBytes: runner.storage.checkpointBytes(at: usable),
                 lastSequence: usable, lastRecordBytes: 0, running: nil))
         // The listener retains this object until the store is closed.
-        _ = intake.writer.listeners.views { published in
+        _ = runner.writer.listeners.views { published in
             if let published { self.published(published) }
         }
     }
@@ -74,7 +74,7 @@ package final class Checkpointer: Sendable {
                 _ = await running.value
                 continue
             }
-            let published = intake.writer.publishedState
+            let published = runner.writer.publishedState
             if published.sequence == newest { return }
             guard let task = begin(published) else { continue }
             return try await task.value.get()
@@ -116,7 +116,7 @@ package final class Checkpointer: Sendable {
                 state.usableBytes = rows.manifest.bytes
                 state.failure = nil
             }
-            try await drop(policy.superseded(among: intake.storage.checkpointSizes()))
+            try await drop(policy.superseded(among: runner.storage.checkpointSizes()))
             return .success(())
         } catch {
             return .failure(error)
@@ -125,7 +125,7 @@ package final class Checkpointer: Sendable {
 
     private func encoded(_ published: PublishedState) async throws(FoldbackError) -> CheckpointRows
     {
-        let replicas = intake.storage.header.replicas
+        let replicas = runner.storage.header.replicas
         let format = format
         return try await Platform.onThread { () throws(FoldbackError) in
             CheckpointRows(try published.checkpoint(), format: format, replicas: replicas)
@@ -134,7 +134,7 @@ package final class Checkpointer: Sendable {
 
     /// Throws `.noCheckpoint` if the checkpoint would take disk space that records need.
     private func requireSpace(for bytes: Int) throws(FoldbackError) {
-        guard let free = Platform.freeBytes(at: intake.storage.path) else { return }
+        guard let free = Platform.freeBytes(at: runner.storage.path) else { return }
         guard free >= UInt64(2 * bytes + Limits.checkpointReserveBytes) else {
             throw .noCheckpoint(reason: "the disk has only \(free) bytes left")
         }
@@ -143,9 +143,9 @@ package final class Checkpointer: Sendable {
     /// Returns the checkpoints without a manifest. They were not completed, because the process
     /// ended or a commit failed.
     private func unfinished() throws(FoldbackError) -> [LogSequence] {
-        try intake.storage.checkpointSequences().filter { sequence in
+        try runner.storage.checkpointSequences().filter { sequence in
             do throws(CheckpointRefusal) {
-                return try intake.storage.checkpointManifest(at: sequence) == nil
+                return try runner.storage.checkpointManifest(at: sequence) == nil
             } catch {
                 return false
             }
@@ -157,14 +157,13 @@ package final class Checkpointer: Sendable {
         for sequence in sequences {
             var last: [CheckpointKey] = []
             while true {
-                let keys = try intake.storage.checkpointKeys(
+                let keys = try runner.storage.checkpointKeys(
                     at: sequence, countMax: Limits.checkpointDropCountMax)
                 guard !keys.isEmpty else { break }
                 guard keys != last else {
                     throw .damaged(
-                        path: intake.storage.path, sequence: nil,
-                        reason: "rows of the checkpoint at \(sequence) cannot be removed"
-                    )
+                        path: runner.storage.path, sequence: nil,
+                        reason: "rows of the checkpoint at \(sequence) cannot be removed")
                 }
                 last = keys
                 try await submit(.removeCheckpointRows(keys), bytes: 0)
@@ -173,6 +172,6 @@ package final class Checkpointer: Sendable {
     }
 
     private func submit(_ work: Request.Work, bytes: Int) async throws(FoldbackError) {
-        _ = try await intake.submit(work, bytes: bytes).outcome()
+        _ = try await runner.submit(work, bytes: bytes).outcome()
     }
 }

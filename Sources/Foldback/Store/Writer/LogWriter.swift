@@ -35,12 +35,12 @@ package final class LogWriter: Sendable {
         self.codec = codec
         self.clock = clock
         committedAttempts = Mutex(attempts)
-        var working = WorkingLog(
-            fold, attempts: attempts, replicas: storage.header.replicas)
-        publication = Mutex(Publication(current: working.makePublishedState()))
+        var fold = fold
+        publication = Mutex(Publication(current: fold.makePublishedState()))
         storage.endReadingForWriting()
-        if let failure = working.fold.failure { throw failure }
-        self.working = Mutex(working)
+        if let failure = fold.failure { throw failure }
+        working = Mutex(
+            WorkingLog(fold, attempts: attempts, replicas: storage.header.replicas))
     }
 
     /// The last committed state. O(1), from any thread.
@@ -96,6 +96,10 @@ package final class LogWriter: Sendable {
     }
 
     /// Decides on all requests, writes one transaction, and publishes the new state.
+    ///
+    /// If an intent leaves the view, ``WorkingLog/prepareToPublish()`` rolls the view back (F10). If
+    /// the transaction fails before anything can be on disk, this function rolls it back: the
+    /// working log is then what it was before (L6).
     private func write(_ requests: [Request], _ working: inout WorkingLog) -> Written {
         let before = working
         working.beginTransaction(isWatched: listeners.watchesRows)
@@ -103,9 +107,8 @@ package final class LogWriter: Sendable {
         if !working.batch.isEmpty {
             // Folds everything before the commit, so that the view is published right after it
             // (F15).
-            let next = working.batch.records.isEmpty ? nil : working.makePublishedState()
+            let next = working.batch.hasEntries ? working.prepareToPublish() : nil
             let changes = next == nil ? [] : working.fold.rows.map { $0.changes() }
-            if next != nil { working.addRows() }
             storage.endReadingForWriting()
             if let failure = working.fold.failure {
                 working = before
@@ -123,7 +126,7 @@ package final class LogWriter: Sendable {
                 latch.withLock { $0 = error }
                 return .failed(results, error)
             }
-            if !working.batch.attempts.isEmpty {
+            if working.batch.hasAttempts {
                 committedAttempts.withLock { $0 = working.attempts }
             }
             if let next {

@@ -7,25 +7,26 @@ package final class StoreCore: Sendable {
     /// Where folding began when the log was opened, and the checkpoints that could not be used.
     package let replayStart: ReplayStart
     package let checkpointer: Checkpointer
-    private let intake: CommandRunner
+    /// The way of commands to the writer.
+    package let runner: CommandRunner
 
-    package var storage: any LogStorage { intake.storage }
-    package var writer: LogWriter { intake.writer }
+    package var storage: any LogStorage { runner.storage }
+    package var writer: LogWriter { runner.writer }
 
     private init(
-        _ intake: CommandRunner, codec: any PayloadCodec, start: ReplayStart,
+        _ runner: CommandRunner, codec: any PayloadCodec, start: ReplayStart,
         policy: CheckpointPolicy
     ) {
-        self.intake = intake
+        self.runner = runner
         self.codec = codec
         replayStart = start
         checkpointer = Checkpointer(
-            intake, policy: policy, format: codec.format ?? .none, usable: start.checkpoint)
+            runner, policy: policy, format: codec.format ?? .none, usable: start.checkpoint)
     }
 
     /// Lets a store that is released without ``close()`` carry out the queued commands, and then
     /// close.
-    deinit { intake.shut() }
+    deinit { runner.shut() }
 
     // MARK: Opening
 
@@ -42,20 +43,20 @@ package final class StoreCore: Sendable {
         let opened = await withUnsafeContinuation {
             (opened: UnsafeContinuation<Result<StoreCore, FoldbackError>, Never>) in
             Platform.startThread {
-                let intake: CommandRunner
+                let runner: CommandRunner
                 do throws(FoldbackError) {
                     // This thread must not retain the core: the core's release closes the queue,
                     // and only that ends this thread.
                     let core = try StoreCore(
                         on: try openStorage(), codec: codec, folds: folds, rows: rows,
                         clock: clock, policy: policy, hasThread: true, progress: progress)
-                    intake = core.intake
+                    runner = core.runner
                     opened.resume(returning: .success(core))
                 } catch {
                     opened.resume(returning: .failure(error))
                     return
                 }
-                intake.run()
+                runner.run()
             }
         }
         return try opened.get()
@@ -119,23 +120,7 @@ package final class StoreCore: Sendable {
             policy: .manual)
     }
 
-    // MARK: Commands
-
-    /// Queues a request. See ``CommandRunner/submit(_:bytes:)``.
-    package nonisolated(nonsending) func submit(
-        _ work: Request.Work, bytes: Int
-    ) async throws(FoldbackError) -> Request {
-        try await intake.submit(work, bytes: bytes)
-    }
-
-    /// Queues several requests in their order. See ``CommandRunner/submit(contentsOf:)``.
-    package nonisolated(nonsending) func submit(
-        contentsOf works: [(work: Request.Work, bytes: Int)]
-    ) async -> (queued: [Request], failure: FoldbackError?) {
-        await intake.submit(contentsOf: works)
-    }
-
     /// Carries out the queued requests, refuses all others, and closes the log. A second call waits
     /// for the first.
-    package func close() async { await intake.close() }
+    package func close() async { await runner.close() }
 }

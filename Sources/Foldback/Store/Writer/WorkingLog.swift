@@ -24,9 +24,15 @@ package struct WorkingLog: Sendable {
         for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: isWatched) }
     }
 
-    /// Adds what stored projections write, once everything is folded (L4).
-    mutating func addRows() {
-        for fold in fold.rows { batch.append(fold.batch()) }
+    /// Brings the views up to date and adds what stored projections write (L4), once for all entries of the
+    /// transaction. Views are rolled back here: those that had an intent which left the overlay or changed are
+    /// taken back to before it, and the rest of the overlay is applied again (F10).
+    ///
+    /// - Returns: what readers are to see once the transaction is committed.
+    mutating func prepareToPublish() -> PublishedState {
+        let published = fold.makePublishedState()
+        for fold in fold.rows { batch.writeRows(of: fold.batch()) }
+        return published
     }
 
     /// Tries a new intent on every view. Why it cannot be recorded, nil if it can; the views are then
@@ -71,7 +77,7 @@ package struct WorkingLog: Sendable {
             info: info,
             entry: entry)
         let (bytes, checksum) = record.encoded(predecessor: fold.chain, replicas: replicas)
-        batch.append(bytes, at: sequence)
+        batch.writeRecord(bytes, at: sequence)
         let settledIntent = fold.state.settledIntentNeeded(by: entry).flatMap {
             subjects[$0]?.intent.recorded
         }
@@ -83,10 +89,10 @@ package struct WorkingLog: Sendable {
     }
 
     /// Changes what is kept of checkpoints; the log stays as it is.
-    mutating func writeCheckpointRow(_ row: CheckpointRow) { batch.append(row) }
+    mutating func writeCheckpointRow(_ row: CheckpointRow) { batch.writeCheckpointRow(row) }
 
     mutating func removeCheckpointRows(_ keys: [CheckpointKey]) {
-        batch.removedCheckpointRows += keys
+        for key in keys { batch.removeCheckpointRow(at: key) }
     }
 
     /// Notes attempts of those intents that are pending still, and says which.
@@ -94,8 +100,9 @@ package struct WorkingLog: Sendable {
         let pending = attempts.keys.sorted()
             .filter { fold.state.overlay[$0]?.state == .pending }
         for number in pending {
-            self.attempts[number] = attempts[number]
-            batch.attempts[number] = attempts[number]
+            guard let attempt = attempts[number] else { continue }
+            self.attempts[number] = attempt
+            batch.writeAttempt(attempt, of: number)
         }
         return pending
     }
@@ -108,25 +115,15 @@ package struct WorkingLog: Sendable {
         if !attempts.isEmpty {
             for number in effects.answered where attempts[number] != nil {
                 attempts[number] = nil
-                batch.attempts[number] = .some(nil)
+                batch.removeAttempt(of: number)
             }
         }
-        for change in effects.verdicts {
-            let old = subjects[change.number]?.row
-            guard let intent = change.intentSequence ?? old?.intentSequence,
-                let verdict = change.verdictSequence ?? old?.verdictSequence
-            else { preconditionFailure("intent \(change.number) was not looked up") }
-            batch.verdicts[change.number] = SettlementRow(
-                verdict: change.verdict, intentSequence: intent, verdictSequence: verdict)
-        }
-        for number in effects.reopened {
-            guard let old = subjects[number]?.row else {
-                preconditionFailure("intent \(number) was not looked up")
-            }
-            batch.verdicts[number] = SettlementRow(
-                verdict: nil, intentSequence: old.intentSequence,
-                verdictSequence: fold.state.sequence)
-        }
+        var settlements = SettlementBook(subjects.mapValues { $0.row })
+        let changed = settlements.apply(effects, at: fold.state.sequence)
+        precondition(
+            changed.count == effects.verdicts.count + effects.reopened.count,
+            "an intent that entry \(fold.state.sequence) settles was not looked up")
+        for (number, row) in changed { batch.writeSettlement(row, of: number) }
     }
 
     private mutating func perform(_ plan: FoldPlan) {
@@ -137,7 +134,4 @@ package struct WorkingLog: Sendable {
         appliedIntent = nil
         fold.perform(plan)
     }
-
-    /// What readers are to see once the transaction is committed.
-    package mutating func makePublishedState() -> PublishedState { fold.makePublishedState() }
 }

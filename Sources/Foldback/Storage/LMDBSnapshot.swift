@@ -1,0 +1,111 @@
+import FoldbackLMDB
+
+/// One commit of a log on disk. It stands while its transaction does.
+struct LMDBSnapshot: StorageSnapshot {
+    private let commit: CommitSnapshot
+    private let tables: LMDBLog.Tables
+    private let path: String
+
+    init(_ commit: CommitSnapshot, _ tables: LMDBLog.Tables, _ path: String) {
+        self.commit = commit
+        self.tables = tables
+        self.path = path
+    }
+
+    func open(_ table: LogTable) throws(FoldbackError) -> any StorageTable {
+        guard tables[table] != nil else { return MemoryTable() }
+        return try LMDBTable(commit, table, tables, path)
+    }
+
+    func count(of table: LogTable) throws(FoldbackError) -> Int {
+        guard let table = tables[table] else { return 0 }
+        do throws(LMDBError) { return try commit.count(of: table) } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+}
+
+/// One table of a commit on disk, its root looked up once. An object, so that a value that is read costs no copy of
+/// what the table consists of.
+final class LMDBTable: StorageTable, Sendable {
+    private let table: LogTable
+    private let read: TableRead
+    private let path: String
+
+    /// - Precondition: the log has the table.
+    init(
+        _ commit: CommitSnapshot, _ table: LogTable, _ tables: LMDBLog.Tables, _ path: String
+    ) throws(FoldbackError) {
+        guard let opened = tables[table] else { preconditionFailure("there is no \(table)") }
+        self.table = table
+        self.path = path
+        do throws(LMDBError) {
+            read = try commit.opened(opened, keyBytes: table.keyBytes)
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+
+    func get(_ key: LogKey) throws(FoldbackError) -> FoundValue? {
+        do throws(LMDBError) {
+            return try key.withKeyBytes { key throws(LMDBError) in
+                try read.value(at: key).map { .file($0) }
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+
+    func scan(
+        _ range: ScanRange, _ body: (LogKey, FoundValue) -> Bool
+    ) throws(FoldbackError) {
+        func visit(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+            body(LogKey(key, in: table), .file(value))
+        }
+        do throws(LMDBError) {
+            switch range {
+            case .forwards(let start):
+                try start.withKeyBytes { start throws(LMDBError) in
+                    try read.scan(from: start, visit)
+                }
+            case .backwards(let end?):
+                try end.withKeyBytes { end throws(LMDBError) in
+                    try read.scanBackwards(before: end, visit)
+                }
+            case .backwards(nil): try read.scanBackwards(before: nil, visit)
+            }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+
+    func lastKey() throws(FoldbackError) -> LogKey? {
+        do throws(LMDBError) {
+            return try read.lastKey { LogKey($0, in: table) }
+        } catch {
+            throw FoldbackError(error, at: path)
+        }
+    }
+}
+
+extension LogKey: TableKey {
+    package func withKeyBytes<R, E: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        switch self {
+        case .number(let number): try number.withKeyBytes(body)
+        case .bytes(let key): try withBytes(of: key.bytes, body)
+        }
+    }
+
+    package init?(keyBytes: UnsafeRawBufferPointer) { self = .bytes(KeyBytes(Array(keyBytes))) }
+
+    /// A key as the table has it. The read has checked its length.
+    fileprivate init(_ bytes: UnsafeRawBufferPointer, in table: LogTable) {
+        if table.keyBytes == 8, let number = UInt64(keyBytes: bytes) {
+            self = .number(number)
+        } else {
+            self = .bytes(KeyBytes(Array(bytes)))
+        }
+    }
+}

@@ -1,0 +1,156 @@
+/// Tables whose keys are numbers, by what these number.
+extension LogStorage {
+    /// The records from `start` on, a bounded piece of them, in order; none at the end (L8).
+    package func records(
+        from start: LogSequence, countMax: Int
+    ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
+        try piece(of: .entries, from: start, countMax: countMax)
+    }
+
+    /// How many records there are, as the storage counts them without reading them; with gaps, the sequence of the
+    /// last.
+    package func recordCount() throws(FoldbackError) -> Int {
+        try reading { snapshot throws(FoldbackError) in
+            guard hasGaps else { return try snapshot.count(of: .entries) }
+            return Int(clamping: try snapshot.lastSequence().value)
+        }.get()
+    }
+
+    package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
+        try value(at: LogKey(sequence), in: .entries)
+    }
+
+    package func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
+        try value(at: LogKey(number), in: .verdicts)
+    }
+
+    /// Calls `body` with each row of table `verdicts`, in order of intents. Reads bounded pieces (L8).
+    func scanVerdicts(
+        _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
+    ) throws(FoldbackError) { try scan(.verdicts, body) }
+
+    /// Calls `body` with each row of table `attempts`, in order of intents. Reads bounded pieces (L8).
+    package func scanAttempts(
+        _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
+    ) throws(FoldbackError) { try scan(.attempts, body) }
+
+    /// Calls `body` with each row of table `checkpoints` from `start` on, until it returns false. The
+    /// bytes must not be kept; keep it short (L8).
+    package func scanCheckpoints(
+        from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
+    ) throws(FoldbackError) {
+        try reading(.checkpoints) { table throws(FoldbackError) in
+            try table.scan(.forwards(from: LogKey(start))) { key, value in
+                value.withSpan { body(CheckpointKey(key), $0) }
+            }
+        }
+    }
+
+    /// The rows of table `projections`.
+    package func projectionHeaders()
+        throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
+    {
+        try reading(.projections) { table throws(FoldbackError) in
+            var headers: [(number: UInt32, bytes: [UInt8])] = []
+            try table.scan(.forwards(from: .number(0))) { key, value in
+                headers.append((UInt32(clamping: key.number), value.array))
+                return true
+            }
+            return headers
+        }
+    }
+
+    // MARK: Decoding
+
+    package func decodedRecords(
+        from start: LogSequence, countMax: Int, codec: any PayloadCodec
+    ) throws(FoldbackError) -> [Record] {
+        var decoded: [Record] = []
+        var expected = max(start, 1)
+        for (sequence, bytes) in try records(from: start, countMax: countMax) {
+            guard sequence == expected || hasGaps else { throw missing(expected) }
+            expected = sequence.next
+            do throws(FormatError) {
+                decoded.append(
+                    try Record.decoded(
+                        bytes, at: sequence, predecessor: nil, replicas: header.replicas,
+                        codec: codec
+                    ).record)
+            } catch {
+                throw FoldbackError(error, at: path, sequence: sequence)
+            }
+        }
+        return decoded
+    }
+
+    package func missing(_ sequence: LogSequence) -> FoldbackError {
+        .damaged(path: path, sequence: sequence, reason: "the record is missing")
+    }
+
+    // MARK: Tables with numbers
+
+    private func value(at key: LogKey, in table: LogTable) throws(FoldbackError) -> [UInt8]? {
+        try reading(table) { table throws(FoldbackError) in try table.get(key)?.array }
+    }
+
+    private func piece<Number: LogNumber>(
+        of table: LogTable, from start: Number, countMax: Int
+    ) throws(FoldbackError) -> [(Number, [UInt8])] {
+        let countMax = min(countMax, Limits.readCountMax)
+        guard countMax > 0 else { return [] }
+        return try reading(table) { table throws(FoldbackError) in
+            var piece: [(Number, [UInt8])] = []
+            var byteCount = 0
+            try table.scan(.forwards(from: LogKey(start))) { key, value in
+                let bytes = value.array
+                piece.append((Number(key.number), bytes))
+                byteCount += bytes.count
+                return piece.count < countMax && byteCount < Limits.readBytesMax
+            }
+            return piece
+        }
+    }
+
+    private func scan<Number: LogNumber>(
+        _ table: LogTable, _ body: (Number, [UInt8]) throws(FoldbackError) -> Void
+    ) throws(FoldbackError) {
+        var next: Number = 0
+        while true {
+            let rows = try piece(of: table, from: next, countMax: Limits.readCountMax)
+            for (number, bytes) in rows { try body(number, bytes) }
+            guard let last = rows.last?.0, last.value < .max else { return }
+            next = last.next
+        }
+    }
+}
+
+extension StorageSnapshot {
+    /// Of the last entry; 0 without any.
+    func lastSequence() throws(FoldbackError) -> LogSequence {
+        LogSequence(try open(.entries).lastKey()?.number ?? 0)
+    }
+}
+
+extension LogKey {
+    init(_ key: CheckpointKey) { self = .bytes(KeyBytes(key.bytes)) }
+}
+
+extension CheckpointKey {
+    /// The storage has checked the key's length.
+    fileprivate init(_ key: LogKey) {
+        guard let decoded = key.bytes.bytes.withUnsafeBytes({ CheckpointKey(bytes: $0) }) else {
+            preconditionFailure("a checkpoint's key has \(key.byteCount) bytes")
+        }
+        self = decoded
+    }
+}
+
+extension FoldbackError {
+    package init(_ error: FormatError, at path: String, sequence: LogSequence?) {
+        self =
+            switch error {
+            case .damaged(let reason): .damaged(path: path, sequence: sequence, reason: reason)
+            case .newer(let found): .newerFormat(path: path, sequence: sequence, found: found)
+            }
+    }
+}
