@@ -91,7 +91,8 @@ public final class Outbox<P: EventFold>: Sendable {
         switch action {
         case .cover(let request, let attempts, let flushes):
             await noting { () throws(FoldbackError) in
-                let pending = try await store.recordAttempts(attempts, flushes: flushes)
+                let pending = try await store.recordAttempts(  // mutant: attempts-first
+                    attempts, flushes: flushes)
                 queue.say(.covered(request, pending: pending))
             }
         case .send(let request, let intents):
@@ -135,7 +136,7 @@ public final class Outbox<P: EventFold>: Sendable {
     private func send(_ intents: [IntentNumber], as request: RequestNumber) async {
         // One that was answered meanwhile is known here before the queue hears of it.
         let submissions = intents.compactMap { store.pendingEvent($0) }
-            .map { Submission(id: $0.id, event: $0.event) }
+            .map { Submission(id: $0.id, event: $0.event) }  // mutant: submission-id
         let verdicts: [IntentID: Verdict<P.Event>]
         do throws(AuthorityFailure) {
             verdicts = submissions.isEmpty ? [:] : try await authority.submit(submissions)

@@ -107,7 +107,7 @@ package struct OutboxState: Sendable {
             return attemptFailed(number, failure, now, jitter)
         case .wentOnline: wentOnline()
         case .wentOffline: isOnline = false
-        case .signedIn: signedOut = nil
+        case .signedIn: signedOut = nil  // mutant: signed-in
         case .signedOut(let reason): signedOut = reason
         case .timePassed: break
         }
@@ -215,7 +215,7 @@ package struct OutboxState: Sendable {
             count: attempt.count, startedAt: attempt.startedAt,
             failure: Attempt.Failure(at: now, reason: reason),
             next: delay?.until ?? pause?.until)
-        waiting[number] = Waiting(attempt: noted, delay: delay)
+        waiting[number] = Waiting(attempt: noted, delay: delay)  // mutant: try-again
         return noted
     }
 
@@ -239,7 +239,7 @@ package struct OutboxState: Sendable {
 
     /// What is waited for without being asked to is tried at once.
     private mutating func wentOnline() {
-        isOnline = true
+        isOnline = true  // mutant: went-online
         failures = 0
         if let pause, !pause.isAskedFor { self.pause = nil }
         for (number, intent) in waiting {

@@ -129,10 +129,12 @@ package struct UnsettledIntent: Sendable {
     package var state: IntentState { acceptance == nil ? .pending : .accepted }
 
     /// What the overlay folds: the server's words once they are known (F3).
-    package var payload: Payload { acceptance?.replacement ?? recorded.payload }
+    package var payload: Payload {
+        acceptance?.replacement ?? recorded.payload  // mutant: overlay-payload
+    }
 
     /// Confirm-only intents are listed and not folded (F13).
-    package var isOptimistic: Bool { !recorded.isConfirmOnly }
+    package var isOptimistic: Bool { !recorded.isConfirmOnly }  // mutant: confirm-only
 }
 
 /// The server's acknowledgement of an intent whose effect has not come yet.

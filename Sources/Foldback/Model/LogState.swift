@@ -59,7 +59,7 @@ package struct LogState: Sendable {
     ) {
         self.init(kind: kind, replica: replica)
         self.sequence = sequence
-        self.nextNumber = nextNumber
+        self.nextNumber = nextNumber  // mutant: checkpoint-number
         self.through = through
         self.rejections = rejections
         for intent in overlay { insert(intent) }
@@ -73,14 +73,14 @@ package struct LogState: Sendable {
 
     /// The first intent in the overlay with that key (F14).
     package func joined(by once: ExactString?) -> IntentNumber? {
-        once.flatMap { onceKeys[$0]?.first }
+        once.flatMap { onceKeys[$0]?.first }  // mutant: once-key
     }
 
     /// Accepted intents whose effect has come once everything up to `through` has (F3).
     package func accepted(upTo through: Position) -> [IntentNumber] {
         var numbers: [IntentNumber] = []
         for (position, waiting) in awaited {
-            guard position <= through else { break }
+            guard position <= through else { break }  // mutant: accepted-through
             numbers.append(contentsOf: waiting)
         }
         return numbers
@@ -125,7 +125,7 @@ package struct LogState: Sendable {
     private mutating func record(_ recorded: RecordedIntent, _ effects: inout Effects) {
         precondition(recorded.number >= nextNumber, "\(recorded.number) is below \(nextNumber)")
         nextNumber = recorded.number.next
-        if let old = recorded.retries { dismiss(old, &effects) }
+        if let old = recorded.retries { dismiss(old, &effects) }  // mutant: retry-dismisses
         let intent = UnsettledIntent(recorded)
         insert(intent)
         if intent.isOptimistic { effects.fold.view = .apply(intent) }
@@ -185,7 +185,7 @@ package struct LogState: Sendable {
         let recorded = expect(intent?.recorded ?? settledIntent, number)
         effects.fold.confirm = [
             Folded(
-                payload: answer.replacement ?? recorded.payload,
+                payload: answer.replacement ?? recorded.payload,  // mutant: confirmed-payload
                 context: EventContext(.intent(recorded.id)))
         ]
         effects.fold.view = isHead && answer.replacement == nil ? .unchanged : .rebase
@@ -200,7 +200,9 @@ package struct LogState: Sendable {
         let isFastForward = isFastForward(newEvents, settling: batch.settled)
         through = max(through, batch.through)
         for number in batch.settled { _ = remove(number, .confirmed, &effects) }
-        effects.fold.confirm = newEvents.map { Folded(payload: $0.payload, context: $0.context) }
+        effects.fold.confirm = newEvents.map {  // mutant: batch-effects
+            Folded(payload: $0.payload, context: $0.context)
+        }
         effects.fold.view = isFastForward ? .unchanged : .rebase
     }
 
@@ -208,11 +210,11 @@ package struct LogState: Sendable {
     package static func newEvents(
         in events: [Confirmed], after through: Position
     ) -> [Confirmed] {
-        let newEvents = events.filter { $0.position > through }
+        let newEvents = events.filter { $0.position > through }  // mutant: applied-once
         let isSorted = zip(newEvents, newEvents.dropFirst()).allSatisfy {
             $0.position <= $1.position
         }
-        if isSorted { return newEvents }
+        if isSorted { return newEvents }  // mutant: batch-order
         return newEvents.enumerated()
             .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
             .map(\.element)

@@ -57,8 +57,9 @@ package struct Fold<P: Projection>: Sendable {
             guard !plan.confirm.isEmpty, let border = plan.removed.last else { break }
             marks.remove(before: border)
         case .apply(let intent): _ = applyNewest(intent)
-        case .rollBack(let number): rebaseFrom = min(number, rebaseFrom ?? number)
-        case .rebase: rebaseFrom = 0
+        case .rollBack(let number):
+            rebaseFrom = min(number, rebaseFrom ?? number)  // mutant: roll-back
+        case .rebase: rebaseFrom = 0  // mutant: rebase
         }
     }
 
@@ -71,7 +72,7 @@ package struct Fold<P: Projection>: Sendable {
         let mark = marks.last
         viewState = GuardedState(mark?.view ?? confirmed)
         let from = mark?.number.next ?? 0
-        conflicted.removeAll(from: from)
+        conflicted.removeAll(from: from)  // mutant: conflicts-cleared
         let rest = overlay.from(from)
         var left = rest.reduce(0) { count, _ in count + 1 }
         for (number, intent) in rest {

@@ -25,7 +25,7 @@ final class MergedRows {
     /// The row's bytes; nil: there is none.
     func value(at key: KeyBytes) throws -> FoundRow? {
         if !isConfirmedOnly, !folded.chains.isEmpty, let row = folded.chains[key]?.visible {
-            return row.bytes.map { .memory($0) }
+            return row.bytes.map { .memory($0) }  // mutant: row-by-key
         }
         if let own = folded.own { return own[key].map { .memory($0) } }
         return try stored.value(at: key)
@@ -48,7 +48,7 @@ final class MergedRows {
                     isOver = true
                     return false
                 }
-                if place == key { return true }
+                if place == key { return true }  // mutant: overlay-removal
             }
             isOver = try !body(key, bytes)
             return !isOver
@@ -88,7 +88,7 @@ private struct OverlayRows {
     }
 
     func isBehind(_ place: KeyBytes, _ key: KeyBytes) -> Bool {
-        backwards ? place < key : key < place
+        backwards ? place < key : key < place  // mutant: backward-order
     }
 
     mutating func advance() {

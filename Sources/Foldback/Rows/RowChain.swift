@@ -94,7 +94,8 @@ package struct RowChain: Sendable {
 
     /// Those who see what the row is behind `number`, and have asked.
     func readers(behind number: IntentNumber) -> [IntentNumber] {
-        readers.numbers(behind: number, through: writers.first(behind: number)?.key)
+        readers.numbers(  // mutant: row-readers
+            behind: number, through: writers.first(behind: number)?.key)
     }
 
     /// The intents that read or make it, ascending.

@@ -36,7 +36,9 @@ package struct RowOverlay: Sendable {
 
     private mutating func markReadersDirty(_ key: KeyBytes, behind number: IntentNumber) {
         for (reader, spans) in ranges.from(number.next)
-        where spans.contains(where: { $0.contains(key) }) { dirty[reader] = true }
+        where spans.contains(where: { $0.contains(key) }) {  // mutant: range-readers
+            dirty[reader] = true
+        }
         guard let chain = chains[key] else { return }
         for reader in chain.readers(behind: number) where dirty[reader] == nil {
             dirty[reader] = false
@@ -50,7 +52,7 @@ package struct RowOverlay: Sendable {
         guard let evaluation = evaluations[number] else { return false }
         let below = RowsBelowIntent(number: number, chains: chains, confirmed: confirmed)
         for (key, value) in evaluation.reads where try below.value(at: key) != value {
-            return false
+            return false  // mutant: reads-compared
         }
         return true
     }
@@ -106,8 +108,8 @@ package struct RowOverlay: Sendable {
         }
         // What is left, it does not make any more.
         for key in before.keys {
-            note(key, self)
-            change(key) { $0.writers[number] = nil }
+            note(key, self)  // mutant: row-change-noted
+            change(key) { $0.writers[number] = nil }  // mutant: row-unwritten
             markReadersDirty(key, behind: number)
         }
     }
@@ -178,7 +180,7 @@ package struct ConfirmedRows: RowsBelow, Sendable {
     }
 
     package func value(at key: KeyBytes) throws(FoldbackError) -> RowValue {
-        if let value = changed[key] { return value }
+        if let value = changed[key] { return value }  // mutant: own-rows
         switch home {
         case .memory(let rows): return RowValue(rows[key])
         case .log(let storage): return RowValue(try storage.rowForWriting(at: key))

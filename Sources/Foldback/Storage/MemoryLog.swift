@@ -38,7 +38,7 @@ package final class MemoryLog: LogStorage {
         tables.withLock { tables in
             for (sequence, bytes) in batch.records {
                 precondition(sequence.value == UInt64(tables.records.count) + 1, "broken counter")
-                tables.records.append(bytes)
+                tables.records.append(bytes)  // mutant: record-write
                 tables.bytes += bytes.count
             }
             for (number, row) in batch.verdicts {

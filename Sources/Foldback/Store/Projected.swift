@@ -38,7 +38,8 @@ extension StoreCore {
         let last = writer.publishedState.sequence
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
         var (fold, _) = try LogFold.folded(
-            storage, folds: [Fold<P>()], codec: codec, upTo: sequence)
+            storage, folds: [Fold<P>()], codec: codec,
+            upTo: sequence)  // mutant: past-view
         return Snapshot(fold.makePublishedState(), 0)
     }
 }
@@ -74,7 +75,9 @@ public struct Snapshot<P: Projection>: Sendable {
     /// Rejected intents that are neither dismissed nor retried; ``Store/intent(_:)`` says why.
     public var rejections: [IntentNumber] { published.rejections.keys }
     /// Their numbers, by state; ascending, as all lists of numbers here.
-    public var pending: [IntentNumber] { published.numbers(in: .pending) }
+    public var pending: [IntentNumber] {
+        published.numbers(in: .pending)  // mutant: pending-numbers
+    }
     public var accepted: [IntentNumber] { published.numbers(in: .accepted) }
     /// Intents in the overlay that do not apply to the present base and are left out of the view until
     /// they do (F9).

@@ -111,7 +111,7 @@ package struct WorkingLog: Sendable {
                 batch.attempts[number] = .some(nil)
             }
         }
-        for change in effects.verdicts {
+        for change in effects.verdicts {  // mutant: verdict-write
             let old = subjects[change.number]?.row
             guard let intent = change.intentSequence ?? old?.intentSequence,
                 let verdict = change.verdictSequence ?? old?.verdictSequence
