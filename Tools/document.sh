@@ -1,6 +1,7 @@
-# How documentation is built; sourced by Tools/test. Warnings are errors.
+# Builds the documentation; Tools/test sources this file. Warnings are errors.
 
-# document MODULE DEPENDENCY...: into .build/docs, with links into those documented before.
+# document MODULE DEPENDENCY...: writes to .build/docs, with links to the dependencies'
+# documentation.
 document() {
     local module="$1" catalog="Sources/$1/$1.docc" dependencies=()
     shift

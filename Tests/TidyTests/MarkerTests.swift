@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// Tests that come from mutants whose places were quoted code: renames broke them, and only Tools/mutants
-/// noticed. Now each place is a line that ends in a marker, like `// mutant: batch-order`.
+/// Tests that come from mutants whose places were quoted code: renames broke them, and only
+/// Tools/mutants noticed. Now each place is a line that ends in a marker, like `// mutant:
+/// batch-order`.
 @Suite struct MarkerTests {
     @Test func `each marker in the sources belongs to one mutant`() throws {
         let used = try Self.mutants().compactMap(\.marker)

@@ -15,7 +15,8 @@ struct MarkedCode {
         body = code[end...]
     }
 
-    /// The code with the change behind a switch; nil if the code has no place for the change.
+    /// Returns the code with a change that a switch turns on; nil if the change does not fit the
+    /// code.
     ///
     /// - Parameter isActive: An expression, true if the mutant is active.
     func changed(by change: Change, while isActive: String) -> String? {
@@ -45,8 +46,8 @@ struct MarkedCode {
 
     // MARK: Conditions
 
-    /// - Parameter change: Returns the new condition for the old one; the second argument is true if commas may
-    ///   separate conditions.
+    /// - Parameter change: Returns the new condition for the old one; the second argument is true
+    ///   if commas may separate conditions.
     private func withCondition(_ change: (Substring, Bool) -> String?) -> String? {
         let ends: [(keyword: String, end: [String], isList: Bool)] = [
             ("guard ", [" else"], true), ("if ", [" {"], true), ("while ", [" {"], true),
@@ -105,8 +106,8 @@ struct MarkedCode {
 }
 
 extension Substring {
-    /// The first place of `text` outside of brackets and string literals; a bracket that ends `text` is
-    /// at the place itself.
+    /// The first place of `text` outside of brackets and string literals; a bracket that ends
+    /// `text` is at the place itself.
     func topLevelIndex(of text: String) -> Index? {
         var depth = 0
         var isInString = false

@@ -8,11 +8,11 @@ import FoldbackTesting
 ///     at: "batch-order", .holds)
 /// ```
 ///
-/// The place of a fault in `Sources` is a line that ends in `// mutant: batch-order`. Each marker occurs once in
-/// `Sources` and belongs to one mutant (MarkerTests).
+/// The place of a fault in `Sources` is a line that ends in `// mutant: batch-order`. Each marker
+/// occurs once in `Sources` and belongs to one mutant (MarkerTests).
 struct Mutant: Sendable {
     let name: String
-    /// The rule of the article Invariants that the fault breaks, the law if there is no rule, or "rows".
+    /// The broken rule of the article Invariants. If none covers the fault, the law, or "rows".
     let rule: String
     let law: Law
     let fault: Fault
@@ -61,7 +61,8 @@ struct Mutant: Sendable {
     }
 }
 
-/// The mutants, at least one for each of the rules F2 to F10 and F13 to F15, and for each law (MarkerTests).
+/// The mutants, at least one for each of the rules F2 to F10 and F13 to F15, and for each law
+/// (MarkerTests).
 ///
 /// Add a mutant here, and its marker at the end of a line in `Sources`.
 let mutants: [Mutant] =

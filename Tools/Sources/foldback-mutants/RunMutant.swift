@@ -56,7 +56,8 @@ struct RunMutant: AsyncParsableCommand {
 
     private nonisolated(nonsending) func reportOnRows(_ laws: Set<Law>) async -> LawReport {
         var effort = effort
-        // A history takes four times as long: the check compares with a second store and folds the past.
+        // A history takes four times as long: the check compares with a second store and folds the
+        // past.
         if mutant == nil { effort.historiesMax = 80 }
         return await checkLaws(
             of: CorrectRows.self, events: TestEvent.generator,
@@ -68,7 +69,8 @@ struct RunMutant: AsyncParsableCommand {
         var effort = Effort.lasting(.seconds(seconds))
         // With several laws the search continues after the first finding.
         if mutant?.isProjection ?? true { effort.historiesMax = 250 }
-        // A step of one second counts as endless. Without a fault, a busy machine must not count as a finding.
+        // A step of one second counts as endless. Without a fault, a busy machine must not count as
+        // a finding.
         effort.stepMax = .seconds(mutant == nil ? 60 : 1)
         return effort
     }

@@ -84,8 +84,8 @@ struct CorrectProjection: TestProjection {
     }
 }
 
-/// A projection that changes its state before it throws: the contract forbids this, and the log corrects it
-/// (F9). Every other law holds.
+/// A projection that changes its state before it throws: the contract forbids this, and the log
+/// corrects it (F9). Every other law holds.
 struct ChangesFirst: TestProjection {
     var state = TestState()
 
