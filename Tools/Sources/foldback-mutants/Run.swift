@@ -76,12 +76,6 @@ struct Run: ParsableCommand {
         let output = Pipe()
         process.standardOutput = output
         try process.run()
-        // A fault may keep the process from ending.
-        let limit = Date(timeIntervalSinceNow: 4 * seconds + 60)
-        DispatchQueue.global().async {
-            while process.isRunning, Date() < limit { usleep(100_000) }
-            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        }
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         if index == Self.noFault, process.terminationStatus != 0 {

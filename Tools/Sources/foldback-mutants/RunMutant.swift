@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foldback
 import FoldbackTesting
+import Foundation
 
 /// Looks for one mutant with the law that it names.
 struct RunMutant: AsyncParsableCommand {
@@ -15,6 +16,8 @@ struct RunMutant: AsyncParsableCommand {
     @Option(help: "A seed that makes the same histories again.") var seed: UInt64?
 
     func run() async throws {
+        // A fault may keep this process from ending. The signal ends it.
+        alarm(UInt32(4 * seconds) + 60)
         for report in await reports() {
             print(report)
             guard let finding = report.findings.first(where: { isWanted($0.law) }) else { continue }
