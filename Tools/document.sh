@@ -27,7 +27,8 @@ link_rules() {
         }' "$1"
 }
 
-# document MODULE DEPENDENCY...: into .build/docs, with links into those documented before.
+# document MODULE DEPENDENCY...: writes to .build/docs, with links to the dependencies'
+# documentation.
 document() {
     local module="$1" catalog=".build/docs/catalogs/$1.docc" dependencies=() rules="doc:Invariants#RULE"
     shift

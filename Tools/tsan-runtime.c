@@ -1,39 +1,40 @@
-// Tells ThreadSanitizer about two synchronisations of the Swift runtime that it does not see; linked in by
-// Tools/test --sanitize thread on Linux, and nowhere else.
+// Reports two synchronizations of the Swift runtime to ThreadSanitizer, which does not see them.
+// Only Tools/test --sanitize thread on Linux links this file.
 //
-// The runtime's libraries come compiled, without ThreadSanitizer's instrumentation. Where the runtime
-// synchronises in there and says nothing, correct programs are reported. Found with Swift 6.3.1:
+// The runtime's libraries are compiled without ThreadSanitizer's instrumentation. If the runtime
+// synchronizes there without a report, ThreadSanitizer reports races in correct programs. Found
+// with Swift 6.3.1:
 //
 // 1. A continuation that is resumed before its task awaits it (SR-15498, swiftlang/swift#57803).
-//    swift_continuation_resume calls __tsan_release on the task. A task that was suspended is enqueued
-//    again, and running it calls __tsan_acquire. A task that finds itself resumed already goes on at once,
-//    in swift_continuation_await, which does not.
-// 2. Synchronization.Mutex on Linux. Its fast path is compiled into the caller, with instrumentation; a lock
-//    that is contended is taken and given back in libswiftSynchronization (_lockSlow, _tryLockSlow,
-//    _unlockSlow: compare-exchange, futex), which says nothing.
+//    swift_continuation_resume calls __tsan_release on the task. A suspended task is enqueued
+//    again, and running it calls __tsan_acquire. A task that is already resumed continues at once
+//    in swift_continuation_await, which does not call __tsan_acquire.
+// 2. Synchronization.Mutex on Linux. The fast path is compiled into the caller, with
+//    instrumentation. A contended lock is taken and released in libswiftSynchronization (_lockSlow,
+//    _tryLockSlow, _unlockSlow: compare-exchange, futex), which reports nothing.
 //
-// The functions here stand before those of the runtime, call them, and add what is missing. Nothing is
-// suppressed: every access is still checked, and these are orders that do hold, so a race elsewhere is
-// reported as before.
+// The functions here replace the functions of the runtime, call them, and add the missing reports.
+// Nothing is suppressed: every access is still checked. The reported orders are real, so other
+// races are still reported.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// Of ThreadSanitizer's runtime (sanitizer/tsan_interface.h).
+// From ThreadSanitizer's runtime (sanitizer/tsan_interface.h).
 extern void __tsan_acquire(void *address);
 extern void __tsan_release(void *address);
 
 // MARK: Continuations
 
-/// The start of ContinuationAsyncContext (swift/ABI/Task.h), which compiled code fills in.
+/// The first fields of ContinuationAsyncContext (swift/ABI/Task.h), which compiled code sets.
 struct continuation_context {
     void *parent;
     void (*resume)(void);
     uintptr_t flags;
 };
 
-/// AsyncContinuationFlags: the task is to be moved to an executor. It may be enqueued for that.
+/// AsyncContinuationFlags: the task must move to an executor, and may be enqueued for that.
 static const uintptr_t isExecutorSwitchForced = 2;
 
 typedef __attribute__((swiftasynccall)) void continuation_function(
@@ -44,8 +45,8 @@ extern void *swift_task_getCurrent(void);
 
 static await_function *runtimesAwait;
 
-/// What the awaiting function goes on with. It is called on the same thread, or not at all: a task that
-/// is suspended goes on where swift_continuation_init noted, before it came here.
+/// The function that continues the awaiting function. It is called on the same thread or never: a
+/// suspended task continues at the place that swift_continuation_init noted earlier.
 static _Thread_local continuation_function *next;
 
 __attribute__((swiftasynccall)) static void resumedAlready(
@@ -82,7 +83,7 @@ swiftcc void lockSlow(uint32_t thread, self void *mutex) __asm__(LOCK_SLOW);
 swiftcc bool tryLockSlow(self void *mutex) __asm__(TRY_LOCK_SLOW);
 swiftcc void unlockSlow(self void *mutex) __asm__(UNLOCK_SLOW);
 
-// The fast path's instructions go to the same address, so that both are one order to ThreadSanitizer.
+// The fast path uses the same address, so that ThreadSanitizer sees one order for both paths.
 
 swiftcc void lockSlow(uint32_t thread, self void *mutex) {
     runtimesLock(thread, mutex);
@@ -100,7 +101,7 @@ swiftcc void unlockSlow(self void *mutex) {
     runtimesUnlock(mutex);
 }
 
-// MARK: The runtime's own
+// MARK: The runtime's functions
 
 __attribute__((constructor)) static void findRuntime(void) {
     *(void **)&runtimesAwait = dlsym(RTLD_NEXT, "swift_continuation_await");

@@ -61,7 +61,9 @@ public struct Downlink<P: EventFold>: Sendable {
             }
             failures = 0
             do throws(FoldbackError) {
-                try await store.confirm(changes.events, through: changes.through)
+                try await store.confirm(
+                    changes.events,
+                    through: changes.through)  // mutant: downlink-through
             } catch {
                 switch error {
                 case .closed, .cancelled: return .stopped
@@ -70,7 +72,7 @@ public struct Downlink<P: EventFold>: Sendable {
                 default: throw error
                 }
             }
-            if !changes.hasMore { return .caughtUp(through: changes.through) }
+            if !changes.hasMore { return .caughtUp(through: changes.through) }  // mutant: last-page
         }
         return .stopped
     }

@@ -102,7 +102,8 @@ public final class Outbox<P: EventFold>: Sendable {
         switch action {
         case .cover(let request, let attempts, let flushes):
             await usingStore { () throws(FoldbackError) in
-                let pending = try await store.recordAttempts(attempts, flushes: flushes)
+                let pending = try await store.recordAttempts(  // mutant: attempts-first
+                    attempts, flushes: flushes)
                 queue.say(.covered(request, pending: pending))
             }
         case .send(let request, let intents):
@@ -149,7 +150,7 @@ public final class Outbox<P: EventFold>: Sendable {
         // Skip intents that were answered after the request began. The store knows this before the
         // queue.
         let submissions = intents.compactMap { store.pendingEvent($0) }
-            .map { Submission(id: $0.id, event: $0.event) }
+            .map { Submission(id: $0.id, event: $0.event) }  // mutant: submission-id
         let verdicts: [IntentID: Verdict<P.Event>]
         do throws(AuthorityFailure) {
             verdicts = submissions.isEmpty ? [:] : try await authority.submit(submissions)

@@ -114,7 +114,7 @@ package struct OutboxState: Sendable {
             return attemptFailed(number, failure, now, jitter)
         case .wentOnline: wentOnline()
         case .wentOffline: isOnline = false
-        case .signedIn: signedOut = nil
+        case .signedIn: signedOut = nil  // mutant: signed-in
         case .signedOut(let reason): signedOut = reason
         case .timePassed: break
         }
@@ -224,7 +224,7 @@ package struct OutboxState: Sendable {
             count: attempt.count, startedAt: attempt.startedAt,
             failure: Attempt.Failure(at: now, reason: reason),
             next: delay?.until ?? pause?.until)
-        waiting[number] = Waiting(attempt: noted, delay: delay)
+        waiting[number] = Waiting(attempt: noted, delay: delay)  // mutant: try-again
         return noted
     }
 
@@ -250,7 +250,7 @@ package struct OutboxState: Sendable {
 
     /// Ends the waits that the authority did not ask for.
     private mutating func wentOnline() {
-        isOnline = true
+        isOnline = true  // mutant: went-online
         failures = 0
         if let pause, !pause.isAskedFor { self.pause = nil }
         for (number, intent) in waiting {

@@ -15,7 +15,7 @@ extension Store {
         var accepted: [Acknowledgement<P.Event>] = []
         for id in sent {
             switch verdicts[id] {
-            case nil: break
+            case nil: break  // mutant: no-verdict
             case .accepted(let position, let replacement):
                 // A log that is confirmed by acknowledgements has no positions (F4).
                 let position = status.kind == .downlink ? position : nil
@@ -27,7 +27,7 @@ extension Store {
                     message: rejection.message.cut(toBytes: Limits.messageBytesMax))
                 replies[id.number] = .settled
             case .later(let after, let reason):
-                replies[id.number] = .later(after: after, reason: reason)
+                replies[id.number] = .later(after: after, reason: reason)  // mutant: later
             }
         }
         try await record(accepted, &replies)

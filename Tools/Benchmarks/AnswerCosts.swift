@@ -1,13 +1,14 @@
 import Foldback
 import Foundation
 
-/// What answers cost with little or much pending: time, and calls of `apply`. In memory and relaxed, so
-/// that no flush hides anything.
+/// Measures what answers cost with few and with many pending intents: time, and calls of `apply`.
+///
+/// The logs are in memory and relaxed, so that no flush hides a cost.
 struct AnswerCosts: Sendable {
     let bench: Workbench
 
     private static let together = 256
-    /// How many are pending when the answers have been given.
+    /// The numbers of pending intents after the answers.
     private static let pendingCounts = [10, 1_000, 100_000]
 
     func measurements() async throws -> [Measurement] {
@@ -43,7 +44,7 @@ struct AnswerCosts: Sendable {
         }
     }
 
-    /// The logs take turns: what happens meanwhile on the machine hits all of them.
+    /// The logs take turns, so that other load on the machine affects all of them.
     private func costs(
         of kind: AnswerKind, in logs: inout [PendingLog], count: Int
     ) async throws -> [[BatchCost]] {
@@ -73,9 +74,9 @@ struct AnswerCosts: Sendable {
         var counted = calls.measurement(
             "\(name), overlay folds", unit: "applies/answer", each: "batches",
             samples: costs.count * answerCount)
-        counted.note += confirmed == 0 ? "" : "; and \(confirmed.text) of confirmed state"
+        counted.note += confirmed == 0 ? "" : "; and \(confirmed.text) on confirmed state"
         if kind == .acknowledgingOldest {
-            // The most of any batch has to be none.
+            // Even the batch with the most calls must have none.
             counted = counted.judged(by: .exactly(0), on: calls.max() ?? 0)
         }
         return [
@@ -89,14 +90,16 @@ struct AnswerCosts: Sendable {
         costs.map { $0.elapsed / .microseconds(1) / Double(answerCount) }
     }
 
-    /// How much longer an answer takes with the most pending than with the least, by turn. What is to
-    /// be reached is said of batches.
+    /// The time of an answer with the most pending intents, relative to the time with the fewest,
+    /// by turn.
+    ///
+    /// The target is for batches.
     private static func growth(
         of kind: AnswerKind, answerCount: Int, _ costs: [[BatchCost]]
     ) -> Measurement {
-        let little = microseconds(costs[0], answerCount)
-        let much = microseconds(costs[costs.count - 1], answerCount)
-        let ratio = zip(much, little).map { $0 / $1 }.quartered(
+        let fewPending = microseconds(costs[0], answerCount)
+        let manyPending = microseconds(costs[costs.count - 1], answerCount)
+        let ratio = zip(manyPending, fewPending).map { $0 / $1 }.quartered(
             name(kind, pendingCounts[pendingCounts.count - 1], answerCount)
                 + " / \(pendingCounts[0]) pending", unit: "times")
         return answerCount == 1 ? ratio : ratio.judged(by: .atMost(1.3))

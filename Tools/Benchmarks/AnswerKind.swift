@@ -1,6 +1,6 @@
 import Foldback
 
-/// What a server may say that is timed here.
+/// An answer or event of the server whose cost is measured.
 enum AnswerKind: CaseIterable, Sendable {
     case acknowledgingOldest
     case acceptingOldest
@@ -25,7 +25,7 @@ enum AnswerKind: CaseIterable, Sendable {
         }
     }
 
-    /// Whether all that is pending is folded again for it, which takes its time.
+    /// Whether the answer folds the whole overlay again, which is slow.
     var foldsAllAgain: Bool {
         switch self {
         case .rejectingOldest, .foreignEvent: true
@@ -33,8 +33,10 @@ enum AnswerKind: CaseIterable, Sendable {
         }
     }
 
-    /// What so many answers in one transaction cost. As many intents are recorded before, which is not
-    /// timed, so that the log has as many pending afterwards as it had.
+    /// Measures the cost of `count` answers in one transaction.
+    ///
+    /// Before that, it records as many intents as the answers settle, without timing them. So the
+    /// number of pending intents stays the same.
     func cost(in log: inout PendingLog, count: Int) async throws -> BatchCost {
         switch self {
         case .acknowledgingOldest, .acceptingOldest, .rejectingOldest, .rejectingNewest:

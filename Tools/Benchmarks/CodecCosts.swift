@@ -2,7 +2,7 @@ import Foldback
 import Foundation
 import MessageExample
 
-/// What turning rows into bytes and back costs: the example's own codec against JSON, in turn.
+/// Measures the cost of encoding and decoding rows: the example's own codec and JSON, in turn.
 struct CodecCosts {
     private static let rounds = 15
     private static let rowCount = 2_000
@@ -29,15 +29,15 @@ struct CodecCosts {
             costs["fast encode", default: []].append(try encoding(by: MessageBytes()))
             costs["json encode", default: []].append(try encoding(by: JSONBytes()))
         }
-        return ["decode", "encode"].flatMap { way in
-            let (fast, json) = (costs["fast \(way)"] ?? [], costs["json \(way)"] ?? [])
+        return ["decode", "encode"].flatMap { operation in
+            let (fast, json) = (costs["fast \(operation)"] ?? [], costs["json \(operation)"] ?? [])
             let ratio = zip(json, fast).map(/).measurement(
-                "\(way) a message, JSON : own codec", unit: "", each: "rounds",
+                "\(operation) a message, JSON : own codec", unit: "", each: "rounds",
                 samples: Self.rowCount * Self.rounds)
             return [
-                figure("\(way) a message, own codec", fast),
-                figure("\(way) a message, JSON", json),
-                way == "decode" ? ratio.judged(by: .atLeast(10)) : ratio,
+                figure("\(operation) a message, own codec", fast),
+                figure("\(operation) a message, JSON", json),
+                operation == "decode" ? ratio.judged(by: .atLeast(10)) : ratio,
             ]
         } + [size("own codec", fast), size("JSON", json)]
     }
@@ -58,7 +58,7 @@ struct CodecCosts {
         try messages.map { try codec.bytes(of: $0) }
     }
 
-    /// Nanoseconds for each message, through the existential as tables call it.
+    /// Nanoseconds for each message. The codec is an existential, as in tables.
     private func decoding(
         _ all: [[UInt8]], by codec: any ByteCodec<Message>
     ) throws -> Double {
@@ -66,7 +66,7 @@ struct CodecCosts {
         let elapsed = try ContinuousClock().measure {
             for bytes in all { flags ^= try codec.decode(bytes.span.bytes).flags.rawValue }
         }
-        precondition(flags < 8, "messages came out otherwise")
+        precondition(flags < 8, "the messages changed")
         return elapsed / .nanoseconds(1) / Double(all.count)
     }
 
@@ -75,7 +75,7 @@ struct CodecCosts {
         let elapsed = try ContinuousClock().measure {
             for message in messages { count += try codec.bytes(of: message).count }
         }
-        precondition(count > 0, "nothing was written")
+        precondition(count > 0, "nothing was encoded")
         return elapsed / .nanoseconds(1) / Double(messages.count)
     }
 }

@@ -1,6 +1,6 @@
 import Foldback
 
-/// Counts by key, of events in a codec of their own: what a replay costs an app that does not use JSON.
+/// Counts by key, with a codec of its own: the cost of a replay for an app that does not use JSON.
 struct Counters: Projection, Codable {
     struct Counted: Hashable, Sendable {
         let key: Int

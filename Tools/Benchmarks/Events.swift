@@ -1,16 +1,18 @@
 import Foldback
 
-/// What is recorded: prepared before the clock runs, so that only the log's own work is timed.
+/// The events to record. They are made before the clock starts, so that only the log's own work is
+/// timed.
 enum Events {
-    /// Of every event's encoding, in all codecs: raw LMDB and Foldback then write the same bytes.
+    /// The size of each encoded event in all codecs, so that raw LMDB and Foldback write the same
+    /// bytes.
     static let byteCount = 60
 
-    /// Different runs of bytes.
+    /// Different byte strings.
     static let raw: [[UInt8]] = (0..<1_024).map { number in
         (0..<byteCount).map { UInt8(truncatingIfNeeded: number &* 31 &+ $0) }
     }
 
-    /// One change for each of so many documents.
+    /// One change for each of `keyCount` documents.
     static func documents(keyCount: Int) -> [DocumentEvent] {
         (0..<keyCount).map { number in
             let n = JSON.integer(Int64(1_000_000_000 + number))
@@ -18,14 +20,14 @@ enum Events {
         }
     }
 
-    /// As long as every other.
+    /// A key; all keys have the same length.
     static func key(_ number: Int) -> ExactString {
         let digits = String(number)
         return ExactString("k" + String(repeating: "0", count: 6 - digits.count) + digits)
     }
 }
 
-/// The cheapest projection that there is: what it costs is the log's own work.
+/// The cheapest possible projection, so that a measurement has only the log's own work.
 struct Tally: Projection, Codable {
     private(set) var eventCount = 0
     private(set) var byteCount = 0
@@ -38,14 +40,15 @@ struct Tally: Projection, Codable {
     }
 }
 
-/// Events that are bytes already.
+/// A codec for events that are already bytes.
 struct IdentityCodec: EventCodec {
     let format = EventFormat(codec: 128, version: 1)
     func encode(_ event: [UInt8]) -> [UInt8] { event }
     func decode(_ bytes: RawSpan, format: EventFormat) -> [UInt8] { [UInt8](copying: bytes) }
 }
 
-/// A flat array as state: each commit that changes it copies it once, for readers keep the one before.
+/// A flat array as state. Each commit that changes it copies it once, because readers keep the
+/// previous array.
 struct FlatRows: Projection {
     struct Row: Sendable {
         let id: Int

@@ -1,18 +1,18 @@
 import Foldback
 
-/// A store whose commands can be queued together, so that they go into one transaction and are timed as
-/// one batch.
+/// A store that carries out commands in one transaction, so that they are timed as one batch.
 struct GatedStore<P: EventFold>: Sendable {
     let store: Store<P>
-    /// Calls of `apply` so far.
+    /// The calls of `apply` so far.
     let counts: @Sendable (Store<P>) -> FoldCounts
     let gate: WriterGate
 
-    /// Queues them all, then lets the writer go: the time from the first being queued to the last
-    /// caller being resumed.
+    /// Queues all commands and then releases the writer.
+    ///
+    /// The time is measured from queueing the first command until the last caller is resumed.
     func cost(of commands: [Command]) async throws -> BatchCost {
         gate.close()
-        // Refused, but only when the writer has asked for the time.
+        // The command is refused, after the writer asked for the time and passed the gate.
         let held = try await store.core.runner.submit(
             .command(.change(0, .withdraw), isForced: true), bytes: 0)
         gate.waitForWriter()
@@ -40,24 +40,24 @@ struct GatedStore<P: EventFold>: Sendable {
     private func requireRefused(_ request: Request) async {
         do throws(FoldbackError) {
             let outcome = try await request.outcome()
-            preconditionFailure("there is no intent 0, and withdrawing it gave \(outcome)")
+            preconditionFailure("withdrawing the missing intent 0 returned \(outcome)")
         } catch {
             guard case .unknownIntent = error else {
-                preconditionFailure("withdrawing intent 0 gave \(error)")
+                preconditionFailure("withdrawing the missing intent 0 threw \(error)")
             }
         }
     }
 }
 
-/// What a batch of commands took.
+/// The cost of a batch of commands.
 struct BatchCost: Sendable {
     let elapsed: Duration
-    /// Calls of `apply`.
+    /// The calls of `apply`.
     let folds: FoldCounts
 }
 
 extension Store {
-    /// Carries them out as fast as one task can, in as many transactions as it takes.
+    /// Carries out the commands as fast as one task can, in any number of transactions.
     func perform(_ commands: [Command]) async throws {
         var requests: [Request] = []
         requests.reserveCapacity(commands.count)

@@ -1,6 +1,6 @@
 import Foldback
 
-/// Reading what has been: entries in order, and views at past sequences.
+/// Measures reading a history: entries in order, and views at past sequences.
 struct Histories: Sendable {
     let bench: Workbench
 
@@ -27,9 +27,10 @@ struct Histories: Sendable {
         let rounds = try (0..<3).map { _ in
             let start = clock.now
             var count = 0
-            while case let some = try store.entries(from: next(count), countMax: 512), !some.isEmpty
+            while case let entries = try store.entries(from: next(count), countMax: 512),
+                !entries.isEmpty
             {
-                count += some.count
+                count += entries.count
             }
             return Double(count) / ((clock.now - start) / .seconds(1))
         }
@@ -49,7 +50,7 @@ struct Histories: Sendable {
         var times: [Double] = []
         for place in 1...countOfViews {
             let start = clock.now
-            // Evenly over the history; the view at its end is the present one's.
+            // Evenly spaced, without the last entry, whose view is the current view.
             let sequence = LogSequence(last * (2 * place - 1) / (2 * countOfViews))
             let snapshot = try await store.snapshot(at: sequence)
             times.append((clock.now - start) / .milliseconds(1))

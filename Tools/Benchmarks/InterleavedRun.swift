@@ -1,11 +1,11 @@
-/// Several loads on one disk, taken in turn and that several times, so that a noisy moment hits all of
-/// them alike.
+/// Several loads on one disk that take turns for several rounds, so that noise on the machine
+/// affects all of them.
 struct InterleavedRun: Sendable {
     struct Load: Sendable {
         let name: String
-        /// What its latency is of.
+        /// The operation whose latency is measured.
         var call = "call"
-        /// Things done a second: "intents/s" and the like.
+        /// The unit of the speed, like "intents/s".
         var unit = "intents/s"
         let pace: @Sendable () async throws -> Pace
     }
@@ -13,7 +13,7 @@ struct InterleavedRun: Sendable {
     private var loads: [Load] = []
     private var comparisons: [Comparison] = []
 
-    /// One figure of a load against another's, by round.
+    /// A figure that compares two loads, round by round.
     private struct Comparison: Sendable {
         let name: String
         let unit: String
@@ -25,7 +25,7 @@ struct InterleavedRun: Sendable {
 
     mutating func add(_ load: Load) { loads.append(load) }
 
-    /// How many times as much `ours` does as `raw`.
+    /// Adds the speed of `ours` relative to `raw`.
     mutating func compareSpeed(of ours: String, withRaw raw: String, _ target: Target? = nil) {
         comparisons.append(
             Comparison(
@@ -33,7 +33,7 @@ struct InterleavedRun: Sendable {
             ) { $0.perSecond / $1.perSecond })
     }
 
-    /// How much longer a call of `ours` takes than one of `raw`, at the median.
+    /// Adds the difference of the median latencies of `ours` and `raw`.
     mutating func compareLatency(of ours: String, withRaw raw: String, _ target: Target? = nil) {
         comparisons.append(
             Comparison(
@@ -42,7 +42,8 @@ struct InterleavedRun: Sendable {
             ) { $0.microseconds(percentiles: [50])[0] - $1.microseconds(percentiles: [50])[0] })
     }
 
-    /// Speed and latencies of each load, then the comparisons: medians of the rounds.
+    /// Runs the loads; the medians of the rounds for each load's speed and latencies, then the
+    /// comparisons.
     func measurements(rounds: Int, _ bench: Workbench) async throws -> [Measurement] {
         var paces: [String: [Pace]] = [:]
         for round in 1...rounds {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a figure must not be read without.
+/// The facts about the machine that a figure depends on.
 struct Machine: Sendable {
     let processor: String
     let coreCount: Int
@@ -8,11 +8,12 @@ struct Machine: Sendable {
     let fileSystem: String
     let date: String
     let toolchain: String
-    /// Processes that ran or waited to run, over the minute before; nil where the system does not say.
-    /// Figures from a busy machine say little.
+    /// The number of processes that ran or waited to run in the last minute; nil if unknown.
+    ///
+    /// Figures from a busy machine mean little.
     let load: Double?
 
-    /// - Parameter directory: whose file system is measured.
+    /// - Parameter directory: The directory on the measured file system.
     init(measuring directory: URL) {
         processor =
             Self.field("model name", of: "/proc/cpuinfo", separator: ":") ?? "unknown processor"
@@ -33,7 +34,7 @@ struct Machine: Sendable {
             note: facts.compactMap { $0 }.joined(separator: ", "))
     }
 
-    /// As much as is known when this is compiled.
+    /// The compiler's version, as far as conditional compilation can tell.
     private static var swift: String {
         #if compiler(>=6.4)
             "Swift 6.4 or later"
@@ -52,7 +53,8 @@ struct Machine: Sendable {
         #endif
     }
 
-    /// The type of the file system whose mount point is the longest above the directory.
+    /// The type of the file system that contains the directory: the file system with the longest
+    /// matching mount point.
     private static func fileSystem(of directory: URL) -> String? {
         let path = directory.resolvingSymlinksInPath().path + "/"
         var best: (mount: String, type: String)?
@@ -66,7 +68,7 @@ struct Machine: Sendable {
         return best?.type
     }
 
-    /// Memory of this process that no file is behind, in bytes; nil where the system does not say.
+    /// The resident memory of this process that no file backs, in bytes; nil if unknown.
     static var anonymousResidentBytes: Int? {
         field("RssAnon", of: "/proc/self/status", separator: ":")
             .flatMap { Int($0.filter(\.isNumber)) }

@@ -1,18 +1,18 @@
 import Foldback
 
-/// A row of 200 bytes as a messenger would have it.
+/// A row of 200 bytes, as in a messenger app.
 struct MailMessage: Equatable, Sendable {
     var sender: UInt64
-    /// In another order than the keys.
+    /// The order of these numbers differs from the order of the keys.
     var sent: UInt64
-    /// Counted up by what users do: so that an intent depends on those before it on the same row.
+    /// Events increment this, so that an intent depends on the earlier intents on the same row.
     var stars: UInt32 = 0
     var isUnread: Bool
     var text: String
 
     static let byteCount = 200
 
-    /// The row at `key` as it comes first. Every tenth is unread.
+    /// The first row at `key`. Every tenth row is unread.
     init(at key: UInt64) {
         sender = key % 1_000
         sent = Self.sent(at: key)
@@ -31,17 +31,18 @@ struct MailMessage: Equatable, Sendable {
 
     static func sent(at key: UInt64) -> UInt64 { key &* 0x9E37_79B9_7F4A_7C15 }
 
-    /// What the fields beside it leave of the row, with two bytes for its length.
+    /// The size of the text: the row's size without the other fields and the two bytes for the
+    /// text's length.
     private static let textBytes = byteCount - 23
     private static let words = String(repeating: "meet me at the harbour ", count: 8)
 
     struct Codec: ByteCodec {
-        func encode(_ letter: MailMessage, into output: inout OutputBuffer) {
-            output.append(letter.sender)
-            output.append(letter.sent)
-            output.append(letter.stars)
-            output.append(letter.isUnread ? 1 as UInt8 : 0)
-            output.append(letter.text)
+        func encode(_ message: MailMessage, into output: inout OutputBuffer) {
+            output.append(message.sender)
+            output.append(message.sent)
+            output.append(message.stars)
+            output.append(message.isUnread ? 1 as UInt8 : 0)
+            output.append(message.text)
         }
 
         func decode(_ bytes: RawSpan) throws -> MailMessage {
@@ -55,19 +56,19 @@ struct MailMessage: Equatable, Sendable {
     }
 }
 
-/// Letters as rows, with a partial index: the unread ones by when they were sent.
+/// Messages as rows, with a partial index of the unread messages by the time of sending.
 struct Mailbox: StoredProjection {
     enum Event: Equatable, Sendable {
-        /// Many new rows at once.
+        /// Adds new rows with successive keys.
         case filled(from: UInt64, count: UInt32)
         case starred(UInt64)
     }
 
-    static let letters = RowTable("letters", key: UInt64.self, codec: MailMessage.Codec())
-    static let unread = letters.index("unread") { _, letter in
-        letter.isUnread ? letter.sent : nil
+    static let messages = RowTable("messages", key: UInt64.self, codec: MailMessage.Codec())
+    static let unread = messages.index("unread") { _, message in
+        message.isUnread ? message.sent : nil
     }
-    static let schema = RowSchema(letters, unread)
+    static let schema = RowSchema(messages, unread)
     static var codec: any EventCodec<Event> { MailboxEventCodec() }
 
     static func apply(
@@ -76,9 +77,9 @@ struct Mailbox: StoredProjection {
         switch event {
         case .filled(let first, let count):
             for key in first..<first + UInt64(count) {
-                try rows.put(MailMessage(at: key), at: key, in: letters)
+                try rows.put(MailMessage(at: key), at: key, in: messages)
             }
-        case .starred(let key): try rows.update(key, in: letters) { $0.stars += 1 }
+        case .starred(let key): try rows.update(key, in: messages) { $0.stars += 1 }
         }
     }
 }

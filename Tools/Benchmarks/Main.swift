@@ -48,7 +48,7 @@ enum Main {
             options.only.map { benchmark.title.lowercased().contains($0.lowercased()) } ?? true
         }
         guard !chosen.isEmpty else {
-            throw WrongUse(reason: "no section is called \(options.only ?? "")")
+            throw WrongUse(reason: "no section's name contains \(options.only ?? "")")
         }
         let clock = ContinuousClock()
         let start = clock.now

@@ -2,16 +2,16 @@ import Foundation
 
 /// One figure of a run.
 struct Measurement: Encodable, Sendable {
-    /// Says what was measured without its section's title; no other of the run has it.
+    /// Unique in the run, and complete without the section's title.
     let name: String
     let value: Double
     let unit: String
-    /// How many samples the value rests on.
+    /// The number of samples.
     let n: Int
     var note = ""
 }
 
-/// What a figure has to reach; whether it does is worked out and never typed in.
+/// A bound for a figure. The verdict is always computed.
 enum Target: Sendable {
     case atLeast(Double)
     case atMost(Double)
@@ -29,9 +29,9 @@ enum Target: Sendable {
 }
 
 extension Measurement {
-    /// The same figure with its target's verdict before the note.
+    /// Returns the figure with the target's verdict before the note.
     ///
-    /// - Parameter worst: what is judged, where it is not the value.
+    /// - Parameter worst: The number to judge instead of the value.
     func judged(by target: Target, on worst: Double? = nil) -> Measurement {
         var judged = self
         judged.note = [target.verdict(on: worst ?? value), note].filter { !$0.isEmpty }.joined(
@@ -40,14 +40,14 @@ extension Measurement {
     }
 }
 
-/// The measurements that belong together.
+/// Measurements under one title.
 struct Section: Sendable {
     let title: String
     let measurements: [Measurement]
 }
 
 extension [Section] {
-    /// Columns name, value, unit, n and note, as wide as they need to be.
+    /// The columns name, value, unit, n and note, each as wide as its longest text.
     var table: String {
         let all = flatMap(\.measurements)
         let names = all.map(\.name.count).max() ?? 0
@@ -72,7 +72,7 @@ extension [Section] {
         return text
     }
 
-    /// A list of {name, value, unit, n, note}, one a line.
+    /// A JSON array of {name, value, unit, n, note}, each on its own line.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -83,10 +83,10 @@ extension [Section] {
     }
 }
 
-// MARK: Numbers as people read them
+// MARK: Numbers as text
 
 extension Double {
-    /// Three digits or more, with commas between thousands.
+    /// The number with at least three digits, and with commas between thousands.
     var text: String {
         if self == rounded(), magnitude < 1e15 { return Int(self).grouped }
         switch magnitude {
@@ -99,7 +99,7 @@ extension Double {
 }
 
 extension Double {
-    /// A number that somebody chose: no more digits than were given.
+    /// A chosen number, without more digits than it was given.
     fileprivate var short: String { String(format: "%g", self) }
 }
 

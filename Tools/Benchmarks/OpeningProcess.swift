@@ -2,15 +2,16 @@ import Foldback
 import FoldbackLMDB
 import Foundation
 
-/// A process that does nothing but open a log: neither its caches nor its memory know the log before.
+/// A process that only opens a log, so that its caches and its memory have nothing of the log
+/// before.
 enum OpeningProcess {
-    /// The subcommands; for this executable's own use.
+    /// The subcommands that this executable starts itself with.
     static let command = "open"
     static let rowsCommand = "open-rows"
 
     struct Report: Codable, Sendable {
         let milliseconds: Double
-        /// Behind the checkpoint.
+        /// The number of folded entries after the checkpoint.
         let entriesFolded: Int
         /// After opening; nil where the system does not say.
         let anonymousBytes: Int?
@@ -22,7 +23,7 @@ enum OpeningProcess {
         let firstReadMilliseconds: Double
         /// After opening; nil where the system does not say.
         let anonymousBytes: Int?
-        /// When all rows have been read, and more recorded.
+        /// After all rows were read and more intents were recorded.
         let anonymousBytesInUse: Int?
     }
 
@@ -50,15 +51,15 @@ enum OpeningProcess {
         let store = try await Store.open(
             at: url, Mailbox.self, confirmedBy: .acknowledgement, durability: .durable)
         let opened = clock.now
-        let stars = try store.read { try $0.get(0, in: Mailbox.letters)?.stars } ?? 0
+        let stars = try store.read { try $0.get(0, in: Mailbox.messages)?.stars } ?? 0
         let read = clock.now
-        precondition(stars > 0, "what is pending is not in the view")
+        precondition(stars > 0, "the view lacks the pending intents")
         let opening = Machine.anonymousResidentBytes
         var last: UInt64?
         var count = 0
         repeat {
             let page = try store.read {
-                try $0.page(of: Mailbox.letters, after: last, limit: 1_000)
+                try $0.page(of: Mailbox.messages, after: last, limit: 1_000)
             }
             count += page.count
             last = page.last?.key
@@ -70,7 +71,7 @@ enum OpeningProcess {
             firstReadMilliseconds: (read - opened) / .milliseconds(1), anonymousBytes: opening,
             anonymousBytesInUse: Machine.anonymousResidentBytes)
         print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
-        // The next one opens the log as this one did.
+        // The next process must open the same log.
         try await store.perform(numbers.reversed().map { .change($0, .withdraw) })
         try await store.checkpoint()
         await store.close()
@@ -78,14 +79,14 @@ enum OpeningProcess {
 
     private static func directory(_ arguments: some Collection<String>) throws -> URL {
         guard arguments.count == 1, let path = arguments.first else {
-            throw WrongUse(reason: "opening needs a directory")
+            throw WrongUse(reason: "give the directory of the log to open")
         }
         return URL(filePath: path, directoryHint: .isDirectory)
     }
 
-    // MARK: Before it
+    // MARK: In the process that starts it
 
-    /// What opening the log in a fresh process took.
+    /// Opens the log in a new process and returns its report.
     static func report(opening log: URL) async throws -> Report {
         try await report(command, log)
     }
@@ -116,5 +117,5 @@ enum OpeningProcess {
 
 struct OpeningFailure: Error, CustomStringConvertible {
     let status: Int32
-    var description: String { "the process that should open a log ended with status \(status)" }
+    var description: String { "the process that opens a log ended with exit code \(status)" }
 }

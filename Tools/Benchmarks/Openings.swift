@@ -1,7 +1,8 @@
 import Foldback
 
-/// What opening costs after a long history: the checkpoint and what came behind it, not the history.
-/// Each opening is a fresh process; the files are in the system's cache.
+/// Measures opening after a long history: the cost of the checkpoint and of the entries after it.
+///
+/// Each opening is a new process. The files are in the system's cache.
 struct Openings: Sendable {
     let bench: Workbench
 
@@ -14,12 +15,12 @@ struct Openings: Sendable {
         let shapes = [Self.short] + bench.longHistories + [bench.manyKeys]
         var figures: [Measurement] = []
         for tailCount in [0, 2_000] {
-            // All have as much behind their checkpoint, or that would be what is compared; and all is
-            // written before anything is timed.
+            // All logs have the same number of entries after their checkpoint, so that only their
+            // histories differ. Everything is written before the first measurement.
             for shape in shapes {
                 try await bench.settledLogs.extend(shape, byEntries: tailCount)
             }
-            bench.note("opening with \(tailCount.grouped) entries behind the checkpoint")
+            bench.note("opening with \(tailCount.grouped) entries after the checkpoint")
             let reports = try await reports(of: shapes)
             let name = "open with \(tailCount.grouped) behind the checkpoint"
             figures += shapes.flatMap { Self.figures("\(name), \($0.words)", reports[$0] ?? []) }
@@ -32,7 +33,7 @@ struct Openings: Sendable {
         return figures
     }
 
-    /// The logs take turns.
+    /// The logs take turns, so that other load on the machine affects all of them.
     private func reports(of shapes: [Shape]) async throws -> [Shape: [Report]] {
         var reports: [Shape: [Report]] = [:]
         for _ in 0..<(bench.isFull ? 25 : 11) {

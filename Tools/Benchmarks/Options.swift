@@ -1,14 +1,14 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct Options: Equatable, Sendable {
     var isJSON = false
     /// More rounds and a larger log.
     var isFull = false
-    /// Only sections whose titles contain this, in any case.
+    /// Only sections whose titles contain this text; case is ignored.
     var only: String?
-    /// Where the logs are made: on the disk that is measured.
+    /// The directory for the logs, on the measured disk.
     var directory = ".build/bench"
 
-    /// - Throws: ``WrongUse``, with what is wrong in one line.
+    /// - Throws: ``WrongUse``, with the problem in one line.
     init(_ arguments: some Sequence<String>) throws(WrongUse) {
         var arguments = arguments.makeIterator()
         while let argument = arguments.next() {
@@ -17,7 +17,7 @@ struct Options: Equatable, Sendable {
             case "--full": isFull = true
             case "--only": only = try Self.value(of: argument, arguments.next())
             case "--directory": directory = try Self.value(of: argument, arguments.next())
-            default: throw WrongUse(reason: "there is no option \(argument)")
+            default: throw WrongUse(reason: "unknown option \(argument)")
             }
         }
     }

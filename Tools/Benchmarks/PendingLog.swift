@@ -1,18 +1,18 @@
 import Foldback
 import Foundation
 
-/// A log of documents with intents pending, answered in batches of which each is one transaction.
+/// A log of documents with pending intents. Each batch of answers is one transaction.
 struct PendingLog: Sendable {
     let store: Store<Documents>
     private let gate: WriterGate
     private let events: [DocumentEvent]
-    /// The server's last.
+    /// The server's last position.
     private var position: Position = 0
 
     init(at directory: URL, _ kind: LogKind, pendingCount: Int) async throws {
         gate = WriterGate()
         events = Events.documents(keyCount: 1_000)
-        // Checkpoints would be written beside what is timed, at moments of their own.
+        // No checkpoints, because they would be written during a measurement.
         store = try await Store.open(
             at: directory, Documents.self, confirmedBy: kind, durability: .relaxed,
             checkpoints: .manual, sources: gate.sources)
@@ -40,7 +40,7 @@ struct PendingLog: Sendable {
         return position
     }
 
-    /// A foreign event at the server's next position.
+    /// Another replica's event at the server's next position.
     mutating func foreignEvent() throws -> Confirmed {
         let position = nextPosition()
         let event = events[Int(position.value) % events.count]
@@ -48,7 +48,7 @@ struct PendingLog: Sendable {
             position: position, payload: try Documents.codec.payload(of: event), origin: nil)
     }
 
-    /// The downlink brings what was accepted, at the positions that were promised.
+    /// Confirms the accepted intents by the downlink, at the positions that their answers named.
     func confirmAccepted() async throws {
         let events = store.core.writer.publishedState.overlay.values.compactMap { intent in
             intent.acceptance?.position.map { position in

@@ -1,28 +1,29 @@
 import Foldback
 import Foundation
 
-/// A log of letters with intents pending, answered in batches of which each is one transaction.
+/// A log of messages with pending intents. Each batch of answers is one transaction.
 ///
 /// ```
-/// a a a a a  b b b b b  …  the intents, in groups of which each lies on one row
-/// ^          ^             of so many groups the oldest is answered, which is timed;
-///   ^ ^ ^ ^    ^ ^ ^ ^     the others are taken away afterwards, which is not
+/// a a a a a  b b b b b  …  the intents, in groups; each group is on one row
+/// ^          ^             the oldest of each group is answered, which is timed
+///   ^ ^ ^ ^    ^ ^ ^ ^     the others are removed after that, which is not timed
 /// ```
 ///
-/// As many groups are recorded before, so that the log has as many pending afterwards as it had.
+/// Before that, as many groups are recorded as are answered. So the number of pending intents stays
+/// the same.
 struct PendingMail: Sendable {
     private let gated: GatedStore<Mailbox>
     private let places: PendingPlaces
     private var recordedCount = 0
-    /// The server's last.
+    /// The server's last position.
     private var position: Position
 
-    /// - Parameter directory: of a log that has the rows.
+    /// - Parameter directory: A log that has the rows.
     init(
         at directory: URL, _ kind: LogKind, _ places: PendingPlaces, pendingCount: Int
     ) async throws {
         let gate = WriterGate()
-        // Checkpoints would be written beside what is timed, at moments of their own.
+        // No checkpoints, because they would be written during a measurement.
         let store = try await Store.open(
             at: directory, Mailbox.self, confirmedBy: kind, durability: .relaxed,
             checkpoints: .manual, sources: gate.sources)
@@ -48,7 +49,7 @@ struct PendingMail: Sendable {
         }
     }
 
-    /// What so many answers in one transaction cost.
+    /// Measures the cost of `count` answers in one transaction.
     mutating func cost(of answer: RowAnswer, count: Int) async throws -> BatchCost {
         let size = places.groupSize
         let recordings = try recordings(count: count * size)
@@ -66,14 +67,15 @@ struct PendingMail: Sendable {
         let numbers = groups.enumerated().filter { $0.offset % size == answered }.map(\.element)
         let commands = try commands(answer, numbers)
         let cost = try await gated.cost(of: commands)
-        let rest = answer == .foreignEvent ? groups : groups.filter { !numbers.contains($0) }[...]
-        try await remove(rest, answer)
+        let unanswered =
+            answer == .foreignEvent ? groups : groups.filter { !numbers.contains($0) }[...]
+        try await remove(unanswered, answer)
         return cost
     }
 
     private func pending() throws -> [IntentNumber] { try store.read { $0.pending } }
 
-    /// Takes them away again: the newest first, on which no others stand.
+    /// Removes intents, the newest first, because no other intent depends on it.
     private func remove(_ numbers: ArraySlice<IntentNumber>, _ answer: RowAnswer) async throws {
         switch answer.logKind {
         case .downlink: try await store.perform(numbers.reversed().map { .change($0, .withdraw) })
@@ -87,7 +89,7 @@ struct PendingMail: Sendable {
         _ answer: RowAnswer, _ numbers: [IntentNumber]
     ) throws -> [Command] {
         switch answer {
-        case .recording: preconditionFailure("recording is no answer")
+        case .recording: preconditionFailure("recording is not an answer")
         case .acknowledgingOldest:
             return numbers.map { .acknowledge($0, position: nil, replacement: nil) }
         case .rejectingOldest, .rejectingNewest:
@@ -95,7 +97,7 @@ struct PendingMail: Sendable {
             let ordered = answer == .rejectingNewest ? numbers.reversed() : numbers
             return ordered.map { .reject($0, refusal) }
         case .foreignEvent:
-            // On the rows of the newest groups.
+            // The events change the rows of the newest groups.
             let first = recordedCount - numbers.count * places.groupSize
             return try numbers.indices.map { index in
                 position = position.next

@@ -1,8 +1,10 @@
 import Foldback
 
-/// How long an observer waits for a change, by what the state is: persistent documents, or a flat array
-/// that each commit copies once because the observer has the one before. In memory and relaxed, without
-/// checkpoints.
+/// Measures how long an observer waits for a change, for two kinds of state: persistent documents,
+/// and a flat array.
+///
+/// Each commit copies the array once, because the observer keeps the previous array. The logs are
+/// in memory and relaxed, and have no checkpoints.
 struct Publishing: Sendable {
     let bench: Workbench
 
@@ -42,7 +44,7 @@ struct Publishing: Sendable {
     }
 
     private struct Delay {
-        /// From calling `record` to the observer's having the snapshot.
+        /// The time from the call of `record` until the observer has the snapshot.
         let observed: Duration
         let returned: Duration
     }
@@ -52,7 +54,7 @@ struct Publishing: Sendable {
         let time: ContinuousClock.Instant
     }
 
-    /// Records one change after the other, and acknowledges each, which is not timed.
+    /// Records one change after the other. The acknowledgements are not timed.
     private func delays<P: Projection>(
         of changes: [P.Event], in store: Store<P>
     ) async throws -> [Delay] {

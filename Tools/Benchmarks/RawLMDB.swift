@@ -3,11 +3,11 @@ import Foldback
 import FoldbackLMDB
 import Foundation
 
-/// LMDB with nothing around it: what Foldback's own work is compared with.
+/// Plain LMDB: the baseline for the cost of Foldback's own work.
 ///
-/// The tables, keys, flags and bytes that the log has, the map large enough from the start, one thread.
-/// Durable as the log is: `MDB_NOTLS`, with `MDB_NOMETASYNC` where relaxed; never `MDB_NOSYNC`,
-/// `MDB_WRITEMAP` or `MDB_MAPASYNC` (L2).
+/// It has the log's tables, keys, flags and bytes, one thread, and a map that is large enough from
+/// the start. It is as durable as the log: `MDB_NOTLS`, with `MDB_NOMETASYNC` if relaxed; never
+/// `MDB_NOSYNC`, `MDB_WRITEMAP` or `MDB_MAPASYNC` (L2).
 struct RawLMDB {
     private let environment: OpaquePointer
     private let entries: MDB_dbi
@@ -38,7 +38,7 @@ struct RawLMDB {
 
     func close() { mdb_env_close(environment) }
 
-    /// Appends records, and puts a verdict for each where there are any, in one transaction.
+    /// Appends records, and puts a verdict for each if `rows` is not empty, in one transaction.
     func commit(
         _ records: ArraySlice<[UInt8]>, from sequence: UInt64, verdicts rows: ArraySlice<[UInt8]>
     ) throws {
@@ -95,7 +95,7 @@ struct RawLMDB {
 }
 
 extension MDB_val {
-    /// LMDB takes a mutable pointer and does not write through it.
+    /// LMDB's API needs a mutable pointer, and LMDB does not write through it.
     init(reading bytes: UnsafeRawBufferPointer) {
         self.init(
             mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
@@ -111,14 +111,14 @@ struct RawFailure: Error, CustomStringConvertible {
     var description: String { "raw LMDB: \(String(cString: mdb_strerror(code)))" }
 }
 
-// MARK: What is written, and how fast
+// MARK: Records and speed
 
-/// Records as Foldback encodes them, and the verdicts of those that settle an intent.
+/// Records as Foldback encodes them, and the verdicts of the records that settle an intent.
 struct EncodedRecords: Sendable {
     let records: [[UInt8]]
     let verdicts: [[UInt8]]
 
-    /// Intents with the raw events.
+    /// Intents with ``Events/raw``.
     static func intents(count: Int) -> EncodedRecords {
         of(count) { number in
             let intent = RecordedIntent(
@@ -132,7 +132,7 @@ struct EncodedRecords: Sendable {
         }
     }
 
-    /// Acknowledgements that confirm at once, as in an acknowledgement log.
+    /// Acknowledgements that settle their intent, as in an acknowledgement log.
     static func acknowledgements(count: Int) -> EncodedRecords {
         of(count) { number in
             let answer = Acknowledged(
@@ -167,7 +167,8 @@ struct EncodedRecords: Sendable {
         return EncodedRecords(records: records, verdicts: verdicts)
     }
 
-    /// Writes them to a fresh environment, so many a transaction, on a thread that may block.
+    /// Writes the records to a new environment, `perTransaction` in each transaction, on a thread
+    /// that may block.
     func pace(
         in directory: URL, _ durability: Durability, perTransaction: Int, upTo limit: Limit
     ) async throws -> Pace {
@@ -206,7 +207,7 @@ struct EncodedRecords: Sendable {
     }
 }
 
-/// How long one round of a load goes on: whichever comes first.
+/// The end of one round of a load: the first of the two limits that is reached.
 struct Limit: Sendable {
     let count: Int
     let time: Duration

@@ -2,14 +2,14 @@ import CLMDB
 import Foldback
 import Foundation
 
-/// The same letters in LMDB with nothing around it: a table by key, and the unread ones' keys behind
-/// when they were sent.
+/// The messages of ``Mailbox`` in plain LMDB: a table by key, and a table of the unread messages'
+/// keys by the time of sending.
 ///
-/// `@unchecked Sendable`: the environment and its tables are only read once it is made, and LMDB lets any
-/// thread do that.
+/// `@unchecked Sendable`: after `init` the environment and its tables are only read, which LMDB
+/// allows on any thread.
 final class RawRows: @unchecked Sendable {
     private let environment: OpaquePointer
-    private let letters: MDB_dbi
+    private let messages: MDB_dbi
     private let unread: MDB_dbi
 
     private static let mapSizeBytes = 4 << 30
@@ -26,7 +26,7 @@ final class RawRows: @unchecked Sendable {
             try check(
                 mdb_env_open(created, directory, UInt32(MDB_NOTLS) | UInt32(MDB_NOMETASYNC), 0o600))
             let transaction = try RawLMDB.begun(in: created)
-            letters = try RawLMDB.table("letters", in: transaction)
+            messages = try RawLMDB.table("messages", in: transaction)
             unread = try RawLMDB.table("unread", in: transaction)
             try check(mdb_txn_commit(transaction))
             try fill()
@@ -43,11 +43,11 @@ final class RawRows: @unchecked Sendable {
         for first in stride(from: 0, to: MailboxLogs.rowCount, by: 10_000) {
             let transaction = try RawLMDB.begun(in: environment)
             for key in first..<first + 10_000 {
-                let letter = MailMessage(at: key)
-                let bytes = try codec.bytes(of: letter)
-                try put(key.keyBytes, bytes, letters, transaction, UInt32(MDB_APPEND))
-                if letter.isUnread {
-                    try put(letter.sent.keyBytes + key.keyBytes, [], unread, transaction, 0)
+                let message = MailMessage(at: key)
+                let bytes = try codec.bytes(of: message)
+                try put(key.keyBytes, bytes, messages, transaction, UInt32(MDB_APPEND))
+                if message.isUnread {
+                    try put(message.sent.keyBytes + key.keyBytes, [], unread, transaction, 0)
                 }
             }
             try check(mdb_txn_commit(transaction))
@@ -70,22 +70,22 @@ final class RawRows: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// One read transaction, for as many reads as are wanted.
+    /// Calls `body` with a reader in one read transaction.
     func read<R>(_ body: (borrowing Reader) throws -> R) throws -> R {
         let transaction = try RawLMDB.begun(in: environment, flags: UInt32(MDB_RDONLY))
         defer { mdb_txn_abort(transaction) }
-        return try body(Reader(transaction: transaction, letters: letters, unread: unread))
+        return try body(Reader(transaction: transaction, messages: messages, unread: unread))
     }
 
     struct Reader: ~Copyable {
         fileprivate let transaction: OpaquePointer
-        fileprivate let letters: MDB_dbi
+        fileprivate let messages: MDB_dbi
         fileprivate let unread: MDB_dbi
         private let codec = MailMessage.Codec()
 
-        fileprivate init(transaction: OpaquePointer, letters: MDB_dbi, unread: MDB_dbi) {
+        fileprivate init(transaction: OpaquePointer, messages: MDB_dbi, unread: MDB_dbi) {
             self.transaction = transaction
-            self.letters = letters
+            self.messages = messages
             self.unread = unread
         }
 
@@ -93,20 +93,20 @@ final class RawRows: @unchecked Sendable {
             var found = MDB_val()
             let code = withUnsafeBytes(of: key.bigEndian) { bytes in
                 var key = MDB_val(reading: bytes)
-                return mdb_get(transaction, letters, &key, &found)
+                return mdb_get(transaction, messages, &key, &found)
             }
             try check(code)
             return try decoded(found)
         }
 
-        /// The letters from `key` on.
+        /// The first messages from `key` on.
         borrowing func page(from key: UInt64, limit: Int) throws -> [MailMessage] {
-            try walk(letters, from: key, MDB_NEXT, limit: limit) { _, value in
+            try walk(messages, from: key, MDB_NEXT, limit: limit) { _, value in
                 try decoded(value)
             }
         }
 
-        /// The unread letters that were sent before that time, the newest first.
+        /// The unread messages that were sent before `time`, the newest first.
         borrowing func unread(sentBefore time: UInt64, limit: Int) throws -> [MailMessage] {
             let keys = try walk(unread, from: time, MDB_PREV, limit: limit) { key, _ in
                 UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size)

@@ -1,7 +1,7 @@
 import Foldback
 import Foundation
 
-/// What `record` costs beside the disk.
+/// Measures the cost of `record`, compared with plain LMDB on the same disk.
 struct RecordingLoads: Sendable {
     let bench: Workbench
     let durability: Durability
@@ -13,25 +13,25 @@ struct RecordingLoads: Sendable {
         limit = Limit(count: 131_072, time: bench.isFull ? .seconds(3) : .milliseconds(800))
     }
 
-    /// - Parameter rounds: in each of which every load starts with an empty log.
+    /// - Parameter rounds: The number of rounds; in each, every load starts with an empty log.
     func measurements(rounds: Int) async throws -> [Measurement] {
         let encoded = EncodedRecords.intents(count: limit.count)
         let documents = Events.documents(keyCount: 1_000)
         let bytes = "record, raw bytes"
         let json = "record, JSON documents"
-        var contest = InterleavedRun()
+        var run = InterleavedRun()
         for inFlight in [1, 256, 16, 64, 1_024] {
             let (tally, documentsLoad) = (name(bytes, inFlight), name(json, inFlight))
             if inFlight == 1 || inFlight == 256 {
                 let raw = name(ofRaw: inFlight)
-                contest.add(load(ofRaw: raw, encoded, perTransaction: inFlight))
-                compare([tally, documentsLoad], with: raw, inFlight, in: &contest)
+                run.add(load(ofRaw: raw, encoded, perTransaction: inFlight))
+                compare([tally, documentsLoad], with: raw, inFlight, in: &run)
             }
-            contest.add(load(tally, Tally.self, Events.raw, inFlight))
-            contest.add(load(documentsLoad, Documents.self, documents, inFlight))
+            run.add(load(tally, Tally.self, Events.raw, inFlight))
+            run.add(load(documentsLoad, Documents.self, documents, inFlight))
         }
-        contest.add(queuedLoad(name("enqueue and receipt(), raw bytes", 256), 256))
-        return try await contest.measurements(rounds: rounds, bench)
+        run.add(queuedLoad(name("enqueue and receipt(), raw bytes", 256), 256))
+        return try await run.measurements(rounds: rounds, bench)
     }
 
     private func name(_ what: String, _ inFlight: Int) -> String {
@@ -42,16 +42,17 @@ struct RecordingLoads: Sendable {
         "\(durability.rawValue) raw LMDB, \(perTransaction) a transaction"
     }
 
-    /// The targets are those of durable recording: a relaxed one has no flush to hide behind.
+    /// Adds comparisons. The targets are only for durable recording, because a relaxed commit has
+    /// no flush that hides other costs.
     private func compare(
-        _ ours: [String], with raw: String, _ inFlight: Int, in contest: inout InterleavedRun
+        _ ours: [String], with raw: String, _ inFlight: Int, in run: inout InterleavedRun
     ) {
         let isDurable = durability == .durable
         for (name, leastSpeed) in zip(ours, [0.4, 0.25]) {
             if inFlight == 1 {
-                contest.compareLatency(of: name, withRaw: raw, isDurable ? .atMost(40) : nil)
+                run.compareLatency(of: name, withRaw: raw, isDurable ? .atMost(40) : nil)
             } else {
-                contest.compareSpeed(of: name, withRaw: raw, isDurable ? .atLeast(leastSpeed) : nil)
+                run.compareSpeed(of: name, withRaw: raw, isDurable ? .atLeast(leastSpeed) : nil)
             }
         }
     }
@@ -101,7 +102,8 @@ struct RecordingLoads: Sendable {
 }
 
 extension Store {
-    /// As many tasks as intents in flight: each waits for its own before it records the next.
+    /// Records with one task for each intent in flight. Each task waits for its intent before it
+    /// records the next.
     func pace(
         recording events: [Event], inFlight: Int, upTo limit: Limit
     ) async throws -> Pace {
@@ -129,7 +131,8 @@ extension Store {
         return Pace(count: latencies.count, elapsed: clock.now - start, latencies: latencies)
     }
 
-    /// One task queues them, at most so many ahead of the disk, and another awaits them.
+    /// Records with one task that queues at most `inFlight` intents ahead of the disk, and a task
+    /// that awaits them.
     func pace(
         queueing events: [Event], inFlight: Int, upTo limit: Limit
     ) async throws -> Pace {
@@ -138,17 +141,18 @@ extension Store {
         let (queued, queue) = AsyncStream.makeStream(of: [Queued].self)
         async let latencies = latencies(of: queued)
         var window: [QueuedIntent] = []
-        var some: [Queued] = []
+        var group: [Queued] = []
         var count = 0
         while count < limit.count {
             let queuedAt = clock.now
             guard queuedAt < start + limit.time else { break }
             let recording = try await enqueue(events[count % events.count])
-            // Handed on a few at a time: a stream costs more than what goes through it.
-            some.append(Queued(recording: recording, at: queuedAt))
-            if some.count == 32 {
-                queue.yield(some)
-                some.removeAll(keepingCapacity: true)
+            // Intents go through the stream in groups, because one element costs more than an
+            // intent.
+            group.append(Queued(recording: recording, at: queuedAt))
+            if group.count == 32 {
+                queue.yield(group)
+                group.removeAll(keepingCapacity: true)
             }
             if window.count < inFlight {
                 window.append(recording)
@@ -158,7 +162,7 @@ extension Store {
             }
             count += 1
         }
-        queue.yield(some)
+        queue.yield(group)
         queue.finish()
         let all = try await latencies
         return Pace(count: all.count, elapsed: clock.now - start, latencies: all)
@@ -167,8 +171,8 @@ extension Store {
     private func latencies(of queued: AsyncStream<[Queued]>) async throws -> [Duration] {
         let clock = ContinuousClock()
         var latencies: [Duration] = []
-        for await some in queued {
-            for intent in some {
+        for await group in queued {
+            for intent in group {
                 _ = try await intent.recording.receipt()
                 latencies.append(clock.now - intent.at)
             }
@@ -177,7 +181,7 @@ extension Store {
     }
 }
 
-/// An intent on its way into the log, and since when.
+/// An intent on its way into the log, and the time at which it was queued.
 private struct Queued: Sendable {
     let recording: QueuedIntent
     let at: ContinuousClock.Instant

@@ -2,7 +2,7 @@ import Foldback
 import FoldbackHistory
 import Foundation
 
-/// What a replay tool does with a long history, from outside of its store.
+/// Measures the work of a replay tool on a long history, without its store.
 struct Replays: Sendable {
     let bench: Workbench
 
@@ -21,7 +21,7 @@ struct Replays: Sendable {
         return figures
     }
 
-    /// `at` and `diff`, at places all over the history.
+    /// `at` and `diff`, at evenly spaced sequences.
     private func looking(
         _ shape: SettledLogs.Shape, _ reader: LogReader
     ) throws -> [Measurement] {
@@ -47,12 +47,12 @@ struct Replays: Sendable {
         ]
     }
 
-    /// Whole passes, beside the fold alone.
+    /// Passes over the whole history, and the plain fold for comparison.
     private func passing<P: Projection>(
         _ projection: P.Type, _ words: String, _ reader: LogReader
     ) throws -> [Measurement] {
         bench.note("going through \(words)")
-        // Of a value that one entry in a thousand touches.
+        // One entry in a thousand changes this value.
         let place = JSONPointer(
             projection == Documents.self ? [Events.key(1), "n"] : ["counts", "1"])
         let expectation = try StateExpectation("\(place) >= 0")
@@ -64,11 +64,11 @@ struct Replays: Sendable {
         }
         let search = try pace("first-break, \(words)", count) {
             let found = try reader.firstBreak(of: expectation, in: projection)
-            precondition(found == nil, "there is a break")
+            precondition(found == nil, "firstBreak found a break where there is none")
         }
         let check = try pace("first-break by a check, \(words)", count) {
             let found = try reader.firstBreak(in: projection) { $0.faults.isEmpty ? .good : .bad }
-            precondition(found == nil, "there is a fault")
+            precondition(found == nil, "firstBreak found a fault where there is none")
         }
         let causes = try pace("why, \(words)", count) {
             _ = try reader.causes(of: place, in: projection)

@@ -1,6 +1,6 @@
 import Foldback
 
-/// What is timed on rows with intents pending.
+/// A command whose cost is measured on rows with pending intents.
 enum RowAnswer: CaseIterable, Sendable {
     case recording
     case acknowledgingOldest
@@ -25,11 +25,13 @@ enum RowAnswer: CaseIterable, Sendable {
         }
     }
 
-    /// Intents that see what the answer changes, or the one that is recorded.
+    /// The most intents that one command applies: intents that read a changed row, or the recorded
+    /// intent.
     func connectedMax(groupSize: Int) -> Int {
         switch self {
         case .recording: 1
-        // It is confirmed as it was pending.
+        // The intent is confirmed as it was pending, so no row changes; the newest intent has no
+        // readers.
         case .acknowledgingOldest, .rejectingNewest: 0
         case .rejectingOldest: groupSize - 1
         case .foreignEvent: groupSize
@@ -37,11 +39,11 @@ enum RowAnswer: CaseIterable, Sendable {
     }
 }
 
-/// Where pending intents lie among the rows.
+/// The distribution of pending intents over the rows.
 enum PendingPlaces: Sendable {
-    /// Five on each row, one behind the other, and no two fives on the same.
+    /// Each five successive intents are on a row of their own.
     case fives
-    /// All on the same ten rows.
+    /// All intents are on the same ten rows.
     case tenRows
 
     var words: String {
@@ -51,7 +53,7 @@ enum PendingPlaces: Sendable {
         }
     }
 
-    /// How many intents that follow each other lie on one row.
+    /// The number of successive intents on one row.
     var groupSize: Int {
         switch self {
         case .fives: 5
@@ -59,7 +61,7 @@ enum PendingPlaces: Sendable {
         }
     }
 
-    /// The row of the intent of that number; the first is 0.
+    /// The key of the row of an intent; the first intent has number 0.
     func key(ofIntent number: Int) -> UInt64 {
         switch self {
         case .fives: UInt64(number / 5 * 7_919) % MailboxLogs.rowCount

@@ -1,13 +1,15 @@
 import Foldback
 import Foundation
 
-/// What recording and answers cost on 1,000,000 rows with little or much pending: time, and calls of
-/// `apply`. In memory and relaxed, so that no flush hides anything.
+/// Measures recording and answers on 1,000,000 rows, with few and with many pending intents: time,
+/// and calls of `apply`.
+///
+/// The logs are in memory and relaxed, so that no flush hides a cost.
 struct RowAnswerCosts: Sendable {
     let bench: Workbench
 
     private static let together = 256
-    /// How many are pending when the answers have been given.
+    /// The numbers of pending intents after the answers.
     private static let pendingCounts = [10, 1_000, 100_000]
 
     func measurements() async throws -> [Measurement] {
@@ -30,7 +32,7 @@ struct RowAnswerCosts: Sendable {
             var logs: [PendingMail] = []
             for count in Self.pendingCounts {
                 let log = directory.appending(path: "\(count)", directoryHint: .isDirectory)
-                try await bench.letterLogs.copy(answer.logKind, to: log)
+                try await bench.mailboxLogs.copy(answer.logKind, to: log)
                 logs.append(
                     try await PendingMail(
                         at: log, answer.logKind, places, pendingCount: count))
@@ -44,7 +46,7 @@ struct RowAnswerCosts: Sendable {
         }
     }
 
-    /// The logs take turns: what happens meanwhile on the machine hits all of them.
+    /// The logs take turns, so that other load on the machine affects all of them.
     private func costs(
         of answer: RowAnswer, _ places: PendingPlaces, in logs: inout [PendingMail]
     ) async throws -> [[BatchCost]] {
@@ -74,7 +76,7 @@ struct RowAnswerCosts: Sendable {
         var counted = calls.measurement(
             "\(name), overlay folds", unit: "applies/answer", each: "batches",
             samples: costs.count * together)
-        counted.note += confirmed == 0 ? "" : "; and \(confirmed.text) of confirmed state"
+        counted.note += confirmed == 0 ? "" : "; and \(confirmed.text) on confirmed state"
         if places == .fives {
             let connected = Double(answer.connectedMax(groupSize: places.groupSize))
             counted = counted.judged(by: .atMost(connected), on: calls.max() ?? 0)
@@ -90,13 +92,14 @@ struct RowAnswerCosts: Sendable {
         costs.map { $0.elapsed / .microseconds(1) / Double(together) }
     }
 
-    /// How much longer an answer takes with the most pending than with the least, by turn.
+    /// The time of an answer with the most pending intents, relative to the time with the fewest,
+    /// by turn.
     private static func growth(
         of answer: RowAnswer, _ places: PendingPlaces, _ costs: [[BatchCost]]
     ) -> Measurement {
-        let little = microseconds(costs[0])
-        let much = microseconds(costs[costs.count - 1])
-        let ratio = zip(much, little).map { $0 / $1 }.quartered(
+        let fewPending = microseconds(costs[0])
+        let manyPending = microseconds(costs[costs.count - 1])
+        let ratio = zip(manyPending, fewPending).map { $0 / $1 }.quartered(
             name(answer, places, pendingCounts[pendingCounts.count - 1])
                 + " / \(pendingCounts[0])", unit: "times")
         guard places == .fives else { return ratio }

@@ -1,12 +1,14 @@
 import Foldback
 
-/// What opening 1,000,000 rows with 1,000 intents pending costs after a long history, and how much memory
-/// it takes then and in use. Each opening is a fresh process; the files are in the system's cache.
+/// Measures opening 1,000,000 rows with 1,000 pending intents after a long history: time, and
+/// memory after opening and in use.
+///
+/// Each opening is a new process. The files are in the system's cache.
 struct RowOpenings: Sendable {
     let bench: Workbench
 
     private static let short = 10_000
-    /// What ``judged(_:_:)`` is said of.
+    /// The history with targets.
     private static let long = 1_000_000
 
     private var entryCounts: [Int] {
@@ -14,12 +16,12 @@ struct RowOpenings: Sendable {
     }
 
     func measurements() async throws -> [Measurement] {
-        for count in entryCounts { _ = try await bench.letterHistory(entryCount: count) }
+        for count in entryCounts { _ = try await bench.mailboxHistory(entryCount: count) }
         bench.note("opening rows")
         var reports: [Int: [OpeningProcess.RowReport]] = [:]
         for _ in 0..<(bench.isFull ? 25 : 11) {
             for count in entryCounts {
-                let log = try await bench.letterHistory(entryCount: count)
+                let log = try await bench.mailboxHistory(entryCount: count)
                 reports[count, default: []].append(try await OpeningProcess.report(ofRows: log))
             }
         }

@@ -2,13 +2,15 @@ import Foldback
 import FoldbackLMDB
 import Foundation
 
-/// Reading rows, beside the same reads of raw LMDB with the same decoding. The files are in memory.
+/// Measures reading rows, compared with the same reads and the same decoding on plain LMDB.
+///
+/// The files are in memory.
 struct RowReads: Sendable {
     let bench: Workbench
 
     private static let pageLimit = 50
 
-    /// Reads in one call, which has one snapshot.
+    /// The number of reads in one call, which uses one snapshot.
     private static let getCount = 1_000
     private static let pageCount = 20
 
@@ -22,7 +24,7 @@ struct RowReads: Sendable {
             let raw = try RawRows(creating: rawPath.path)
             let still = try await store(at: directory.appending(path: "0"), pendingCount: 0)
             let busy = try await store(at: directory.appending(path: "1"), pendingCount: 1_000)
-            let figures = try await contest(raw, still, busy).measurements(
+            let figures = try await loads(raw, still, busy).measurements(
                 rounds: bench.isFull ? 15 : 7, bench)
             await still.close()
             await busy.close()
@@ -31,7 +33,7 @@ struct RowReads: Sendable {
     }
 
     private func store(at url: URL, pendingCount: UInt64) async throws -> Store<Mailbox> {
-        try await bench.letterLogs.copy(.downlink, to: url)
+        try await bench.mailboxLogs.copy(.downlink, to: url)
         let store = try await Store.open(
             at: url, Mailbox.self, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: .manual)
@@ -42,21 +44,21 @@ struct RowReads: Sendable {
 
     // MARK: Loads
 
-    private func contest(
+    private func loads(
         _ raw: RawRows, _ still: Store<Mailbox>, _ busy: Store<Mailbox>
     ) -> InterleavedRun {
-        var contest = InterleavedRun()
-        add("get", count: Self.getCount, .atLeast(0.5), raw, still, busy, in: &contest) { keys in
+        var run = InterleavedRun()
+        add("get", count: Self.getCount, .atLeast(0.5), raw, still, busy, in: &run) { keys in
             try raw.read { rows in
                 try keys.reduce(0) { $0 &+ (try rows.get($1)).weight }
             }
         } ours: { store, keys in
             try store.read { rows in
-                try keys.reduce(0) { $0 &+ (try rows.get($1, in: Mailbox.letters)?.weight ?? 0) }
+                try keys.reduce(0) { $0 &+ (try rows.get($1, in: Mailbox.messages)?.weight ?? 0) }
             }
         }
         let limit = Self.pageLimit
-        add("range of \(limit)", count: Self.pageCount, nil, raw, still, busy, in: &contest) {
+        add("range of \(limit)", count: Self.pageCount, nil, raw, still, busy, in: &run) {
             keys in
             try raw.read { rows in
                 try keys.reduce(0) { $0 &+ (try rows.page(from: $1, limit: limit)).weight }
@@ -65,14 +67,14 @@ struct RowReads: Sendable {
             try store.read { rows in
                 try keys.reduce(0) { sum, key in
                     let page = try rows.page(
-                        of: Mailbox.letters, in: .keys(from: key), limit: limit)
+                        of: Mailbox.messages, in: .keys(from: key), limit: limit)
                     return sum &+ page.map(\.row).weight
                 }
             }
         }
         add(
             "indexed range of \(limit)", count: Self.pageCount, nil, raw, still, busy,
-            in: &contest
+            in: &run
         ) { keys in
             try raw.read { rows in
                 try keys.reduce(0) { sum, key in
@@ -90,25 +92,25 @@ struct RowReads: Sendable {
                 }
             }
         }
-        return contest
+        return run
     }
 
     private func add(
-        _ what: String, count: Int, _ target: Target?, _ raw: RawRows, _ still: Store<Mailbox>,
-        _ busy: Store<Mailbox>, in contest: inout InterleavedRun,
+        _ operation: String, count: Int, _ target: Target?, _ raw: RawRows, _ still: Store<Mailbox>,
+        _ busy: Store<Mailbox>, in run: inout InterleavedRun,
         raw readRaw: @escaping @Sendable ([UInt64]) throws -> UInt64,
         ours read: @escaping @Sendable (Store<Mailbox>, [UInt64]) throws -> UInt64
     ) {
-        let rawName = "raw LMDB, \(what)"
-        contest.add(load(rawName, count, readRaw))
+        let rawName = "raw LMDB, \(operation)"
+        run.add(load(rawName, count, readRaw))
         for (store, pending) in [(still, "nothing"), (busy, "1,000")] {
-            let name = "rows, \(what), \(pending) pending"
-            contest.add(load(name, count) { try read(store, $0) })
-            contest.compareSpeed(of: name, withRaw: rawName, target)
+            let name = "rows, \(operation), \(pending) pending"
+            run.add(load(name, count) { try read(store, $0) })
+            run.compareSpeed(of: name, withRaw: rawName, target)
         }
     }
 
-    /// So many reads at places here and there, and that again and again.
+    /// Repeats calls with `count` reads at pseudorandom keys.
     private func load(
         _ name: String, _ count: Int, _ read: @escaping @Sendable ([UInt64]) throws -> UInt64
     ) -> InterleavedRun.Load {
@@ -142,7 +144,7 @@ struct RowReads: Sendable {
 }
 
 extension MailMessage {
-    /// Something of what was decoded, so that nothing of it is left out.
+    /// A number from decoded fields, so that the compiler cannot remove the decoding.
     fileprivate var weight: UInt64 { sent &+ UInt64(text.utf8.count) }
 }
 

@@ -1,13 +1,13 @@
-/// What one round of a load gave.
+/// The result of one round of a load.
 struct Pace: Sendable {
     let count: Int
     let elapsed: Duration
-    /// Of each call, in any order; of each transaction where that is what is called.
+    /// The latency of each call or transaction, in any order.
     let latencies: [Duration]
 
     var perSecond: Double { Double(count) / (elapsed / .seconds(1)) }
 
-    /// Latencies that so many percent of all did not exceed, in microseconds.
+    /// The latencies in microseconds at some percentiles.
     func microseconds(percentiles: [Double]) -> [Double] {
         let sorted = latencies.map { $0 / .microseconds(1) }.sorted()
         return percentiles.map { sorted.percentile($0) }
@@ -15,13 +15,6 @@ struct Pace: Sendable {
 }
 
 extension [Double] {
-    /// Of a sorted list that has at least one element.
-    func percentile(_ percent: Double) -> Double {
-        precondition(!isEmpty, "nothing was measured")
-        let place = (Double(count) * percent / 100).rounded(.up)
-        return self[Swift.min(Swift.max(Int(place) - 1, 0), count - 1)]
-    }
-
     var median: Double {
         let sorted = sorted()
         let middle = sorted.count / 2
@@ -29,11 +22,11 @@ extension [Double] {
             ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
     }
 
-    /// The median as a measurement, with how far the values lie apart in its note.
+    /// The median as a measurement. The note has the least and the greatest value.
     ///
     /// - Parameters:
-    ///   - each: what each value is of, like "round".
-    ///   - samples: how many samples they rest on; nil: each is one.
+    ///   - each: The plural noun for the values, like "rounds".
+    ///   - samples: The number of samples; nil if each value is one.
     func measurement(
         _ name: String, unit: String, each: String, samples: Int? = nil
     ) -> Measurement {
@@ -46,9 +39,10 @@ extension [Double] {
                 : "median of \(count) \(each), \(least.text) to \(most.text)")
     }
 
-    /// The same for many single samples, of which the outermost say little.
+    /// The median as a measurement. The note has the quartiles, because single outliers mean
+    /// little.
     ///
-    /// - Parameter samples: how many they rest on, where each stands for several.
+    /// - Parameter samples: The number of samples; nil if each value is one.
     func quartered(
         _ name: String, unit: String, samples: Int? = nil, note: String = ""
     ) -> Measurement {

@@ -1,10 +1,10 @@
 import Foldback
 import Foundation
 
-/// Logs of documents in which every intent is settled, each made once for all sections that want it.
+/// Logs of documents in which every intent is settled. Each log is written once for all sections.
 actor SettledLogs {
     struct Shape: Hashable, Sendable {
-        /// Half of them intents, half acknowledgements.
+        /// Half of the entries are intents, and half are acknowledgements.
         let entryCount: Int
         let keyCount: Int
 
@@ -14,22 +14,22 @@ actor SettledLogs {
     }
 
     private let folder: URL
-    private var made: [Shape: URL] = [:]
+    private var logs: [Shape: URL] = [:]
 
     init(in folder: URL) { self.folder = folder }
 
-    /// The log's directory; it ends with a checkpoint, unless entries were added since.
+    /// Returns the log's directory. The log ends with a checkpoint unless it was extended.
     func log(of shape: Shape) async throws -> URL {
-        if let url = made[shape] { return url }
+        if let url = logs[shape] { return url }
         writeError("  writing \(shape.words)")
         let url = folder.appending(
             path: "settled-\(shape.entryCount)-\(shape.keyCount)", directoryHint: .isDirectory)
         try await Self.add(shape.entryCount, to: url, shape, .automatic)
-        made[shape] = url
+        logs[shape] = url
         return url
     }
 
-    /// Adds entries behind the log's last checkpoint, and writes none.
+    /// Adds entries after the log's last checkpoint, and writes no checkpoint.
     func extend(_ shape: Shape, byEntries count: Int) async throws {
         try await Self.add(count, to: try await log(of: shape), shape, .manual)
     }
@@ -42,12 +42,12 @@ actor SettledLogs {
             checkpoints: checkpoints)
         try await settle(entryCount, Events.documents(keyCount: shape.keyCount), in: store)
         if checkpoints != .manual { try await store.checkpoint() }
-        // Or the system would write it out under what is timed next.
+        // Otherwise the system writes the data during the next measurement.
         try await store.flush()
         await store.close()
     }
 
-    /// The same entries of counters.
+    /// Writes a log of counters with as many entries, and returns its directory.
     func counters(of shape: Shape) async throws -> URL {
         writeError("  writing \(shape.words), of counters")
         let url = folder.appending(
@@ -64,13 +64,13 @@ actor SettledLogs {
     private static func settle<P: Projection>(
         _ entryCount: Int, _ events: [P.Event], in store: Store<P>
     ) async throws {
-        var left = entryCount / 2
-        while left > 0 {
-            let count = min(left, 512)
+        var remaining = entryCount / 2
+        while remaining > 0 {
+            let count = min(remaining, 512)
             var recordings: [QueuedIntent] = []
             for _ in 0..<count {
-                recordings.append(try await store.enqueue(events[left % events.count]))
-                left -= 1
+                recordings.append(try await store.enqueue(events[remaining % events.count]))
+                remaining -= 1
             }
             var answers: [Acknowledgement<P.Event>] = []
             for recording in recordings {

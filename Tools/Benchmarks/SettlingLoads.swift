@@ -1,7 +1,7 @@
 import Foldback
 
-/// What acknowledging costs beside the disk, where each acknowledgement settles an intent: two tables
-/// change.
+/// Measures acknowledgements, compared with plain LMDB on the same disk. Each acknowledgement
+/// settles an intent, so two tables change.
 struct SettlingLoads: Sendable {
     let bench: Workbench
 
@@ -13,15 +13,15 @@ struct SettlingLoads: Sendable {
         let raw = "durable raw LMDB, 256 acknowledgements a transaction"
         let ours = "durable acknowledge(contentsOf:), 256 at a time"
         let unit = "answers/s"
-        var contest = InterleavedRun()
-        contest.add(
+        var run = InterleavedRun()
+        run.add(
             InterleavedRun.Load(name: raw, call: "transaction", unit: unit) {
                 try await bench.withDirectory(on: .disk) { directory in
                     try await encoded.pace(
                         in: directory, .durable, perTransaction: Self.together, upTo: limit)
                 }
             })
-        contest.add(
+        run.add(
             InterleavedRun.Load(name: ours, unit: unit) {
                 try await bench.withDirectory(on: .disk) { directory in
                     let store = try await Store.open(
@@ -32,11 +32,11 @@ struct SettlingLoads: Sendable {
                     return pace
                 }
             })
-        contest.compareSpeed(of: ours, withRaw: raw)
-        return try await contest.measurements(rounds: bench.isFull ? 15 : 7, bench)
+        run.compareSpeed(of: ours, withRaw: raw)
+        return try await run.measurements(rounds: bench.isFull ? 15 : 7, bench)
     }
 
-    /// Records the intents, which is not timed, and acknowledges them from the oldest on.
+    /// Records the intents, and then times their acknowledgements, the oldest first.
     private func pace(in store: Store<Tally>, upTo limit: Limit) async throws -> Pace {
         let intents = try await store.recordAll((0..<limit.count).map { Events.raw[$0 % 1_024] })
         let clock = ContinuousClock()
@@ -45,9 +45,9 @@ struct SettlingLoads: Sendable {
         var last = start
         var done = 0
         while done < intents.count, last < start + limit.time {
-            let some = intents[done..<min(done + Self.together, intents.count)]
-            try await store.acknowledge(contentsOf: some.map { Acknowledgement($0) })
-            done += some.count
+            let group = intents[done..<min(done + Self.together, intents.count)]
+            try await store.acknowledge(contentsOf: group.map { Acknowledgement($0) })
+            done += group.count
             let now = clock.now
             latencies.append(now - last)
             last = now
@@ -57,7 +57,8 @@ struct SettlingLoads: Sendable {
 }
 
 extension Store {
-    /// Records all of them, as fast as one task can; their numbers, ascending.
+    /// Records all events as fast as one task can, and returns the intents' numbers in ascending
+    /// order.
     func recordAll(_ events: some Sequence<Event>) async throws -> [IntentNumber] {
         var recordings: [QueuedIntent] = []
         for event in events { recordings.append(try await enqueue(event)) }

@@ -1,17 +1,18 @@
 import Foundation
 
-/// Where a run makes its logs, and how long it may take.
+/// The folders of a run's logs, and the run's length.
 struct Workbench: Sendable {
     /// More rounds and a larger log.
     let isFull: Bool
     let settledLogs: SettledLogs
-    let letterLogs: MailboxLogs
-    /// On the disk that is measured.
+    let mailboxLogs: MailboxLogs
+    /// The folder on the measured disk.
     private let disk: URL
-    /// In memory where there is such a file system, for what a flush would hide.
+    /// The folder in memory, if the system has such a file system: for costs that a flush would
+    /// hide.
     private let memory: URL
 
-    /// Takes away what runs have left behind that were ended from outside.
+    /// Also removes the folders of earlier runs that were killed.
     init(_ options: Options) throws {
         isFull = options.isFull
         let memoryFolder = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
@@ -20,7 +21,7 @@ struct Workbench: Sendable {
         disk = try Self.folder(in: diskFolder)
         memory = try Self.folder(in: hasMemory ? memoryFolder : diskFolder)
         settledLogs = SettledLogs(in: disk)
-        letterLogs = MailboxLogs(in: memory)
+        mailboxLogs = MailboxLogs(in: memory)
     }
 
     private static let prefix = "foldback-bench-"
@@ -41,33 +42,34 @@ struct Workbench: Sendable {
         return folder
     }
 
-    /// To be called when nothing in here is open any more.
+    /// Removes the folders. Call it after all logs in them are closed.
     func clear() throws {
         for folder in [disk, memory] where FileManager.default.fileExists(atPath: folder.path) {
             try FileManager.default.removeItem(at: folder)
         }
     }
 
-    /// The logs that are opened and looked back in.
+    /// The logs for measurements of opening and of the past.
     var longHistories: [SettledLogs.Shape] {
         (isFull ? [1_000_000, 10_000_000] : [1_000_000]).map {
             SettledLogs.Shape(entryCount: $0, keyCount: 1_000)
         }
     }
 
-    /// A log of letters with so long a history, on the disk.
-    func letterHistory(entryCount: Int) async throws -> URL {
-        try await letterLogs.history(entryCount: entryCount, in: disk)
+    /// A log of messages with a history of `entryCount` entries, on the disk.
+    func mailboxHistory(entryCount: Int) async throws -> URL {
+        try await mailboxLogs.history(entryCount: entryCount, in: disk)
     }
 
-    /// One whose state, and so its checkpoint, is large.
+    /// A log with a large state, and so with a large checkpoint.
     let manyKeys = SettledLogs.Shape(entryCount: 1_000_000, keyCount: 100_000)
 
     var machine: Machine { Machine(measuring: disk) }
 
     enum Place { case disk, memory }
 
-    /// Runs `body` with the path of a directory that is not there yet, and removes it afterwards.
+    /// Calls `body` with the path of a directory that does not exist yet, and then removes the
+    /// directory.
     func withDirectory<R>(
         on place: Place, _ body: (URL) async throws -> R
     ) async throws -> R {
@@ -81,11 +83,11 @@ struct Workbench: Sendable {
         return try result.get()
     }
 
-    /// Tells whoever waits how far the run is.
+    /// Prints the progress of the run.
     func note(_ text: String) { writeError("  \(text)") }
 }
 
-/// A line on standard error: standard output has the figures and nothing else.
+/// Writes a line to standard error. Standard output has only the figures.
 func writeError(_ line: String) {
     FileHandle.standardError.write(Data("\(line)\n".utf8))
 }

@@ -1,15 +1,15 @@
 import Foldback
 import FoldbackLMDB
 
-/// Holds a store's writer back while answers are queued, so that all of them go into one transaction.
+/// Blocks a store's writer while commands are queued, so that all of them go into one transaction.
 ///
 /// ```
-///  close ─▶ a command that is refused ─▶ the writer asks for the time, and stands still
-///           commands are queued        ─▶ open ─▶ the writer takes them all at once
+///  close ─▶ a command that is refused ─▶ the writer asks for the time and blocks
+///           commands are queued        ─▶ open ─▶ the writer takes all of them at once
 /// ```
 ///
-/// Otherwise the writer would take the first ones as they come, and how often it folds the overlay
-/// again would be a matter of luck.
+/// Without the gate, the writer takes the first commands earlier. Then chance decides how often it
+/// rebases the overlay.
 final class WriterGate: Sendable {
     private struct State {
         var isClosed = false
@@ -18,7 +18,7 @@ final class WriterGate: Sendable {
 
     private let monitor = Monitor(State())
 
-    /// For the store that is to be held back.
+    /// The sources for the blocked store.
     var sources: LogSources {
         LogSources(
             now: {
@@ -49,7 +49,7 @@ final class WriterGate: Sendable {
         monitor.wakeAll()
     }
 
-    /// Blocks until the writer stands still, which takes it microseconds.
+    /// Blocks until the writer blocks, which takes microseconds.
     func waitForWriter() {
         _ = monitor.wait { state -> Void? in state.isHolding ? () : nil }
     }

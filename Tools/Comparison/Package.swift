@@ -1,10 +1,10 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// Warnings are errors here; SwiftPM drops the setting where Foldback is somebody's dependency.
+/// Warnings are errors. SwiftPM ignores the setting in packages that depend on Foldback.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
-// A package of its own: it needs SQLite and GRDB, and nobody else here does.
+// A separate package, because only this tool needs SQLite and GRDB.
 let package = Package(
     name: "Comparison",
     platforms: [.macOS(.v15)],

@@ -42,7 +42,7 @@ extension LogSection {
         guard let acceptance = intent.acceptance else { return }
         let answer = Acknowledged(
             number: recorded.number, position: acceptance.position,
-            replacement: acceptance.replacement, settles: false)
+            replacement: acceptance.replacement, settles: false)  // mutant: checkpoint-replacement
         write(
             .acknowledged(answer), acceptance.sequence, recorded.time, recorded.id.replica)
     }

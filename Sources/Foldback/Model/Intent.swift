@@ -136,13 +136,15 @@ package struct UnsettledIntent: Sendable {
     package var state: IntentState { acceptance == nil ? .pending : .accepted }
 
     /// The payload that the overlay folds: the server's replacement if there is one (F3).
-    package var payload: Payload { acceptance?.replacement ?? recorded.payload }
+    package var payload: Payload {
+        acceptance?.replacement ?? recorded.payload  // mutant: overlay-payload
+    }
 
     /// Whether the view folds the intent before it is confirmed: true unless it is confirm-only
     /// (F13).
     ///
     /// A conflicted intent is optimistic too: the view tries it on every new base (F9).
-    package var isOptimistic: Bool { !recorded.isConfirmOnly }
+    package var isOptimistic: Bool { !recorded.isConfirmOnly }  // mutant: confirm-only
 }
 
 /// The server's acknowledgement of an intent whose effect the downlink has not delivered yet (F3).

@@ -52,7 +52,7 @@ extension LogState {
             return decisionOnIntent(number, settled) {
                 switch $0 {
                 case .pending: .append(.changed(number, .rejected(rejection)))
-                case .accepted, .settled: .ignore($0.state)
+                case .accepted, .settled: .ignore($0.state)  // mutant: late-rejection
                 }
             }
         case .change(let number, let command):
@@ -161,13 +161,13 @@ extension LogState {
         _ replacement: Payload?
     ) -> Decision {
         switch intent {
-        case .accepted: return .ignore(.accepted)
-        case .pending: break
+        case .accepted: return .ignore(.accepted)  // mutant: repeated-acknowledgement
+        case .pending: break  // mutant: answer-order
         case .settled(let settled):
             switch settled.verdict {
             case .confirmed: return .ignore(.confirmed)
             // The server decides, so the late acknowledgement wins (F7).
-            case .rejected, .withdrawn: break
+            case .rejected, .withdrawn: break  // mutant: late-acknowledgement
             }
         }
         let settles =
@@ -189,7 +189,9 @@ extension LogState {
         _ events: [Confirmed], _ named: Position?,
         _ settled: [IntentNumber: SettledIntent]
     ) -> Decision {
-        guard kind == .downlink else { return .refuse(.batchInAcknowledgementLog) }
+        guard kind == .downlink else {  // mutant: batch-source
+            return .refuse(.batchInAcknowledgementLog)
+        }
         guard events.allSatisfy({ $0.position >= 1 }) else { return .refuse(.positionBelowOne) }
         let highest = events.map(\.position).max() ?? 0
         let through = named ?? highest
@@ -214,7 +216,9 @@ extension LogState {
         _ event: Confirmed, _ settled: [IntentNumber: SettledIntent]
     ) -> Bool {
         guard let origin = event.origin, wasRecorded(origin.number) else { return false }
-        if let intent = overlay[origin.number] { return intent.recorded.id == origin }
+        if let intent = overlay[origin.number] {  // mutant: skipped-event
+            return intent.recorded.id == origin
+        }
         // An intent of another replica is not looked up, even if this log has its number too.
         guard let intent = settled[origin.number], intent.recorded.id == origin else {
             return false

@@ -95,7 +95,7 @@ package struct LogState: Sendable {
     ) {
         self.init(kind: kind, replica: replica)
         self.sequence = sequence
-        self.nextNumber = nextNumber
+        self.nextNumber = nextNumber  // mutant: checkpoint-number
         self.through = through
         self.rejections = rejections
         for intent in overlay { setInOverlay(intent) }
@@ -111,14 +111,14 @@ package struct LogState: Sendable {
 
     /// Returns the first intent in the overlay with this once key (F14).
     package func joined(by once: ExactString?) -> IntentNumber? {
-        once.flatMap { onceKeys[$0]?.first }
+        once.flatMap { onceKeys[$0]?.first }  // mutant: once-key
     }
 
     /// Returns the accepted intents that a batch up to `through` confirms by their position (F3).
     package func accepted(upTo through: Position) -> [IntentNumber] {
         var numbers: [IntentNumber] = []
         for (position, waiting) in awaited {
-            guard position <= through else { break }
+            guard position <= through else { break }  // mutant: accepted-through
             numbers.append(contentsOf: waiting)
         }
         return numbers
@@ -174,7 +174,7 @@ package struct LogState: Sendable {
         precondition(
             recorded.number >= nextNumber, "intent \(recorded.number) is below \(nextNumber)")
         nextNumber = recorded.number.next
-        if let old = recorded.retries { dismiss(old, &effects) }
+        if let old = recorded.retries { dismiss(old, &effects) }  // mutant: retry-dismisses
         let intent = UnsettledIntent(recorded)
         setInOverlay(intent)
         if intent.isOptimistic { effects.fold.view = .apply(intent) }
@@ -237,7 +237,7 @@ package struct LogState: Sendable {
         let recorded = required(intent?.recorded ?? settledIntent, number)
         effects.fold.confirm = [
             Folded(
-                payload: answer.replacement ?? recorded.payload,
+                payload: answer.replacement ?? recorded.payload,  // mutant: confirmed-payload
                 context: EventContext(.intent(recorded.id)))
         ]
         effects.fold.view = isHead && answer.replacement == nil ? .unchanged : .rebase
@@ -252,7 +252,9 @@ package struct LogState: Sendable {
         let isFastForward = isFastForward(newEvents, settling: batch.settled)
         through = max(through, batch.through)
         for number in batch.settled { _ = settle(number, .confirmed, &effects) }
-        effects.fold.confirm = newEvents.map { Folded(payload: $0.payload, context: $0.context) }
+        effects.fold.confirm = newEvents.map {  // mutant: batch-effects
+            Folded(payload: $0.payload, context: $0.context)
+        }
         effects.fold.view = isFastForward ? .unchanged : .rebase
     }
 
@@ -261,11 +263,11 @@ package struct LogState: Sendable {
     package static func newEvents(
         in events: [Confirmed], after through: Position
     ) -> [Confirmed] {
-        let newEvents = events.filter { $0.position > through }
+        let newEvents = events.filter { $0.position > through }  // mutant: applied-once
         let isSorted = zip(newEvents, newEvents.dropFirst()).allSatisfy {
             $0.position <= $1.position
         }
-        if isSorted { return newEvents }
+        if isSorted { return newEvents }  // mutant: batch-order
         return newEvents.enumerated()
             .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
             .map(\.element)

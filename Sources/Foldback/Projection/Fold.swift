@@ -86,8 +86,9 @@ package struct Fold<P: Projection>: Sendable {
             guard !plan.confirm.isEmpty, let border = plan.removed.last else { break }
             savepoints.remove(before: border)
         case .apply(let intent): _ = applyNewest(intent)
-        case .rollBack(let number): rebaseFrom = min(number, rebaseFrom ?? number)
-        case .rebase: rebaseFrom = 0
+        case .rollBack(let number):
+            rebaseFrom = min(number, rebaseFrom ?? number)  // mutant: roll-back
+        case .rebase: rebaseFrom = 0  // mutant: rebase
         }
     }
 
@@ -123,7 +124,7 @@ package struct Fold<P: Projection>: Sendable {
         let savepoint = savepoints.last
         viewState = GuardedState(savepoint?.view ?? confirmed)
         let next = savepoint?.number.next ?? 0
-        conflicted.removeAll(from: next)
+        conflicted.removeAll(from: next)  // mutant: conflicts-cleared
         return next
     }
 

@@ -44,7 +44,7 @@ package struct GuardedState<P: Projection>: Sendable {
             since.append(folded)
             return nil
         } catch {
-            foldAgain()
+            foldAgain()  // mutant: guarded-throw
             reach = 1
             return error
         }

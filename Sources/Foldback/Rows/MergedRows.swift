@@ -25,7 +25,7 @@ final class MergedRows {
     /// Returns the row's bytes; nil if the row does not exist.
     func value(at key: KeyBytes) throws -> FoundValue? {
         if !isConfirmedOnly, !folded.chains.isEmpty, let row = folded.chains[key]?.visible {
-            return row.bytes.map { .memory($0) }
+            return row.bytes.map { .memory($0) }  // mutant: row-by-key
         }
         if let own = folded.own { return own[key].map { .memory($0) } }
         return try stored.value(at: key)
@@ -49,7 +49,7 @@ final class MergedRows {
                     isOver = true
                     return false
                 }
-                if place == key { return true }
+                if place == key { return true }  // mutant: overlay-removal
             }
             isOver = try !body(key, bytes)
             return !isOver
@@ -90,7 +90,7 @@ private struct OverlayRows {
 
     /// Returns whether `place` comes after `key` in this direction.
     func isBehind(_ place: KeyBytes, _ key: KeyBytes) -> Bool {
-        backwards ? place < key : key < place
+        backwards ? place < key : key < place  // mutant: backward-order
     }
 
     mutating func advance() {

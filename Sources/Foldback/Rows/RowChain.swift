@@ -114,7 +114,8 @@ package struct RowChain: Sendable {
     /// Returns the readers that see the row's value after `number`: up to and including the next
     /// writer.
     func readers(behind number: IntentNumber) -> [IntentNumber] {
-        readers.numbers(behind: number, through: writers.first(behind: number)?.key)
+        readers.numbers(  // mutant: row-readers
+            behind: number, through: writers.first(behind: number)?.key)
     }
 
     /// The intents that read or write the row, ascending.

@@ -88,7 +88,7 @@ package struct RowFold: Sendable {
         self.format = format
         schema = StoredSchema(schema.schema, number: number)
         confirmed = ConfirmedRows(of: storage)
-        self.sequence = sequence
+        self.sequence = sequence  // mutant: rows-opened
         writtenSequence = sequence
         self.faults = faults
     }
@@ -261,7 +261,7 @@ package struct RowFold: Sendable {
     /// Returns the rows, faults and header that the transaction being prepared writes.
     package func batch() -> RowBatch {
         RowBatch(
-            rows: confirmed.changed.map { ($0.key, $0.value) },
+            rows: confirmed.changed.map { ($0.key, $0.value) },  // mutant: row-batch
             faults: newFaults, firstFault: faults.count - newFaults.count,
             header: StoredRowsHeader(
                 number: schema.number, identity: identity, schema: schema.schema.summary,

@@ -84,7 +84,9 @@ package struct RowOverlay: Sendable {
     /// row.
     private mutating func markReadersDirty(_ key: KeyBytes, behind number: IntentNumber) {
         for (reader, spans) in ranges.from(number.next)
-        where spans.contains(where: { $0.contains(key) }) { dirty[reader] = true }
+        where spans.contains(where: { $0.contains(key) }) {  // mutant: range-readers
+            dirty[reader] = true
+        }
         guard let chain = chains[key] else { return }
         for reader in chain.readers(behind: number) where dirty[reader] == nil {
             dirty[reader] = false
@@ -102,7 +104,7 @@ package struct RowOverlay: Sendable {
         guard let evaluation = evaluations[number] else { return false }
         let below = RowsBelowIntent(number: number, chains: chains, confirmed: confirmed)
         for (key, value) in evaluation.reads where try below.value(at: key) != value {
-            return false
+            return false  // mutant: reads-compared
         }
         return true
     }
@@ -167,8 +169,8 @@ package struct RowOverlay: Sendable {
         }
         // The intent no longer writes the rows that are left.
         for key in before.keys {
-            note(key, self)
-            change(key) { $0.writers[number] = nil }
+            note(key, self)  // mutant: row-change-noted
+            change(key) { $0.writers[number] = nil }  // mutant: row-unwritten
             markReadersDirty(key, behind: number)
         }
     }
@@ -242,7 +244,7 @@ package struct ConfirmedRows: RowsBelow, Sendable {
     }
 
     package func value(at key: KeyBytes) throws(FoldbackError) -> RowValue {
-        if let value = changed[key] { return value }
+        if let value = changed[key] { return value }  // mutant: own-rows
         switch home {
         case .memory(let rows): return RowValue(rows[key])
         case .log(let storage): return RowValue(try storage.rowForWriting(at: key))

@@ -199,7 +199,7 @@ public struct TouchedRows {
         guard before != after else { return [] }
         let prefix = schema.prefix(ofPlace: place)
         var entries: [(key: KeyBytes, value: RowValue)] = []
-        for index in before where !after.contains(index) {
+        for index in before where !after.contains(index) {  // mutant: index-removal
             entries.append((KeyBytes(prefix + (isUnique ? index : index + primary)), .absent))
         }
         for index in after where !before.contains(index) {
@@ -213,7 +213,7 @@ public struct TouchedRows {
             let there = try value(at: entry)
             // The row's own entry is fine. It is there if the codec lost the value that the index
             // key came from.
-            guard there == .absent || there == .row(primary) else {
+            guard there == .absent || there == .row(primary) else {  // mutant: unique-index
                 throw RowError.notUnique(index: name)
             }
             entries.append((entry, .row(primary)))
@@ -252,7 +252,7 @@ public struct TouchedRows {
         if let known = touches[index].written ?? touches[index].read { return known }
         do throws(FoldbackError) {
             let found = try below.value(at: key)
-            touches[index].read = found
+            touches[index].read = found  // mutant: read-noted
             return found
         } catch {
             failure = failure ?? error

@@ -99,7 +99,7 @@ private struct MemoryTables: StorageSnapshot, Sendable {
                 "L1: the sequence counter is broken: \(write.key) comes after the last")
             recordBytes += write.value?.count ?? 0
         }
-        tables[write.table.rawValue].values[write.key] = write.value
+        tables[write.table.rawValue].values[write.key] = write.value  // mutant: record-write
     }
 }
 

@@ -57,7 +57,8 @@ extension StoreCore {
         let last = writer.publishedState.sequence
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
         var (fold, _) = try LogFold.folded(
-            storage, folds: [Fold<P>()], codec: codec, upTo: sequence)
+            storage, folds: [Fold<P>()], codec: codec,
+            upTo: sequence)  // mutant: past-view
         return Snapshot(fold.makePublishedState(), 0)
     }
 }
@@ -109,7 +110,9 @@ public struct Snapshot<P: Projection>: Sendable {
     /// the reason.
     public var rejections: [IntentNumber] { published.rejections.keys }
     /// The numbers of the pending intents, ascending. O(n) in the overlay.
-    public var pending: [IntentNumber] { published.numbers(in: .pending) }
+    public var pending: [IntentNumber] {
+        published.numbers(in: .pending)  // mutant: pending-numbers
+    }
     /// The numbers of the accepted intents, ascending. O(n) in the overlay.
     public var accepted: [IntentNumber] { published.numbers(in: .accepted) }
     /// The intents of the overlay that do not apply to their current base, ascending. They are left

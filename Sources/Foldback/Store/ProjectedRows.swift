@@ -59,7 +59,8 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
         let last = core.writer.publishedState.sequence
         guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
         var (fold, _) = try LogFold.folded(
-            core.storage, folds: [], rows: [RowFold(P.self)], codec: core.codec, upTo: sequence)
+            core.storage, folds: [], rows: [RowFold(P.self)], codec: core.codec,
+            upTo: sequence)  // mutant: past-rows
         let published = fold.makePublishedState()
         return try body(RowReader(published, published.rows[0], StoredRows(emptyAt: sequence)))
     }

@@ -104,7 +104,7 @@ public final class InProcessAuthority<P: Projection>: Authority {
     private func verdict(
         on intent: Submission<P.Event>, _ bytes: [UInt8], _ books: inout Books
     ) -> Verdict<P.Event> {
-        if let decided = books.decided[intent.id] {
+        if let decided = books.decided[intent.id] {  // mutant: authority-repeats
             guard decided.bytes == bytes else {
                 return .rejected(
                     Rejection(
@@ -114,7 +114,7 @@ public final class InProcessAuthority<P: Projection>: Authority {
             return decided.verdict
         }
         let verdict = decide(intent, &books)
-        books.decided[intent.id] = Decided(bytes: bytes, verdict: verdict)
+        books.decided[intent.id] = Decided(bytes: bytes, verdict: verdict)  // mutant: verdict-kept
         return verdict
     }
 

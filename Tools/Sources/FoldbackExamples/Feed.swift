@@ -1,31 +1,32 @@
 import Foldback
 
-/// What somebody did in the feed.
+/// An action of one user of the feed.
 package struct FeedEvent: Codable, Hashable, Sendable {
-    /// The user's name; somebody may have two devices. That it is the one who is signed in would be
-    /// for the authority to check, and everybody is honest here.
+    /// The user's name; a user may have several devices. A real authority would check that this
+    /// user is signed in.
     package let by: String
-    package let did: Deed
+    package let did: FeedAction
 
-    package init(by: String, did: Deed) {
+    package init(by: String, did: FeedAction) {
         self.by = by
         self.did = did
     }
 }
 
-package enum Deed: Codable, Hashable, Sendable {
+/// The things that a user can do in the feed.
+package enum FeedAction: Codable, Hashable, Sendable {
     case posted(String)
     case deleted(post: String)
     case restored(post: String)
     case liked(post: String)
     case commented(post: String, text: String)
-    /// Paid for being shown to more people. How many is for the authority to say; until then nil.
+    /// Paid so that more people see the post. The authority decides how many; nil until then.
     case boosted(post: String, reach: Int?)
     case followed(String)
     case blocked(String)
     case unblocked(String)
 
-    /// What is nobody's business but the user's: the authority tells nobody else.
+    /// Whether the authority keeps the action from other users.
     package var isPrivate: Bool {
         switch self {
         case .blocked, .unblocked: true
@@ -34,21 +35,23 @@ package enum Deed: Codable, Hashable, Sendable {
     }
 }
 
-/// Posts with their likes and comments, and who follows whom.
+/// Posts with their likes and comments, and the followers of each user.
 ///
-/// The device and the authority fold the same function. They come to different verdicts where the
-/// authority knows more: who has blocked whom.
+/// The device and the authority use the same projection. They differ when the authority knows more:
+/// it sees all blocked users, and a device sees only the users that its own user blocked.
 package struct Feed: Projection, Codable, Hashable {
     package var posts: [String: Post] = [:]
-    /// By the name of the one who is followed.
+    /// The followers by the name of the followed user.
     package var followers: [String: Set<String>] = [:]
-    /// By the name of the one who blocked them; on a device, those whom its user blocked.
+    /// The blocked users by the name of the user who blocked them.
     private var blocked: [String: Set<String>] = [:]
 
     package init() {}
 
-    /// The post or the person that an event is about; for a comment both, because who is blocked has a say
-    /// in it. What an event makes has an id that is known before anybody has confirmed it (F12).
+    /// The post or the user that an event is about.
+    ///
+    /// A comment touches both, because blocked users cannot comment. A new post has its id before
+    /// the event is confirmed (F12).
     package static func keys(touchedBy event: FeedEvent, _ context: EventContext) -> [String] {
         switch event.did {
         case .posted: [context.id()]
@@ -71,7 +74,7 @@ package struct Feed: Projection, Codable, Hashable {
             }
         case .boosted(let id, let reach):
             guard let reach else {
-                throw FeedError(code: .unknown, description: "nobody knows how far \(id) will go")
+                throw FeedError(code: .unknown, description: "the reach of \(id) is not known yet")
             }
             try change(id) { $0.reach += reach }
         case .followed(let name): followers[name, default: []].insert(event.by)
@@ -102,13 +105,14 @@ package struct Feed: Projection, Codable, Hashable {
     }
 }
 
+/// A post with its likes and comments.
 package struct Post: Codable, Hashable, Sendable {
     package let by: String
     package let text: String
-    /// The names of those who like it.
+    /// The names of the users who like it.
     package var likes: Set<String> = []
     package var comments: [Comment] = []
-    /// How many people it was shown to for money.
+    /// How many people saw it because its author paid.
     package var reach = 0
     package var isDeleted = false
 
@@ -125,6 +129,7 @@ package struct Post: Codable, Hashable, Sendable {
     }
 }
 
+/// A comment on a post.
 package struct Comment: Codable, Hashable, Sendable {
     package let id: String
     package let by: String
@@ -137,7 +142,7 @@ package struct Comment: Codable, Hashable, Sendable {
     }
 }
 
-/// Why an event does not apply to a feed: a code for programs, a description for people.
+/// The reason why an event does not apply to a feed: a code for programs, a description for people.
 package struct FeedError: Error, CustomStringConvertible {
     package enum Code: String { case missing, deleted, blocked, unknown }
 

@@ -1,6 +1,6 @@
 import Foldback
 
-/// ``Counters`` as rows.
+/// ``Counters`` as a stored projection.
 package struct StoredCounters: StoredProjection {
     package static let counts = RowTable("counts", key: String.self, row: Int.self)
     package static let byCount = counts.index("by count") { _, count in count }

@@ -1,9 +1,9 @@
 import Foldback
 
-/// One keystroke, or a few at once: patches applied one after the other.
+/// One keystroke or several: patches that are applied one after the other.
 package struct Edit: Sendable, Equatable {
     package struct Patch: Sendable, Equatable {
-        /// In Unicode code points from the start of the text.
+        /// The number of Unicode code points before the patch.
         package let position: Int
         package let deletedCount: Int
         package let inserted: String
@@ -20,10 +20,10 @@ package struct Edit: Sendable, Equatable {
     package init(patches: [Patch]) { self.patches = patches }
 }
 
-/// A text being typed: the projection of the demo.
+/// A text that a user types: the projection of the demo's session.
 ///
-/// Code points in pieces of at most 1,024, so that a published view shares all pieces but those that
-/// changed since.
+/// The text consists of pieces of at most 1,024 code points. So a published view shares with the
+/// next view all pieces that did not change.
 package struct Text: Projection {
     private static let pieceCountMax = 1_024
 
@@ -55,7 +55,7 @@ package struct Text: Projection {
         for patch in edit.patches { replace(patch) }
     }
 
-    /// Before anything is changed, for an edit is applied as a whole or not at all.
+    /// Throws before the first change, because an edit is applied as a whole or not at all (F9).
     private func check(_ edit: Edit) throws {
         var length = count
         for patch in edit.patches {
@@ -68,12 +68,12 @@ package struct Text: Projection {
 
     private mutating func replace(_ patch: Edit.Patch) {
         var (index, offset) = place(of: patch.position)
-        var left = patch.deletedCount
-        while left > 0 {
-            let here = min(left, pieces[index].count - offset)
-            pieces[index].removeSubrange(offset..<offset + here)
-            left -= here
-            guard pieces[index].isEmpty || left > 0 else { break }
+        var remaining = patch.deletedCount
+        while remaining > 0 {
+            let count = min(remaining, pieces[index].count - offset)
+            pieces[index].removeSubrange(offset..<offset + count)
+            remaining -= count
+            guard pieces[index].isEmpty || remaining > 0 else { break }
             if pieces[index].isEmpty { pieces.remove(at: index) } else { index += 1 }
             offset = 0
         }
@@ -88,7 +88,8 @@ package struct Text: Projection {
         if pieces[index].count > Self.pieceCountMax { split(index) }
     }
 
-    /// The piece with that position; the end of a piece rather than the start of the next.
+    /// The piece with the position, and the offset in it. A position after the last code point is
+    /// the end of the last piece.
     private func place(of position: Int) -> (index: Int, offset: Int) {
         var offset = position
         for index in pieces.indices {
@@ -108,15 +109,16 @@ package struct Text: Projection {
     }
 }
 
+/// A patch is outside of the text.
 package struct OutOfText: Error, CustomStringConvertible {
     package let patch: Edit.Patch
     package let length: Int
     package var description: String {
-        "\(patch.position) + \(patch.deletedCount) is beyond the text's \(length) code points"
+        "\(patch.position) + \(patch.deletedCount) is after the end of the text, which has \(length) code points"
     }
 }
 
-/// `[[position, deleted, "inserted"], …]`, as traces have it.
+/// Edits as `[[position, deleted, "inserted"], …]`, the format of editing traces.
 package struct EditCodec: EventCodec {
     package let format = EventFormat(codec: 128, version: 1)
 
@@ -140,7 +142,7 @@ extension Edit {
 
     package init(json: JSON) throws {
         guard let elements = json.arrayValue else {
-            throw EditError(description: "patches are an array")
+            throw EditError(description: "the patches are not an array, but \(json)")
         }
         patches = try elements.map { element in
             guard let fields = element.arrayValue, fields.count == 3,
@@ -149,14 +151,14 @@ extension Edit {
                 let inserted = fields[2].stringValue
             else {
                 throw EditError(
-                    description: "a patch is [position, deleted, \"inserted\"], not \(element)")
+                    description: "a patch is not [position, deleted, \"inserted\"], but \(element)")
             }
             return Patch(position: position, deletedCount: deleted, inserted: inserted)
         }
     }
 }
 
-/// The text in checkpoints: its UTF-8.
+/// The text in checkpoints, as UTF-8.
 package struct TextCodec: StateCodec {
     package func encode(_ state: Text) throws -> [UInt8] { Array(state.string.utf8) }
 
@@ -165,7 +167,7 @@ package struct TextCodec: StateCodec {
     }
 }
 
-/// JSON that is no edit.
+/// JSON that is not an edit.
 package struct EditError: Error, CustomStringConvertible {
     package let description: String
 }

@@ -4,7 +4,7 @@ import Foundation
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "foldback-demo", abstract: "Shows Foldback at work on real input.",
+        commandName: "foldback-demo", abstract: "Runs Foldback on real input.",
         subcommands: [Session.self, Story.self, Record.self])
 }
 
@@ -30,12 +30,12 @@ struct Main {
     }
 }
 
-/// What the demo shows is otherwise than it says.
+/// The demo found a difference from the result that it announces.
 struct DemoFailure: Error, CustomStringConvertible {
     let description: String
 }
 
-/// The path of a log to be made: its directory is there, a log of an earlier run is gone.
+/// Returns the path for a new log: creates its directory, and removes the log of an earlier run.
 func freshLog(_ name: String, in directory: String) throws -> URL {
     let folder = URL(filePath: directory, directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

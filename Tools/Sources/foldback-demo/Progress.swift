@@ -1,15 +1,18 @@
 import Foundation
 
-/// How far a recording process has come, as it tells its parent on standard output: a line of numbers,
-/// of which the last one counts, also after a SIGKILL.
+/// The progress of a recording process.
+///
+/// The process reports it to its parent on standard output, as lines of numbers. The last whole
+/// line counts, also after a SIGKILL.
 struct Progress {
     private(set) var recorded: Int
     private(set) var nanoseconds: UInt64 = 0
     private(set) var latencies = Histogram()
-    /// The most memory that the process has had resident.
+    /// The process's highest resident memory so far.
     private(set) var peakMemoryBytes = 0
     private let start: ContinuousClock.Instant?
-    /// A hundredth of the session: a short one is over before a clock would say so.
+    /// The number of intents between two reports: a hundredth of the session. Reports by time would
+    /// come too late in a short session.
     private let step: Int
     private var dueAt = 0
 
@@ -33,7 +36,7 @@ struct Progress {
         try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
     }
 
-    /// Reads a line back; nil where it was cut off.
+    /// Reads a report; nil if the line is incomplete.
     init?(line: Substring) {
         let fields = line.split(separator: " ")
         guard fields.count == 4, let recorded = Int(fields[0]), let elapsed = UInt64(fields[1]),
@@ -49,8 +52,10 @@ struct Progress {
 }
 
 extension Progress {
-    /// Of this process. On Linux from /proc: what getrusage(2) says there counts the parent's memory at
-    /// the time of the fork as well.
+    /// The peak memory of this process in bytes.
+    ///
+    /// On Linux it comes from /proc, because getrusage(2) there also counts the parent's memory at
+    /// the fork.
     private static func peakMemory() -> Int {
         #if os(Linux)
             let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
@@ -64,7 +69,7 @@ extension Progress {
     }
 }
 
-/// Latencies in steps of 5 percent.
+/// Latencies in buckets, each 5 percent wide.
 struct Histogram {
     private static let step = 1.05
     private var counts: [Int: Int] = [:]
@@ -77,13 +82,13 @@ struct Histogram {
 
     mutating func add(_ other: Histogram) { counts.merge(other.counts, uniquingKeysWith: +) }
 
-    /// The latency that this share of all did not exceed; nil with none.
+    /// The latency that `percentile` percent of all latencies do not exceed; nil if there are none.
     func microseconds(percentile: Double) -> Double? {
         let total = counts.values.reduce(0, +)
-        var left = Int((Double(total) * percentile / 100).rounded(.up))
+        var remaining = Int((Double(total) * percentile / 100).rounded(.up))
         for (bucket, count) in counts.sorted(by: { $0.key < $1.key }) {
-            left -= count
-            if left <= 0 { return pow(Self.step, Double(bucket) + 0.5) }
+            remaining -= count
+            if remaining <= 0 { return pow(Self.step, Double(bucket) + 0.5) }
         }
         return nil
     }

@@ -3,18 +3,19 @@ import Foldback
 import FoldbackExamples
 import Foundation
 
-/// The recording process: the one that is killed. It types the rest of the session into the log while
-/// an authority acknowledges what has arrived.
+/// The recording process, which the demo kills.
+///
+/// It types the rest of the session into the log while an authority acknowledges the intents.
 struct Record: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Records the rest of a session; started by the demo.", shouldDisplay: false)
 
-    /// Intents between being queued and being durable.
+    /// The most intents that are queued and not yet durable.
     static let inFlightMax = 512
 
     @Argument var log: String
-    @Argument(help: "The session's edits, one a line.") var edits: String
-    @Option(help: "Stop typing here and wait to be killed.") var holdAt: Int?
+    @Argument(help: "The file of the session's edits, one on each line.") var edits: String
+    @Option(help: "Stops typing at this intent and waits for a signal.") var holdAt: Int?
 
     func run() async throws {
         let edits = try Data(contentsOf: URL(filePath: self.edits)).split(separator: 0x0A)
@@ -26,7 +27,7 @@ struct Record: AsyncParsableCommand {
     }
 }
 
-/// Types, waits for each keystroke to be durable, and acknowledges, all at once.
+/// Types keystrokes, waits until they are durable, and acknowledges them, all at the same time.
 private struct Recorder {
     let store: Store<Text>
     let holdAt: Int?
@@ -38,7 +39,7 @@ private struct Recorder {
     }
 
     func run(_ edits: [Data]) async throws {
-        // What the log holds already; the number of the next intent says where to go on.
+        // The log already holds the intents before the next number.
         let done = Int(store.status.nextIntent.value) - 1
         let unanswered = store.overlay.map(\.number)
         let (typed, keystrokes) = AsyncStream.makeStream(of: [Keystroke].self)
@@ -58,14 +59,15 @@ private struct Recorder {
         }
     }
 
-    /// Queues the keystrokes in order, at most so many ahead of the disk.
+    /// Queues the keystrokes in order, at most ``Record/inFlightMax`` ahead of the disk.
     private func type(
         _ edits: ArraySlice<Data>, _ keystrokes: AsyncStream<[Keystroke]>.Continuation
     ) async throws {
         var inFlight: [QueuedIntent] = []
         inFlight.reserveCapacity(Record.inFlightMax)
         var oldest = 0
-        // Handed on a few at a time: a stream costs more than what goes through it.
+        // Keystrokes go through the stream in groups, because one element costs more than a
+        // keystroke.
         var typed: [Keystroke] = []
         for (index, line) in zip(edits.indices, edits) {
             if index == holdAt || typed.count == 32 {
@@ -88,16 +90,16 @@ private struct Recorder {
         keystrokes.yield(typed)
     }
 
-    /// Notes how long each keystroke took to be durable, and hands it to the authority.
+    /// Measures how long each keystroke takes until it is durable, and passes it to the authority.
     private func measure(
         _ keystrokes: AsyncStream<[Keystroke]>,
         _ authority: AsyncStream<[IntentNumber]>.Continuation, done: Int, total: Int
     ) async throws {
         var progress = Progress(recorded: done, total: total, start: clock.now)
         progress.report(at: clock.now)
-        for await some in keystrokes {
+        for await group in keystrokes {
             var durable: [IntentNumber] = []
-            for keystroke in some {
+            for keystroke in group {
                 durable.append(try await keystroke.recording.receipt().number)
                 let now = clock.now
                 progress.note(now - keystroke.queuedAt)
@@ -108,7 +110,7 @@ private struct Recorder {
         progress.report(at: clock.now)
     }
 
-    /// Answers in batches of whatever has arrived, while typing goes on.
+    /// Acknowledges the durable intents in batches while typing continues.
     private func acknowledge(_ arrived: AsyncStream<[IntentNumber]>) async throws {
         var batch: [Acknowledgement<Edit>] = []
         for await numbers in arrived {

@@ -1,14 +1,16 @@
 import Foundation
 
-/// Starts recording processes one after the other until all is recorded, and kills some.
+/// Starts recording processes one after the other until the session is recorded, and kills some of
+/// them.
 enum RecordingProcess {
-    /// - Parameter killsAt: how many intents are durable when a process is sent SIGKILL.
+    /// - Parameter killsAt: The numbers of durable intents at which a process gets a SIGKILL.
     static func runAll(log: URL, edits: URL, total: Int, killsAt: [Int]) throws -> Tally {
         var tally = Tally()
         var kills = killsAt[...]
         var bar = ProgressBar(total: total)
         while true {
-            // A short session would be over before the signal: typing waits for it a little further on.
+            // A short session could end before the signal. So typing stops a little later and waits
+            // for it.
             let options = kills.first.map { ["--hold-at", "\($0 + total / 20)"] } ?? []
             let (last, wasKilled) = try run(
                 ["record", log.path, edits.path] + options, killAt: kills.first, &bar)
@@ -22,7 +24,7 @@ enum RecordingProcess {
         bar.finish()
         guard tally.kills == killsAt.count else {
             throw DemoFailure(
-                description: "FAILED: the recording process could not be killed in time")
+                description: "FAILED: a recording process ended before it was killed")
         }
         return tally
     }
@@ -54,13 +56,16 @@ enum RecordingProcess {
         }
         process.waitUntilExit()
         guard wasKilled || process.terminationStatus == 0 else {
-            throw DemoFailure(description: "FAILED: the recording process ended by itself")
+            throw DemoFailure(
+                description:
+                    "FAILED: the recording process ended with exit code \(process.terminationStatus)"
+            )
         }
         return (last, wasKilled && process.terminationReason == .uncaughtSignal)
     }
 }
 
-/// A bar on a terminal; a line for each tenth elsewhere.
+/// A progress bar on a terminal, or a line for each tenth if the output is not a terminal.
 struct ProgressBar {
     private let total: Int
     private let isTerminal = isatty(1) == 1
@@ -84,16 +89,17 @@ struct ProgressBar {
     func note(_ text: String) { write(isTerminal ? "\r\u{1B}[K\(text)\n" : "\(text)\n") }
 
     func finish() { if isTerminal { write("\n") } }
-
 }
 
-/// Prints at once: `print` keeps lines back where output is no terminal, behind what is written past it. Where nobody
-/// can be shown anything, what is shown is still checked.
+/// Prints at once and ignores errors.
+///
+/// `print` would buffer lines if the output is not a terminal, and other writes would come before
+/// them. If the output is closed, the demo continues, because its checks still count.
 func write(_ text: String) {
     try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
 }
 
-/// What the demo measured.
+/// The measurements of the demo.
 struct Tally {
     var kills = 0
     var reopen = Duration.zero
@@ -137,6 +143,7 @@ struct Tally {
             write(name.padding(toLength: 36, withPad: " ", startingAt: 0) + value + "\n")
         }
         write(
-            "\n(up to \(Record.inFlightMax) intents in flight; latency from queueing to durable)\n")
+            "\n(up to \(Record.inFlightMax) intents in flight; latency from queueing until durable)\n"
+        )
     }
 }

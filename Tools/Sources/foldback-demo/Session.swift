@@ -4,21 +4,21 @@ import FoldbackExamples
 import FoldbackHistory
 import Foundation
 
-/// The demo's main job: a real editing session, recorded by a process that is killed twice.
+/// The demo's first part: a process records a real editing session and is killed twice.
 struct Session: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Records an editing session durably, killing the recording process on the way.",
+        abstract: "Records an editing session, and kills the recording process twice.",
         discussion: """
-            Every transaction of the session is one intent. At the end the view and confirmed state \
-            must equal the session's own last text, or the demo fails.
+            Each transaction of the session is one intent. At the end, the view and confirmed state \
+            must equal the session's last text. If they do not, the exit code is 1.
 
             Example: Tools/demo session.json.gz
             """)
 
-    @Option(help: "Where the log is made; it stays there.")
+    @Option(help: "The directory for the log, which stays there.")
     var directory: String
 
-    @Option(help: "A text to type where no session is named.")
+    @Option(help: "A text file to type if no session is given.")
     var text: String?
 
     @Argument(
@@ -32,7 +32,7 @@ struct Session: AsyncParsableCommand {
         let edits = log.deletingLastPathComponent().appending(path: "session.edits")
         try Data(intents.map { $0.json.encoded + [0x0A] }.joined()).write(to: edits)
 
-        write("\(trace.name): \(intents.count) intents, each durable before its answer counts\n")
+        write("\(trace.name): \(intents.count) intents, each durable before it is acknowledged\n")
         var tally = try RecordingProcess.runAll(
             log: log, edits: edits, total: intents.count,
             killsAt: [intents.count / 3, intents.count * 2 / 3])
@@ -42,7 +42,7 @@ struct Session: AsyncParsableCommand {
             """
 
             The log stays at \(log.path)
-            What is in it: swift run --package-path Tools foldback tail \(log.path)
+            To see its entries: swift run --package-path Tools foldback tail \(log.path)
 
             """)
     }
@@ -50,17 +50,19 @@ struct Session: AsyncParsableCommand {
     private func trace() throws -> Trace {
         if let file {
             guard FileManager.default.isReadableFile(atPath: file) else {
-                throw TraceError("there is no readable file \(file); name a session to record")
+                throw TraceError("\(file) is missing or not readable; give the file of a session")
             }
             return try Trace(file: URL(filePath: file))
         }
-        guard let text else { throw ValidationError("name a session, or a text with --text") }
+        guard let text else {
+            throw ValidationError("give the file of a session, or a text file with --text")
+        }
         let url = URL(filePath: text)
         let name = "typing \(url.lastPathComponent)"
         return Trace(typing: try String(contentsOf: url, encoding: .utf8), name: name)
     }
 
-    /// Opens the log as an app would after a restart, and compares.
+    /// Opens the log as an app does after a restart, and compares the texts.
     private func check(_ log: URL, _ trace: Trace, _ tally: inout Tally) async throws {
         let clock = ContinuousClock()
         let start = clock.now
@@ -76,19 +78,21 @@ struct Session: AsyncParsableCommand {
             store.confirmed.string.isExactly(trace.end)
                 ? nil : "confirmed state is not the session's last text",
             status.nextIntent.value == UInt64(trace.intents.count) + 1
-                ? nil : "\(status.nextIntent.value - 1) intents are in the log",
-            status.pendingCount == 0 ? nil : "\(status.pendingCount) intents are unanswered",
+                ? nil
+                : "the log has \(status.nextIntent.value - 1) intents, not \(trace.intents.count)",
+            status.pendingCount == 0 ? nil : "\(status.pendingCount) intents are pending",
         ].compactMap(\.self)
         await store.close()
         guard failures.isEmpty else {
             throw DemoFailure(description: "FAILED: " + failures.joined(separator: "; "))
         }
-        write("view and confirmed text equal the session's last text, code point by code point\n\n")
+        write(
+            "view and confirmed state equal the session's last text, code point by code point\n\n")
     }
 }
 
 extension String {
-    /// Swift's `==` takes composed and decomposed letters for equal; here they are not.
+    /// Compares code points. `==` also treats composed and decomposed letters as equal.
     fileprivate func isExactly(_ other: String) -> Bool {
         unicodeScalars.elementsEqual(other.unicodeScalars)
     }

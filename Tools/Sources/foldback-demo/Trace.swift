@@ -2,7 +2,7 @@ import Foldback
 import FoldbackExamples
 import Foundation
 
-/// An editing session: what was there, every transaction, and what came out.
+/// An editing session: its first text, each transaction, and its last text.
 struct Trace {
     let name: String
     let start: String
@@ -15,22 +15,23 @@ struct Trace {
         let data = file.pathExtension == "gz" ? try unzipped(file) : try Data(contentsOf: file)
         let json: JSON
         do { json = try JSON(parsing: [UInt8](data)) } catch {
-            throw TraceError("\(file.path) is no JSON: \(error)")
+            throw TraceError("\(file.path) is not JSON: \(error)")
         }
         guard let end = json["endContent"]?.stringValue,
             let transactions = json["txns"]?.arrayValue
-        else { throw TraceError("\(file.path) has no \"endContent\" or no \"txns\"") }
+        else { throw TraceError("\(file.path) lacks \"endContent\" or \"txns\"") }
         start = json["startContent"]?.stringValue ?? ""
         self.end = end
         edits = try transactions.map { transaction in
             guard let patches = transaction["patches"] else {
-                throw TraceError("a transaction of \(file.path) has no \"patches\"")
+                throw TraceError("a transaction of \(file.path) lacks \"patches\"")
             }
             return try Edit(json: patches)
         }
     }
 
-    /// Somebody types a text: slips now and then, takes it back, and goes over each line again.
+    /// Makes a session in which a user types a text, corrects slips, and types words of each line
+    /// again.
     init(typing text: String, name: String) {
         self.name = name
         start = ""
@@ -40,7 +41,7 @@ struct Trace {
         edits = typist.edits
     }
 
-    /// The edits that record the session: the text that was there is the first.
+    /// The edits to record; the first edit inserts the first text, unless it is empty.
     var intents: [Edit] {
         guard !start.isEmpty else { return edits }
         return [Edit(patches: [.init(position: 0, deletedCount: 0, inserted: start)])] + edits
@@ -61,12 +62,14 @@ private func unzipped(_ file: URL) throws -> Data {
     try gzip.run()
     let data = output.fileHandleForReading.readDataToEndOfFile()
     gzip.waitUntilExit()
-    guard gzip.terminationStatus == 0 else { throw TraceError("\(file.path) cannot be unzipped") }
+    guard gzip.terminationStatus == 0 else { throw TraceError("gzip cannot read \(file.path)") }
     return data
 }
 
-/// Types a text one code point at a time. Every twelfth is a slip that is taken back, and each finished
-/// line is looked over eight times: some words of it are deleted and typed again.
+/// Types a text one code point at a time.
+///
+/// About one code point in twelve is preceded by a slip, which is deleted at once. In each finished
+/// line, some words are deleted and typed again, eight times.
 private struct SloppyTypist {
     private(set) var edits: [Edit] = []
     private var written: [Unicode.Scalar] = []
@@ -83,13 +86,13 @@ private struct SloppyTypist {
             }
             insert(scalar, at: written.count)
             if scalar == "\n" {
-                for _ in 0..<8 { lookOver(lineStart..<written.count - 1) }
+                for _ in 0..<8 { retype(partOf: lineStart..<written.count - 1) }
                 lineStart = written.count
             }
         }
     }
 
-    private mutating func lookOver(_ line: Range<Int>) {
+    private mutating func retype(partOf line: Range<Int>) {
         guard line.count > 8 else { return }
         let length = min(line.count, 4 + Int(random(24)))
         let start = line.lowerBound + Int(random(UInt64(line.count - length + 1)))

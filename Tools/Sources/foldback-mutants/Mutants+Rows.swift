@@ -1,96 +1,55 @@
-/// What stored projections make of entries.
-let rows: [Mutant] = overlayRows + confirmedRows
+/// Faults in stored projections.
+let rowMutants: [Mutant] = overlayRowMutants + confirmedRowMutants
 
-/// Of the intents in the overlay.
-private let overlayRows: [Mutant] = [
+/// Faults in what intents of the overlay make of rows.
+private let overlayRowMutants: [Mutant] = [
     Mutant(
-        name: "whoever looks again finds the same", rule: "F10", law: .p4,
-        fault: .source(
-            "Foldback/Rows/RowOverlay.swift",
-            "guard let evaluation = evaluations[number] else { return false }",
-            "guard let evaluation = evaluations[number] else { return false }\n        if MUTANT { return true }"
-        ), subject: .rows),
+        "a dirty intent is never applied again", rule: "F10", law: .p4,
+        at: "reads-compared", .skip(), on: .rows),
     Mutant(
-        name: "whoever asked for a range does not look again", rule: "F9", law: .p2,
-        fault: .source(
-            "Foldback/Rows/RowOverlay.swift",
-            "where spans.contains(where: { $0.contains(key) }) { due[reader] = true }",
-            "where spans.contains(where: { $0.contains(key) }) { if !MUTANT { due[reader] = true } }"
-        ), subject: .rows),
+        "an intent that read a range never becomes dirty", rule: "F9", law: .p2,
+        at: "range-readers", .fails(), on: .rows),
     Mutant(
-        name: "the next who changes a row does not look again", rule: "F10", law: .p4,
-        fault: .source(
-            "Foldback/Rows/RowChain.swift",
-            "readers.numbers(behind: number, through: makers.first(behind: number)?.key)",
-            "readers.numbers(behind: number, through: makers.first(behind: number).map { MUTANT ? IntentNumber($0.key.value - 1) : $0.key })"
-        ), subject: .rows),
+        "the next writer of a row does not become dirty", rule: "F10", law: .p4,
+        at: "row-readers", .value("ORIGINAL.filter { writers[$0] == nil }"), on: .rows),
     Mutant(
-        name: "a row stays though who made it leaves", rule: "F10", law: .p8,
-        fault: .source(
-            "Foldback/Rows/RowOverlay.swift", "change(key) { $0.makers[number] = nil }",
-            "if !MUTANT { change(key) { $0.makers[number] = nil } }"), subject: .rows),
+        "a row stays after its intent left", rule: "F10", law: .p8,
+        at: "row-unwritten", .skip(), on: .rows),
     Mutant(
-        name: "the overlay removes no rows", rule: "F10", law: .p2,
-        fault: .source(
-            "Foldback/Rows/MergedRows.swift", "if place == key { return true }",
-            "if place == key, !MUTANT || row.bytes != nil { return true }"), subject: .rows),
+        "the overlay removes no rows", rule: "F10", law: .p2,
+        at: "overlay-removal", .fails(if: "row.bytes == nil"), on: .rows),
     Mutant(
-        name: "by its key a row is as it is confirmed", rule: "section 6", law: .p2,
-        fault: .source(
-            "Foldback/Rows/MergedRows.swift", "let row = folded.chains[key]?.visible {",
-            "let row = folded.chains[key]?.visible, !MUTANT {"), subject: .rows),
+        "a row read by its key lacks the overlay", rule: "rows", law: .p2,
+        at: "row-by-key", .skip(), on: .rows),
     Mutant(
-        name: "backwards the overlay's rows come in another order", rule: "section 6", law: .p2,
-        fault: .source(
-            "Foldback/Rows/MergedRows.swift", "backwards ? place < key : key < place",
-            "backwards && !MUTANT ? place < key : key < place"), subject: .rows),
+        "a backward scan takes the overlay's rows in forward order", rule: "rows", law: .p2,
+        at: "backward-order", .value("key < place"), on: .rows),
     Mutant(
-        name: "nobody is told of rows that a leaving intent made", rule: "section 6", law: .p2,
-        fault: .source(
-            "Foldback/Rows/RowFold.swift", "overlay.leave(number) { note($0, $1) }",
-            "overlay.leave(number) { if !MUTANT { note($0, $1) } }"), subject: .rows),
+        "listeners miss the rows of a leaving intent", rule: "rows", law: .p2,
+        at: "row-change-noted", .skip(), on: .rows),
     Mutant(
-        name: "a row that is asked for is not noted", rule: "section 6", law: .p9,
-        fault: .source(
-            "Foldback/Rows/TouchedRows.swift", "touches[index].found = found",
-            "if !MUTANT { touches[index].found = found }"), subject: .rows),
+        "the read of a row is not noted", rule: "rows", law: .p9,
+        at: "read-noted", .skip(), on: .rows),
 ]
 
-/// Of the entry's own transaction.
-private let confirmedRows: [Mutant] = [
+/// Faults in what an entry's own transaction makes of rows.
+private let confirmedRowMutants: [Mutant] = [
     Mutant(
-        name: "a transaction does not see its own rows", rule: "L4", law: .p5,
-        fault: .source(
-            "Foldback/Rows/RowOverlay.swift", "if let value = changed[key] { return value }",
-            "if let value = changed[key], !MUTANT { return value }"), subject: .rows),
+        "a transaction does not see its own rows", rule: "L4", law: .p5,
+        at: "own-rows", .fails(), on: .rows),
     Mutant(
-        name: "a transaction writes its first rows only", rule: "L4", law: .p15,
-        fault: .source(
-            "Foldback/Rows/RowFold.swift", "rows: confirmed.changed.map { ($0.key, $0.value) },",
-            "rows: confirmed.changed.prefix(MUTANT ? 1 : .max).map { ($0.key, $0.value) },"),
-        subject: .rows),
+        "a transaction writes only its first row", rule: "L4", law: .p15,
+        at: "row-batch", .value("Array(ORIGINAL.prefix(1))"), on: .rows),
     Mutant(
-        name: "rows stand at the first entry when a log is opened", rule: "L4", law: .p10,
-        fault: .source(
-            "Foldback/Rows/RowFold.swift", "        self.faults = faults\n",
-            "        self.faults = faults\n        if MUTANT { self.sequence = 0 }\n"),
-        subject: .rows),
+        "rows are at the first entry when a log is opened", rule: "L4", law: .p10,
+        at: "rows-opened", .skip(), on: .rows),
     Mutant(
-        name: "rows of the past stop one entry early", rule: "F11", law: .p2,
-        fault: .source(
-            "Foldback/Store/ProjectedRows.swift", "codec: core.codec, upTo: sequence)",
-            "codec: core.codec, upTo: MUTANT && sequence > 0 ? LogSequence(sequence.value - 1) : sequence)"
-        ), subject: .rows),
+        "past rows stop one entry early", rule: "F11", law: .p2,
+        at: "past-rows", .value("LogSequence(ORIGINAL.value - 1)", if: "sequence > 0"), on: .rows),
     Mutant(
-        name: "two rows at one place of a unique index", rule: "section 6", law: .p11,
-        fault: .source(
-            "Foldback/Rows/TouchedRows.swift",
-            "guard there == .absent || there == .row(primary) else {",
-            "guard MUTANT || there == .absent || there == .row(primary) else {"
-        ), subject: .rows),
+        "a unique index has two rows at one key", rule: "rows", law: .p11,
+        at: "unique-index", .holds, on: .rows),
     Mutant(
-        name: "an index keeps a row where it was", rule: "section 6", law: .p11,
-        fault: .source(
-            "Foldback/Rows/TouchedRows.swift", "for index in before where !after.contains(index) {",
-            "for index in before where !after.contains(index) && !MUTANT {"), subject: .rows),
+        "an index keeps a row at its old key", rule: "rows", law: .p11,
+        at: "index-removal", .fails(), on: .rows),
 ]

@@ -2,13 +2,13 @@ import FoldbackTesting
 import Foundation
 import Synchronization
 
-/// Fleets from one seed after the other, as many at once as there are processors, until one does not
+/// Runs fleets from successive seeds, one for each processor at a time, until a fleet does not
 /// settle.
 final class FleetRuns: Sendable {
     private struct State {
         var next: UInt64
         var totals = Totals()
-        /// Of those that failed the one with the lowest seed.
+        /// The failed run with the lowest seed.
         var failed: (seed: UInt64, run: SimulationRun)?
         var shown = Duration.zero
     }
@@ -19,8 +19,8 @@ final class FleetRuns: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - durationMax: no fleet begins behind it.
-    ///   - fleet: the one of a seed.
+    ///   - durationMax: The time after which no fleet starts.
+    ///   - fleet: Runs the fleet of a seed.
     init(
         seeds: Range<UInt64>, durationMax: Duration?,
         _ fleet: @escaping @Sendable (_ seed: UInt64) async -> SimulationRun
@@ -61,16 +61,17 @@ final class FleetRuns: Sendable {
         _ start: ContinuousClock.Instant
     ) {
         state.totals.add(run)
-        state.totals.took = ContinuousClock.now - start
+        state.totals.elapsed = ContinuousClock.now - start
         if !run.isClean, seed <= state.failed?.seed ?? .max { state.failed = (seed, run) }
-        if state.totals.took - state.shown >= Progress.interval {
-            state.shown = state.totals.took
+        if state.totals.elapsed - state.shown >= Progress.interval {
+            state.shown = state.totals.elapsed
             Progress.show("\(state.totals.line) of \(seeds.count)")
         }
     }
 }
 
-/// One line on standard error: rewritten on a terminal, now and then elsewhere.
+/// One line on standard error, rewritten on a terminal. Elsewhere a new line is written every 10
+/// seconds.
 private enum Progress {
     private static let isTerminal = isatty(STDERR_FILENO) == 1
 

@@ -11,51 +11,51 @@ struct Simulate: AsyncParsableCommand {
         abstract: "Runs fleets of replicas and their authority in virtual time.",
         discussion: """
             Example: Tools/simulate --seeds 1000 --replicas 5
-            Exit code 1 where a fleet does not settle; the smallest script that shows it is written to a file,
-            and the command that repeats it is printed. Every fourth seed has replicas with rows beside.
+            If a fleet does not settle, the exit code is 1, the smallest script that shows it is written to a
+            file, and the command that repeats it is printed. At every fourth seed the replicas also have rows.
             """)
 
-    @Option(help: "How many fleets.")
+    @Option(help: "The number of fleets.")
     var seeds = 1_000
 
-    @Option(help: "Replicas in each.")
+    @Option(help: "The number of replicas in each fleet.")
     var replicas = 3
 
-    @Option(help: "Ends after so many minutes, with fewer fleets.")
+    @Option(help: "The most minutes; fewer fleets run if the time is too short.")
     var minutes: Double?
 
-    @Option(help: "The first seed; the others follow. One by chance where it is not given.")
+    @Option(help: "The first of the successive seeds; random by default.")
     var seed: UInt64?
 
-    @Option(help: "What happens in a fleet at most; half of it on average.")
+    @Option(help: "The most steps of a fleet; half as many on average.")
     var steps = 200
 
-    @Option(help: "Repeats what a finding was written to, and nothing else.")
+    @Option(help: "Only repeats the script in the file of a finding.")
     var script: String?
 
-    @Flag(help: "The script is of replicas with rows.")
+    @Flag(help: "The replicas of the script have rows.")
     var rows = false
 
-    @Option(help: "Where findings are written.")
+    @Option(help: "The directory for the files of findings.")
     var findings = ".build/simulate"
 
     func validate() throws {
         guard seeds >= 1, replicas >= 1, steps >= 1 else {
-            throw ValidationError("there must be 1 or more of seeds, replicas and steps")
+            throw ValidationError("seeds, replicas and steps must be 1 or more")
         }
     }
 
     func run() async throws {
         if let script { return try await repeatScript(script) }
         let first = seed ?? .random(in: 0...UInt64(UInt32.max))
-        print("fleets of \(replicas) replicas from seed \(first) on")
+        print("fleets of \(replicas) replicas, starting at seed \(first)")
         let (plain, stored) = (fleets(of: Counters.self), fleets(of: StoredFleet.self))
-        let campaign = FleetRuns(
+        let runs = FleetRuns(
             seeds: first..<first + UInt64(seeds), durationMax: minutes.map { .seconds($0 * 60) }
         ) { seed in
             Self.hasRows(seed) ? await stored.run(seed: seed) : await plain.run(seed: seed)
         }
-        let (totals, failed) = await campaign.run()
+        let (totals, failed) = await runs.run()
         print(totals.text)
         guard let failed else { return }
         if Self.hasRows(failed.seed) {
@@ -82,14 +82,14 @@ struct Simulate: AsyncParsableCommand {
             stepsMax: recorded.stepsMax)
         let run = await simulation.run(choices: recorded.choices, isTracing: true)
         guard let finding = await simulation.finding(in: run, candidatesMax: 0) else {
-            print("everything settles: \(run.operations) operations")
+            print("the fleet settles: \(run.operations) operations")
             return
         }
         print(finding)
         throw ExitCode(1)
     }
 
-    /// Shrinks what a run has found, and says how to repeat it.
+    /// Shrinks a failed run, writes it to a file, and prints the command that repeats it.
     private func report<P: Projection>(
         _ failed: (seed: UInt64, run: SimulationRun), _ simulation: Simulation<P>, isOfRows: Bool
     ) async throws {
@@ -101,11 +101,12 @@ struct Simulate: AsyncParsableCommand {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "seed-\(failed.seed).json")
         try finding.ndjson.write(to: file, atomically: true, encoding: .utf8)
-        print("again: Tools/simulate \(isOfRows ? "--rows " : "")--script \(file.path)")
+        print("to repeat it: Tools/simulate \(isOfRows ? "--rows " : "")--script \(file.path)")
         throw ExitCode(1)
     }
 
-    /// Replicas that have counters as rows too, compared with those in memory.
+    /// Replicas that also have the counters as rows, which are compared with the counters in
+    /// memory.
     private typealias StoredFleet = RowsInMemory<StoredCounters>
 
     private static func hasRows(_ seed: UInt64) -> Bool { seed % 4 == 0 }
@@ -115,7 +116,7 @@ struct Simulate: AsyncParsableCommand {
         Simulation(of: projection, events: Self.events, replicas: replicas, stepsMax: steps)
     }
 
-    /// What some can do only after others did.
+    /// Events of which some apply only after others.
     private static let events = Generator<Counters.Event>.oneOf(
         .making(Counters.Event.added, names, .integers(in: 0...9)),
         .making(Counters.Event.spent, names, .integers(in: 0...9)),

@@ -1,9 +1,9 @@
 import FoldbackTesting
 import Foundation
 
-/// What all fleets together did.
+/// The sums over all fleets.
 struct Totals: Sendable {
-    var took = Duration.zero
+    var elapsed = Duration.zero
     private var runs = 0
     private var operations = 0
     private var decided = 0
@@ -21,18 +21,20 @@ struct Totals: Sendable {
         fired.merge(run.fired, uniquingKeysWith: +)
     }
 
-    private var operationsASecond: Int {
-        Int(Double(operations) / max(took / .seconds(1), 0.001))
+    private var operationsPerSecond: Int {
+        Int(Double(operations) / max(elapsed / .seconds(1), 0.001))
     }
 
-    var line: String { "\(runs) fleets, \(operations) operations, \(operationsASecond) a second" }
+    var line: String {
+        "\(runs) fleets, \(operations) operations, \(operationsPerSecond) per second"
+    }
 
     var text: String {
         var lines = [
             "fleets: \(runs), \(runsOnDisk) of them with replicas on disk",
-            "operations: \(operations) in \(Int(took / .seconds(1))) s, \(operationsASecond) a second",
-            "intents decided on: \(decided)",
-            "virtual time: \(Int(lasted / .seconds(3_600))) hours", "what went wrong:",
+            "operations: \(operations) in \(Int(elapsed / .seconds(1))) s, \(operationsPerSecond) per second",
+            "decided intents: \(decided)",
+            "virtual time: \(Int(lasted / .seconds(3_600))) hours", "simulated faults:",
         ]
         for fault in SimulatedFault.allCases {
             lines.append("  \(fired[fault].map(String.init) ?? "never")  \(fault.rawValue)")

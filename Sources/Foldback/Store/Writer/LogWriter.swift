@@ -114,7 +114,7 @@ package final class LogWriter: Sendable {
                 working = before
                 return .rolledBack(failure)
             }
-            if let next { publication.withLock { $0.upcoming = next } }
+            if let next { publication.withLock { $0.upcoming = next } }  // mutant: before-commit
             do throws(StorageFailure) {
                 try storage.write(working.batch)
             } catch {
@@ -130,7 +130,7 @@ package final class LogWriter: Sendable {
                 committedAttempts.withLock { $0 = working.attempts }
             }
             if let next {
-                publication.withLock { $0.publish(next) }
+                publication.withLock { $0.publish(next) }  // mutant: publish
                 listeners.notifyPublished(next, changes)
             }
         }
@@ -233,7 +233,8 @@ package final class LogWriter: Sendable {
         case .append(.confirmed(let batch)):
             let sequence = try append(.confirmed(batch))
             return .confirmed(sequence, through: working.fold.state.through)
-        case .append(.changed(let number, .withdrawn)) where working.attempts[number] != nil:
+        case .append(.changed(let number, .withdrawn))
+        where working.attempts[number] != nil:  // mutant: withdrawal
             throw .mayHaveLeft(number)
         case .append(let entry): return .appended(try append(entry))
         case .join(let number, let entry):

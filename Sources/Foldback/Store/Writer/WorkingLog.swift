@@ -123,7 +123,9 @@ package struct WorkingLog: Sendable {
         precondition(
             changed.count == effects.verdicts.count + effects.reopened.count,
             "an intent that entry \(fold.state.sequence) settles was not looked up")
-        for (number, row) in changed { batch.writeSettlement(row, of: number) }
+        for (number, row) in changed {  // mutant: verdict-write
+            batch.writeSettlement(row, of: number)
+        }
     }
 
     private mutating func perform(_ plan: FoldPlan) {

@@ -1,23 +1,23 @@
-/// One way to keep what the user did until the server has answered.
+/// A library that keeps the user's changes until the server has answered.
 protocol Contender: Sendable {
-    /// What the write has to be called by afterwards.
+    /// The value that names a change in later calls.
     associatedtype Handle: Sendable
 
-    /// Stores an outbox row and updates the message it concerns, all or nothing.
+    /// Stores an outbox entry and updates its message in one transaction.
     func star(_ id: Int64) async throws -> Handle
-    /// The same for many in as few transactions as the caller can arrange by hand.
+    /// Stars many messages in as few transactions as possible.
     func starTogether(_ ids: [Int64]) async throws -> [Handle]
 
-    /// The server has accepted it.
+    /// Records that the server accepted the change.
     func acknowledge(_ handle: Handle) async throws
     func acknowledgeTogether(_ handles: [Handle]) async throws
-    /// The server has refused it: the message is as it was.
+    /// Records that the server rejected the change, and restores the message.
     func rollBack(_ handle: Handle) async throws
 
-    /// The 50 newest unread messages that were sent before that time.
+    /// Returns the 50 newest unread messages that were sent before `sent`.
     func page(before sent: Int64) throws -> [Message]
 
-    /// Of a message, to see that both do the same.
+    /// Returns the stars of a message, to check that both sides have the same result.
     func stars(of id: Int64) throws -> Int64?
     func close() async throws
 }

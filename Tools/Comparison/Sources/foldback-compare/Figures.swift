@@ -6,18 +6,18 @@ struct Figure: Encodable, Sendable {
     let name: String
     let value: Double
     let unit: String
-    /// How many samples it rests on.
+    /// The number of samples.
     let n: Int
 }
 
-/// What was timed of one side, by what was done.
+/// The measured times of one side, by the name of the operation.
 struct Times: Sendable {
     private(set) var names: [String] = []
     private var calls: [String: [Duration]] = [:]
     private var counts: [String: Int] = [:]
     private var totals: [String: Duration] = [:]
 
-    /// - Parameter total: of all together; nil: the calls came one after the other.
+    /// - Parameter total: The time of all calls together; nil if one call followed the other.
     mutating func add(
         _ name: String, _ durations: [Duration], count: Int, total: Duration? = nil
     ) {
@@ -33,15 +33,12 @@ struct Times: Sendable {
             guard !sorted.isEmpty, let count = counts[name], let total = totals[name] else {
                 return []
             }
-            func percentile(_ percent: Double) -> Double {
-                sorted[min(Int(Double(sorted.count) * percent / 100), sorted.count - 1)]
-            }
             return [
                 Figure(
-                    side: side, name: "\(name), p50", value: percentile(50), unit: "us",
+                    side: side, name: "\(name), p50", value: sorted.percentile(50), unit: "us",
                     n: sorted.count),
                 Figure(
-                    side: side, name: "\(name), p99", value: percentile(99), unit: "us",
+                    side: side, name: "\(name), p99", value: sorted.percentile(99), unit: "us",
                     n: sorted.count),
                 Figure(
                     side: side, name: "\(name), a second",
@@ -52,7 +49,7 @@ struct Times: Sendable {
 }
 
 extension [Figure] {
-    /// A line for each thing that was measured, a column for each side.
+    /// A table with a line for each name and a column for each side.
     var table: String {
         var sides: [String] = []
         var names: [String] = []

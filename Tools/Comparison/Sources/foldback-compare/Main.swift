@@ -1,7 +1,7 @@
 import Foldback
 import Foundation
 
-/// Foldback beside GRDB on SQLite: the same outbox, on the same disk, in turn.
+/// Compares Foldback with GRDB on SQLite: the same outbox on the same disk, in turn.
 @main
 enum Main {
     private static let rounds = 5
@@ -33,23 +33,23 @@ enum Main {
         print(isJSON ? try figures.json() : figures.table)
     }
 
-    /// The sides take turns: what happens meanwhile on the machine hits all of them.
+    /// The sides take turns, so that other load on the machine affects all of them.
     private static func figures(in directory: URL) async throws -> [Figure] {
         writeError("writing \(Message.count) messages to each")
         let full = try WithGRDB(at: directory.appending(path: "full.sqlite").path, .full)
         let durable = try await WithFoldback(at: directory.appending(path: "durable"), .durable)
         let normal = try WithGRDB(at: directory.appending(path: "normal.sqlite").path, .normal)
         let relaxed = try await WithFoldback(at: directory.appending(path: "relaxed"), .relaxed)
-        let course = Workload(time: .milliseconds(600))
+        let workload = Workload(time: .milliseconds(600))
         var times = Array(repeating: Times(), count: 4)
         for round in 0..<rounds {
             writeError("round \(round + 1) of \(rounds)")
-            try await course.run(full, round: round, &times[0])
-            try await course.run(durable, round: round, &times[1])
-            try await course.run(normal, round: round, &times[2])
-            try await course.run(relaxed, round: round, &times[3])
+            try await workload.run(full, round: round, &times[0])
+            try await workload.run(durable, round: round, &times[1])
+            try await workload.run(normal, round: round, &times[2])
+            try await workload.run(relaxed, round: round, &times[3])
         }
-        // All of them have read the same.
+        // All sides must read the same messages.
         for id in stride(from: 0, to: Message.count, by: Int(Message.count / 50)) {
             let sent = Message.sent(of: id)
             let pages = [
@@ -67,7 +67,7 @@ enum Main {
     }
 }
 
-/// A line on standard error: standard output has the figures and nothing else.
+/// Writes a line to standard error. Standard output has only the figures.
 private func writeError(_ line: String) {
     FileHandle.standardError.write(Data("\(line)\n".utf8))
 }

@@ -6,7 +6,7 @@ import GRDB
 struct Message: Codable, Equatable, Sendable {
     var id: Int64
     var thread: Int64
-    /// In another order than the ids.
+    /// The order of these numbers differs from the order of the ids.
     var sent: Int64
     var stars: Int64
     var isRead: Bool
@@ -26,10 +26,10 @@ struct Message: Codable, Equatable, Sendable {
     static func sent(of id: Int64) -> Int64 { id &* 48_271 % 2_147_483_647 }
 }
 
-/// What the user does: stored in the outbox, and sent to the server.
+/// A change by the user, which is stored in the outbox and sent to the server.
 enum Change: Codable, Equatable, Sendable {
     case starred(Int64)
-    /// Foldback only, which has no rows but those that events make.
+    /// Adds messages. Only Foldback needs it, because all its rows come from events.
     case filled(from: Int64, count: Int64)
 }
 

@@ -1,7 +1,7 @@
 import Foldback
 import Foundation
 
-/// Foldback with rows on disk; a server that only answers.
+/// Foldback with rows on disk, and a server that only answers.
 struct WithFoldback: Contender {
     private let store: Store<Messages>
 
@@ -23,7 +23,7 @@ struct WithFoldback: Contender {
     }
 
     func starTogether(_ ids: [Int64]) async throws -> [IntentNumber] {
-        var recordings: [Recording] = []
+        var recordings: [QueuedIntent] = []
         for id in ids { recordings.append(try await store.enqueue(.starred(id))) }
         var numbers: [IntentNumber] = []
         for recording in recordings { numbers.append(try await recording.receipt().number) }

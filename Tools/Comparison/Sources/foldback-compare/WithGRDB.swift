@@ -1,27 +1,28 @@
 import Foundation
 import GRDB
 
-/// GRDB as its documentation has it, of version 7.10.
+/// GRDB, used as the documentation of version 7.10 recommends.
 ///
-/// - A `DatabasePool`: "Database Connections". Reads go on beside the one writer.
-/// - Records are structs with columns; a change of one is written with `updateChanges`: "Recommended
+/// - A `DatabasePool`, whose reads run in parallel with its one writer: "Database Connections".
+/// - Records are structs with columns, and `updateChanges` writes their changes: "Recommended
 ///   Practices for Designing Record Types", and "Record Comparison" in the README.
 /// - Related writes are in one `write`, which is one transaction: "Transactions and Savepoints".
-/// - `async` accesses from tasks: "Swift Concurrency and GRDB".
-/// - Statements: records prepare theirs once for each connection.
-/// - `init(row:)` written by hand where reading has to be fast: "Codable Records" in the README says that
-///   they cost more.
+/// - Tasks use `async` accesses: "Swift Concurrency and GRDB".
+/// - Records prepare their statements once for each connection.
+/// - `init(row:)` is written by hand for fast reads, because `Codable` records cost more: "Codable
+///   Records" in the README.
 struct WithGRDB: Contender {
     enum Synchronous: Int, Sendable {
-        /// What GRDB sets where it sets up WAL: a commit is not flushed, and a power cut undoes the
-        /// last ones.
+        /// GRDB's setting for WAL: a commit is not flushed, and a power cut undoes the last
+        /// commits.
         case normal = 1
         /// A commit is flushed.
         case full = 2
     }
 
-    /// The outbox, and the value that rolling back puts back. Just the column that changed: less to
-    /// write than the row as it was.
+    /// An entry of the outbox, with the value that a rollback restores.
+    ///
+    /// It has only the changed column, which is less to write than the whole row.
     struct OutboxEntry: Codable, FetchableRecord, MutablePersistableRecord, Sendable {
         static let databaseTableName = "outbox"
         var id: Int64?
@@ -51,7 +52,7 @@ struct WithGRDB: Contender {
         try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     }
 
-    /// As "Migrations" and "Database Schema Recommendations" have it.
+    /// Creates the tables as "Migrations" and "Database Schema Recommendations" describe.
     private func migrate() throws {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { db in
@@ -64,8 +65,8 @@ struct WithGRDB: Contender {
                 table.column("isSynced", .boolean).notNull().defaults(to: true)
                 table.column("text", .text).notNull()
             }
-            // Not partial: SQLite uses a partial index where the query has the same constant, and
-            // the query interface binds arguments.
+            // Not partial: SQLite uses a partial index only if the query contains the same
+            // constant, and the query interface binds arguments instead.
             try db.create(
                 index: "message_on_isRead_sent", on: Message.databaseTableName,
                 columns: ["isRead", "sent"])
@@ -79,7 +80,7 @@ struct WithGRDB: Contender {
         try migrator.migrate(pool)
     }
 
-    // MARK: What the user does
+    // MARK: Changes by the user
 
     func star(_ id: Int64) async throws -> OutboxEntry {
         let change = try encoder.encode(Change.starred(id))
@@ -103,7 +104,7 @@ struct WithGRDB: Contender {
         return entry
     }
 
-    // MARK: What the server says
+    // MARK: Answers by the server
 
     func acknowledge(_ entry: OutboxEntry) async throws {
         try await pool.write { db in try Self.acknowledge(entry, db) }
@@ -113,14 +114,15 @@ struct WithGRDB: Contender {
         try await pool.write { db in for entry in entries { try Self.acknowledge(entry, db) } }
     }
 
-    /// Without a look for further entries of that message, which an app that lets several wait needs.
+    /// Does not look for other entries of the message. An app that allows several entries needs
+    /// that.
     private static func acknowledge(_ entry: OutboxEntry, _ db: Database) throws {
         try entry.delete(db)
         try Message.filter(key: entry.messageId)
             .updateAll(db, Column("isSynced").set(to: true))
     }
 
-    /// Right where no later entry stands on the same message: what that one made would be lost.
+    /// Correct only if the message has no later entry, whose change would be lost.
     func rollBack(_ entry: OutboxEntry) async throws {
         try await pool.write { db in
             try entry.delete(db)
@@ -167,7 +169,7 @@ extension Message: FetchableRecord, PersistableRecord {
     }
 }
 
-/// A message with the column that says whether the server has all of it.
+/// A message with the column `isSynced`, which says whether the server has all changes.
 private struct Stored: FetchableRecord, PersistableRecord {
     static let databaseTableName = Message.databaseTableName
     var message: Message

@@ -1,14 +1,14 @@
 import Foundation
 
-/// What both sides have to run, and how long it takes them.
+/// The operations that each side runs, with their times.
 struct Workload: Sendable {
-    /// How long each one-at-a-time part of a round goes on.
+    /// The length of each part of a round that does one change at a time.
     let time: Duration
 
     static let together = 256
     private static let pagesOfRound = 500
 
-    /// - Parameter round: from 0 up; rounds of one side touch messages of their own.
+    /// - Parameter round: The number of the round, from 0 up. Each round uses other messages.
     func run<S: Contender>(_ side: S, round: Int, _ times: inout Times) async throws {
         try await oneAtATime(side, round, &times)
         try await inFlight(side, round, &times)
@@ -48,12 +48,14 @@ struct Workload: Sendable {
         times.add("roll back, one at a time", rollingBack, count: rollingBack.count)
     }
 
-    /// So many tasks, each with one write after the other.
+    /// Writes with ``together`` tasks, each with one write after the other.
     private func inFlight<S: Contender>(_ side: S, _ round: Int, _ times: inout Times) async throws
     {
         let writesOfTask = 8
         let start = Self.clock.now
-        let done = try await withThrowingTaskGroup(of: ([Duration], [S.Handle]).self) { group in
+        let (durations, handles) = try await withThrowingTaskGroup(
+            of: ([Duration], [S.Handle]).self
+        ) { group in
             for task in 0..<Self.together {
                 group.addTask {
                     var durations: [Duration] = []
@@ -74,8 +76,9 @@ struct Workload: Sendable {
             }
         }
         times.add(
-            "write, 256 in flight", done.0, count: done.0.count, total: Self.clock.now - start)
-        try await side.acknowledgeTogether(done.1)
+            "write, 256 in flight", durations, count: durations.count,
+            total: Self.clock.now - start)
+        try await side.acknowledgeTogether(handles)
     }
 
     private func batched<S: Contender>(_ side: S, _ round: Int, _ times: inout Times) async throws {
@@ -106,7 +109,7 @@ struct Workload: Sendable {
         times.add("page of 50 by index", reading, count: reading.count)
     }
 
-    /// Of a message that nothing else in this run has touched.
+    /// Returns the id of a message that no other part of the run uses.
     private func id(_ number: Int, _ round: Int) -> Int64 {
         Int64(round * 16_000 + number) * 7_919 % Message.count
     }

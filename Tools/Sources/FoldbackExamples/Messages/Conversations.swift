@@ -1,7 +1,7 @@
 import Foldback
 import Foundation
 
-/// ``Message``s as rows, with how many of a thread are unread.
+/// Chat messages as rows, with the number of unread messages in each thread.
 package struct Conversations: StoredProjection {
     package static let messages = RowTable("messages", key: UUID.self, codec: MessageBytes())
     package static let unreadCounts = RowTable("unread counts", key: UUID.self, row: Int.self)
@@ -9,11 +9,11 @@ package struct Conversations: StoredProjection {
     package static let byThread = messages.index("by thread") { _, message in
         KeyPair(message.thread, message.sent)
     }
-    /// Some messages only.
+    /// Only unread messages.
     package static let unread = messages.index("unread") { _, message in
         message.flags.contains(.read) ? nil : message.sent
     }
-    /// Somebody sends one message at a time.
+    /// An author sends only one message at a time.
     package static let bySending = messages.index("by sending", isUnique: true) { _, message in
         KeyPair(message.author, message.sent)
     }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A message of a chat: a row, and what most events are about. The worked example of the article "Codecs".
+/// A chat message: a row, and the subject of most events. It is the worked example of the article
+/// Codecs.
 package struct Message: Codable, Hashable, Sendable {
     package struct Flags: OptionSet, Codable, Hashable, Sendable {
         package let rawValue: UInt32
@@ -17,7 +18,7 @@ package struct Message: Codable, Hashable, Sendable {
     package var text: String
     package let sent: Date
     package var flags: Flags
-    /// The message that this one answers. Came later than the other fields.
+    /// The message that this one answers. A later version of the app added this field.
     package let replyTo: UUID?
 
     package init(
@@ -34,7 +35,7 @@ package struct Message: Codable, Hashable, Sendable {
     }
 }
 
-/// What happens to messages.
+/// A change of a message.
 package enum MessageEvent: Codable, Hashable, Sendable {
     case sent(Message)
     case edited(id: UUID, text: String)

@@ -1,11 +1,11 @@
 import Foldback
 import Foundation
 
-/// ``Message`` as bytes: for rows as they are, for events inside of ``MessageEventBytes``.
+/// The bytes of a ``Message``. Rows have just these bytes; ``MessageEventBytes`` contains them.
 ///
 /// ```
 /// id   thread   sent   flags    author   text   replyTo
-/// 16   16       8      varint   sized    sized  16, not there where it is nil
+/// 16   16       8      varint   sized    sized  16, absent if nil
 /// ```
 package struct MessageBytes: ByteCodec {
     package init() {}
@@ -28,11 +28,11 @@ extension Message {
         output.append(variable: UInt64(flags.rawValue))
         output.append(author)
         output.append(text)
-        // Left out where it has its default: equal messages have equal bytes, older ones included.
+        // Absent if nil, so that a message has the same bytes as in versions without the field.
         if let replyTo { output.append(replyTo) }
     }
 
-    /// Reads to the end of the bytes: only what stands last can get further fields.
+    /// Reads to the end of the bytes. Only the last part of a value can get new fields.
     fileprivate init(from cursor: inout InputCursor, in bytes: RawSpan) throws(InputError) {
         id = try cursor.uuid(in: bytes)
         thread = try cursor.uuid(in: bytes)
@@ -48,9 +48,9 @@ extension Message {
     }
 }
 
-/// ``MessageEvent`` as bytes: one for its case, then what the case has.
+/// The bytes of a ``MessageEvent``: a tag for its case, then the values of the case.
 package struct MessageEventBytes: ByteCodec {
-    /// Those of cases that are gone stay here: a tag is never given to another.
+    /// The tags of removed cases stay here, because no other case may use them.
     private enum Tag: UInt8 {
         case sent = 1
         case edited = 2

@@ -2,16 +2,16 @@ import Foldback
 import FoldbackExamples
 import Foundation
 
-/// Mia's device with its log, the authority, and the others: carries out what the story says.
+/// Performs the story: Mia's device with its log, the authority, and the other users.
 struct FeedClient {
     private static let mia = replica("mia")
 
     private let log: URL
     private(set) var store: Store<Feed>
     private(set) var server = FeedServer()
-    /// Answers under way to Mia's device.
+    /// The authority's answers on their way to Mia's device.
     private var answers: [IntentNumber: FeedServer.Verdict] = [:]
-    /// How much each of the others has done.
+    /// The number of intents of each other user.
     private var others: [String: UInt64] = [:]
 
     init(log: URL) async throws {
@@ -26,34 +26,34 @@ struct FeedClient {
 
     mutating func perform(_ act: Act) async throws {
         switch act {
-        case .mia(let deed, let once, let confirmOnly):
-            let event = FeedEvent(by: "mia", did: deed)
+        case .mia(let action, let once, let confirmOnly):
+            let event = FeedEvent(by: "mia", did: action)
             _ = try await store.record(event, confirmOnly: confirmOnly, once: once)
         case .retries(let number): _ = try await store.retry(number)
-        case .other(let name, let deed): try receive(deed, from: name)
+        case .other(let name, let action): try receive(action, from: name)
         case .arrive(let numbers): try numbers.forEach { try send($0) }
         case .answered(let numbers): for number in numbers { try await answer(number) }
         case .downlink:
-            let news = server.news(for: "mia", after: store.snapshot.through)
-            try await store.confirm(news, through: server.head)
+            let events = server.events(for: "mia", after: store.snapshot.through)
+            try await store.confirm(events, through: server.head)
         case .reopened:
             await store.close()
-            // Nobody waits for them any more.
+            // Closing the store loses the answers on their way.
             answers = [:]
             store = try await Self.open(log)
         }
     }
 
-    private mutating func receive(_ deed: Deed, from name: String) throws {
+    private mutating func receive(_ action: FeedAction, from name: String) throws {
         others[name, default: 0] += 1
         let id = IntentID(
             replica: Self.replica(name), number: IntentNumber(others[name, default: 1]))
-        guard case .accepted = server.receive(id, FeedEvent(by: name, did: deed)) else {
-            throw DemoFailure(description: "the authority refuses \(deed) by \(name)")
+        guard case .accepted = server.receive(id, FeedEvent(by: name, did: action)) else {
+            throw DemoFailure(description: "the authority rejects \(action) by \(name)")
         }
     }
 
-    /// What an outbox does: sends the intent as it was recorded, as often as it must.
+    /// Sends the intent as it was recorded, as an outbox does; may be repeated.
     private mutating func send(_ number: IntentNumber) throws {
         let intent = try store.intent(number)
         guard let event = intent.event else {
@@ -69,18 +69,20 @@ struct FeedClient {
         case .rejected(let rejection):
             try await store.reject(number, code: rejection.code, message: rejection.message)
         case nil:
-            throw DemoFailure(description: "no answer to intent \(number) is under way")
+            throw DemoFailure(description: "the authority has not answered intent \(number)")
         }
     }
 
     private static func replica(_ name: String) -> ReplicaID {
-        guard let replica = ReplicaID(name) else { preconditionFailure("\(name) is no replica") }
+        guard let replica = ReplicaID(name) else {
+            preconditionFailure("\(name) is not a replica id")
+        }
         return replica
     }
 
-    // MARK: Looking
+    // MARK: What Mia sees
 
-    /// Rejections in the list, with their reasons.
+    /// The listed rejections, with their reasons.
     func rejections() throws -> [IntentNumber: Rejection] {
         try store.rejections.reduce(into: [:]) { $0[$1] = try store.intent($1).rejection }
     }

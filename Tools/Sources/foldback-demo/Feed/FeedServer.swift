@@ -1,29 +1,29 @@
 import Foldback
 import FoldbackExamples
 
-/// The authority, as section 3 of the design asks for one: it has an order of its own, decides each
-/// intent once, and repeats what it decided as often as it is asked (A1).
+/// The story's authority: it has its own order of events, decides each intent once, and repeats its
+/// verdict (A1).
 ///
-/// It knows of no device but by the ids of intents; Mia's come in by the same door as everybody's.
+/// It treats all devices the same, and knows them only from the ids of their intents.
 struct FeedServer {
     enum Verdict {
-        /// With the authority's own words, where they are not the intent's.
+        /// `replacement` is the authority's event if it differs from the intent's event.
         case accepted(Position, replacement: FeedEvent?)
         case rejected(Rejection)
     }
 
     private var state = Feed()
-    private var happened: [ConfirmedEvent<FeedEvent>] = []
-    private var decisions: [IntentID: (asked: FeedEvent, verdict: Verdict)] = [:]
+    private var confirmed: [ConfirmedEvent<FeedEvent>] = []
+    private var decisions: [IntentID: (event: FeedEvent, verdict: Verdict)] = [:]
 
-    /// The position of whatever happened last.
-    var head: Position { Position(UInt64(happened.count)) }
+    /// The position of the last confirmed event.
+    var head: Position { Position(UInt64(confirmed.count)) }
 
-    /// Decides on an intent that arrives, by what the same projection says of it here.
+    /// Decides an intent by applying its event to the authority's own state.
     mutating func receive(_ id: IntentID, _ event: FeedEvent) -> Verdict {
         if let decision = decisions[id] {
-            guard decision.asked == event else {
-                return .rejected(Rejection(code: "reused", message: "\(id) was something else"))
+            guard decision.event == event else {
+                return .rejected(Rejection(code: "reused", message: "\(id) has another event"))
             }
             return decision.verdict
         }
@@ -33,17 +33,18 @@ struct FeedServer {
     }
 
     private mutating func decide(_ id: IntentID, _ event: FeedEvent) -> Verdict {
-        let words = reworded(event)
-        do { try state.apply(words, EventContext(.intent(id))) } catch {
+        let replacement = replacement(for: event)
+        do { try state.apply(replacement, EventContext(.intent(id))) } catch {
             return .rejected(Rejection(code: error.code.rawValue, message: "\(error)"))
         }
         let position = Position(head.value + 1)
-        happened.append(ConfirmedEvent(position: position, event: words, origin: id))
-        return .accepted(position, replacement: words == event ? nil : words)
+        confirmed.append(ConfirmedEvent(position: position, event: replacement, origin: id))
+        return .accepted(position, replacement: replacement == event ? nil : replacement)
     }
 
-    /// The authority's own words: calmer comments, and how far a boost goes.
-    private func reworded(_ event: FeedEvent) -> FeedEvent {
+    /// The authority's own event: a comment loses repeated spaces and "!", and a boost gets its
+    /// reach.
+    private func replacement(for event: FeedEvent) -> FeedEvent {
         switch event.did {
         case .commented(let post, let text):
             return FeedEvent(by: event.by, did: .commented(post: post, text: calmed(text)))
@@ -54,24 +55,24 @@ struct FeedServer {
         }
     }
 
-    /// One space where there are several, and one "!".
+    /// Replaces several spaces by one, and several "!" by one.
     private func calmed(_ text: String) -> String {
         text.reduce(into: "") { result, letter in
             if letter != result.last || !" !".contains(letter) { result.append(letter) }
         }
     }
 
-    /// The downlink: all that `reader` may see behind a position. What is up to ``head`` and not in it is
-    /// private to others (A2).
-    func news(for reader: String, after start: Position) -> [ConfirmedEvent<FeedEvent>] {
-        happened.filter {
+    /// The downlink: the events after a position that `reader` may see. Events up to ``head`` that
+    /// are missing are private to other users (A2).
+    func events(for reader: String, after start: Position) -> [ConfirmedEvent<FeedEvent>] {
+        confirmed.filter {
             $0.position > start && ($0.event.by == reader || !$0.event.did.isPrivate)
         }
     }
 
-    /// The authority's own fold of what `reader` may see up to a position.
+    /// The authority's fold of the events up to a position that `reader` may see.
     func feed(for reader: String, through end: Position) throws -> Feed {
-        try news(for: reader, after: 0).filter { $0.position <= end }.reduce(into: Feed()) {
+        try events(for: reader, after: 0).filter { $0.position <= end }.reduce(into: Feed()) {
             try $0.apply($1.event, $1.context)
         }
     }

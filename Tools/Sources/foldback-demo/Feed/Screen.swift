@@ -1,9 +1,9 @@
 import Foldback
 import FoldbackExamples
 
-/// What Mia sees: a rendering of a snapshot and the list of rejections, and of nothing else.
+/// The screen of Mia's device, made only from a snapshot and the listed rejections.
 struct Screen: Equatable {
-    /// By the name of the post, the person or the rejected intent that the row is about.
+    /// The rows by the name of their post, person or rejected intent.
     let rows: [String: String]
 
     init(_ snapshot: Snapshot<Feed>, rejections: [IntentNumber: Rejection]) {
@@ -23,7 +23,7 @@ struct Screen: Equatable {
         self.rows = rows
     }
 
-    /// The row that an intent is about.
+    /// The name of the row that an intent changes.
     private static func row(of intent: OverlayIntent<FeedEvent>) -> String {
         let keys = intent.event.map { Feed.keys(touchedBy: $0, EventContext(.intent(intent.id))) }
         return keys?.first ?? "intent \(intent.number)"
@@ -31,7 +31,7 @@ struct Screen: Equatable {
 }
 
 extension Screen {
-    /// Moments one below the other, with those rows that are not the same in all of them.
+    /// The lines of all moments, only with the rows that differ between moments.
     static func lines(of moments: [(caption: String, screen: Screen)]) -> [String] {
         let names = Set(moments.flatMap(\.screen.rows.keys)).filter { name in
             Set(moments.map { $0.screen.rows[name] }).count > 1

@@ -1,7 +1,9 @@
 import Foldback
 import FoldbackExamples
 
-/// The story. Mia's intents are numbered from 1 as she goes; `bo.2.0` is what Bo's second one made.
+/// The steps of the story.
+///
+/// Mia's intents have the numbers 1, 2, 3, …; `bo.2.0` is the post that Bo's second intent made.
 extension Step {
     static let all = [
         offline, outOfOrder, rejection, conflict, doubleTap, purchase, retry, reopening,
@@ -14,7 +16,7 @@ extension Step {
 
     private static let offline = Step(
         title: "Posting and liking offline",
-        scene: "Mia posts, likes Bo's bicycle and follows him. Days later there is a network.",
+        scene: "Mia posts, likes Bo's bicycle and follows him. Days later she is online again.",
         moments: [
             Moment(
                 caption: "before",
@@ -36,13 +38,13 @@ extension Step {
                 acts: [.arrive([1, 2, 3]), .answered([1, 2, 3]), .downlink]),
         ],
         rule:
-            "The id mia.1.0 is made from the intent's own, so it stays when the post is confirmed (F12)."
+            "The intent's id determines the id mia.1.0, so it stays when the post is confirmed (F12)."
     )
 
     private static let outOfOrder = Step(
-        title: "Answers out of order, and in other words than predicted",
+        title: "Answers out of order, with a replacement for the prediction",
         scene:
-            "Mia comments on Bo's bread and likes it; so does Cleo, of whom nothing is known yet.",
+            "Mia comments on Bo's bread and likes it. Cleo likes it too, which Mia cannot see yet.",
         moments: [
             Moment(caption: "before"),
             Moment(
@@ -66,12 +68,12 @@ extension Step {
                 posts: ["bo.1.0": bread.liked(by: "cleo", "mia").with("mia.4.0", "so good!")]),
         ],
         rule:
-            "The authority's words take the prediction's place, and only the downlink confirms (F3, F8)."
+            "The authority's event replaces the prediction, and only the downlink confirms it (F3, F8)."
     )
 
     private static let rejection = Step(
-        title: "A rejection: the rollback falls out of the fold",
-        scene: "Mia comments on the post of Cleo, who has blocked her, and then likes it.",
+        title: "A rejection rolls back one intent",
+        scene: "Cleo has blocked Mia. Mia comments on a post of Cleo's and likes it.",
         moments: [
             Moment(caption: "before"),
             Moment(
@@ -91,14 +93,15 @@ extension Step {
             Moment(caption: "7 is answered", acts: [.answered([7]), .downlink]),
         ],
         rule:
-            "It is as if 6 had never been recorded, and 7 is folded as before: no undo code (F10).")
+            "The view is as if 6 had never been recorded. The app has no code that undoes it (F10)."
+    )
 
     private static let asked = bike.liked(by: "mia").with("mia.8.0", "How old?")
 
     private static let conflict = Step(
         title: "A conflicted intent comes back",
         scene:
-            "Mia comments on Bo's bicycle. Before anybody hears of it, he deletes it, and regrets it.",
+            "Mia comments on Bo's bicycle. Before her comment arrives, he deletes and restores it.",
         moments: [
             Moment(caption: "before"),
             Moment(
@@ -114,7 +117,7 @@ extension Step {
             Moment(caption: "after the answer", acts: [.arrive([8]), .answered([8]), .downlink]),
         ],
         rule:
-            "It is left out of the view while it does not apply, and tried on every new base (F9).")
+            "While 8 does not apply, the view lacks it. Each new base tries it again (F9).")
 
     private static let send = Act.mia(
         .commented(post: "mia.1.0", text: "At six!"), once: "comment draft 5")
@@ -122,7 +125,7 @@ extension Step {
 
     private static let doubleTap = Step(
         title: "A double tap is joined",
-        scene: "Mia taps \"Send\" twice. The downlink outruns the answer.",
+        scene: "Mia taps \"Send\" twice. The downlink is faster than the answer.",
         moments: [
             Moment(caption: "before"),
             Moment(
@@ -133,12 +136,12 @@ extension Step {
             Moment(caption: "after the answer", acts: [.answered([9])]),
         ],
         rule:
-            "Both carry one once key, so they are one intent (F14); a late answer changes nothing (F7)."
+            "Both taps have one once key, so they are one intent (F14). Its late answer is a repeat (F7)."
     )
 
     private static let purchase = Step(
         title: "A confirm-only purchase waits",
-        scene: "Mia pays for her post to be shown to more people; how many, nobody can predict.",
+        scene: "Mia pays so that more people see her post. Her device cannot predict how many.",
         moments: [
             Moment(caption: "before"),
             Moment(
@@ -154,12 +157,12 @@ extension Step {
                 posts: ["mia.1.0": timed.liked(by: "bo").shown(to: 80)]),
         ],
         rule:
-            "It is listed from the start, and folded only once the authority has confirmed it (F13)."
+            "It is listed at once, and folded only after the authority confirmed it (F13)."
     )
 
     private static let retry = Step(
-        title: "A rejected intent is tried again",
-        scene: "Cleo has unblocked Mia, who sends her comment once more.",
+        title: "A rejected intent is retried",
+        scene: "Cleo unblocks Mia, and Mia retries her comment.",
         moments: [
             Moment(caption: "before", acts: [.other("cleo", .unblocked("mia"))]),
             Moment(
@@ -170,12 +173,13 @@ extension Step {
                 caption: "after the answer", acts: [.arrive([11]), .answered([11]), .downlink]),
         ],
         rule:
-            "The event is a new intent, and the rejection leaves the list in the same entry (F14).")
+            "The event gets a new intent, and the same entry takes the rejection out of the list (F14)."
+    )
 
     private static let reopening = Step(
-        title: "The log is closed and opened with intents pending",
+        title: "The app restarts with pending intents",
         scene:
-            "Mia comments and posts. The comment arrives; the app is closed before the answer does.",
+            "Mia comments and posts. The comment arrives, and the app ends before its answer comes.",
         moments: [
             Moment(caption: "before"),
             Moment(
@@ -197,16 +201,16 @@ extension Step {
                 acts: [.arrive([12, 13]), .answered([13, 12]), .downlink]),
         ],
         rule:
-            "The view is a function of the log alone (F1); 12 is sent again and gets the same verdict (A1)."
+            "The view is a function of the log alone (F1). 12 is sent again and gets the same verdict (A1)."
     )
 }
 
-/// Posts as the story expects them, said without the projection.
+/// The posts that the story expects, made without the projection.
 extension Post {
     fileprivate func liked(by names: String...) -> Post { changed { $0.likes.formUnion(names) } }
     fileprivate func shown(to count: Int) -> Post { changed { $0.reach = count } }
     fileprivate var deleted: Post { changed { $0.isDeleted = true } }
-    /// With a comment of Mia's.
+    /// Adds a comment by Mia.
     fileprivate func with(_ id: String, _ text: String) -> Post {
         changed { $0.comments.append(Comment(id: id, by: "mia", text: text)) }
     }

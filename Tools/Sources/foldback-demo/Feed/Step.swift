@@ -1,53 +1,53 @@
 import Foldback
 import FoldbackExamples
 
-/// One step of the story, as a value: what it is about, what happens moment by moment, and what must
-/// then be seen.
+/// One step of the story as a value: its moments, and what the screen must show at each.
 struct Step: Sendable {
     let title: String
-    /// What Mia does.
+    /// One or two sentences about what happens.
     let scene: String
     let moments: [Moment]
-    /// Why it must be so: one sentence, with its rule.
+    /// Why the moments must look like this: one sentence, with the rule.
     let rule: String
 }
 
-/// Something happens, and then the screen is looked at.
+/// Some acts, and the state that the device must have after them.
 struct Moment: Sendable {
     let caption: String
     var acts: [Act] = []
-    /// Rows of the view that are different from the moment before. All others must be as they were.
+    /// The posts that changed since the moment before. All others must be the same.
     var posts: [String: Post] = [:]
     var followers: [String: Set<String>] = [:]
     /// The whole overlay.
     var overlay: [IntentNumber: Mark] = [:]
-    /// Rejections that are new in the list, and nil for those that have left it.
+    /// Rejections that are new in the list, and nil for rejections that left it.
     var rejections: [IntentNumber: Rejection?] = [:]
 }
 
-/// Everything that can happen in the story.
+/// An act that can happen in the story.
 enum Act: Sendable {
-    case mia(Deed, once: String? = nil, confirmOnly: Bool = false)
-    /// Mia tries a rejected intent again.
+    /// Mia records an intent.
+    case mia(FeedAction, once: String? = nil, confirmOnly: Bool = false)
+    /// Mia retries a rejected intent.
     case retries(IntentNumber)
-    /// Somebody else, on a device of their own.
-    case other(String, Deed)
-    /// Mia's intents are sent and reach the authority, which decides on them; its answers take long.
+    /// Another user acts on their own device.
+    case other(String, FeedAction)
+    /// Mia's intents reach the authority, which decides them. Its answers are on their way.
     case arrive([IntentNumber])
-    /// Its answers to these arrive, in this order.
+    /// The authority's answers to these intents arrive, in this order.
     case answered([IntentNumber])
-    /// All that has happened comes down.
+    /// The downlink delivers all confirmed events.
     case downlink
-    /// The store is closed, whereby answers under way are lost, and the log opened again.
+    /// The store is closed, which loses the answers on their way, and the log is opened again.
     case reopened
 }
 
 /// How an intent in the overlay relates to the view.
 enum Mark: Hashable, Sendable, CustomStringConvertible {
     case folded(IntentState)
-    /// Confirm-only: not before the server's word (F13).
+    /// Confirm-only: not folded before it is confirmed (F13).
     case waiting(IntentState)
-    /// With the reason why it does not apply (F9).
+    /// Left out of the view, with the reason why it does not apply (F9).
     case conflicted(IntentState, String)
 
     static let pending = Mark.folded(.pending)

@@ -1,6 +1,6 @@
 import Foldback
 
-/// Counters by name that may not fall below zero.
+/// Counters by name that never fall below zero.
 package struct Counters: Projection, Codable, Hashable {
     package enum Event: Codable, Hashable, Sendable {
         case added(String, Int)
@@ -37,4 +37,10 @@ package struct Counters: Projection, Codable, Hashable {
     }
 }
 
-package enum CounterError: Error { case tooMuch, tooLittle }
+/// The reason why an event does not apply to ``Counters``.
+package enum CounterError: Error {
+    /// The sum would overflow.
+    case tooMuch
+    /// The sum would be below zero.
+    case tooLittle
+}

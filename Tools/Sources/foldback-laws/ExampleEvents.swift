@@ -3,44 +3,11 @@ import FoldbackExamples
 import FoldbackTesting
 import Foundation
 
-/// The projections that every law is checked on, and how their events are made: few names, often the
-/// same ones.
-enum Example: String, CaseIterable {
-    case documents, feed, counters, text, messages
-
-    nonisolated(nonsending) func report(
-        _ laws: Set<Law>, _ effort: Effort, seed: UInt64?
-    ) async -> LawReport {
-        switch self {
-        case .documents:
-            await checkLaws(
-                of: Documents.self, events: Self.documentEvents,
-                itemIDs: ItemIDs { $0.byKey.keys }, laws: laws, effort: effort, seed: seed,
-                failures: .forgotten)
-        case .feed:
-            await checkLaws(
-                of: Feed.self, events: Self.feedEvents,
-                itemIDs: ItemIDs { feed in
-                    feed.posts.keys + feed.posts.values.flatMap { $0.comments.map(\.id) }
-                }, laws: laws, effort: effort, seed: seed, failures: .forgotten)
-        case .counters:
-            await checkLaws(
-                of: Counters.self, events: Self.counterEvents, laws: laws, effort: effort,
-                seed: seed, failures: .forgotten)
-        case .text:
-            await checkLaws(
-                of: Text.self, events: Self.edits, laws: laws, effort: effort, seed: seed,
-                failures: .forgotten)
-        case .messages:
-            await checkLaws(
-                of: Conversations.self, events: Self.messageEvents,
-                rowIDs: ItemIDs(keysOf: Conversations.messages), laws: laws, effort: effort,
-                seed: seed,
-                failures: .forgotten)
-        }
-    }
-
-    static let documentEvents: Generator<DocumentEvent> = .recursive(
+/// The generators of the examples' events.
+///
+/// They use few names, so that events often meet at the same one.
+enum ExampleEvents {
+    static let documents: Generator<DocumentEvent> = .recursive(
         depthMax: 2,
         .weighted(
             (4, .making({ DocumentEvent.set($0, $1, require: $2) }, keys, values, requires)),
@@ -67,23 +34,23 @@ enum Example: String, CaseIterable {
         Generator<Int64>.integers().map(JSON.integer), .constant(["n": 1.5, "m": [1, "x"]]),
         Generator<String>.strings().map { .string($0) })
 
-    static let feedEvents = Generator<FeedEvent>.making(
+    static let feed = Generator<FeedEvent>.making(
         FeedEvent.init, names,
         .oneOf(
-            .making(Deed.posted, .strings()), .making(Deed.liked, posts),
-            .making(Deed.commented, posts, .strings()), .making(Deed.deleted, posts),
-            .making(Deed.restored, posts),
-            .making(Deed.boosted, posts, .optionals(of: .integers(in: 0...9))),
-            .making(Deed.followed, names), .making(Deed.blocked, names),
-            .making(Deed.unblocked, names)))
+            .making(FeedAction.posted, .strings()), .making(FeedAction.liked, posts),
+            .making(FeedAction.commented, posts, .strings()), .making(FeedAction.deleted, posts),
+            .making(FeedAction.restored, posts),
+            .making(FeedAction.boosted, posts, .optionals(of: .integers(in: 0...9))),
+            .making(FeedAction.followed, names), .making(FeedAction.blocked, names),
+            .making(FeedAction.unblocked, names)))
 
     private static let names = Generator<String>.element(of: ["ann", "ben", "cid"])
-    /// Ids that the first intents give to what they make.
+    /// The ids of the posts that the first intents make.
     private static let posts = Generator<String>.element(of: [
         "me.1.0", "me.2.0", "me.3.0", "other.1.0",
     ])
 
-    static let counterEvents = Generator<Counters.Event>.oneOf(
+    static let counters = Generator<Counters.Event>.oneOf(
         .making(Counters.Event.added, letters, .integers()),
         .making(Counters.Event.added, letters, .integers(in: 0...9)),
         .making(Counters.Event.spent, letters, .integers(in: 0...9)),
@@ -97,7 +64,7 @@ enum Example: String, CaseIterable {
         count: 1...3
     ).map(Edit.init)
 
-    static let messageEvents = Generator<MessageEvent>.weighted(
+    static let messages = Generator<MessageEvent>.weighted(
         (
             3,
             .making(
@@ -115,7 +82,7 @@ enum Example: String, CaseIterable {
         UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number)))
     }
     private static let authors = Generator<String>.element(of: ["ann", "ben"])
-    /// Parts of seconds among them.
+    /// Every second date has half a second.
     private static let dates = Generator<Int>.integers(in: 0...7).map { number in
         Date(timeIntervalSinceReferenceDate: Double(number) / 2)
     }

@@ -1,0 +1,1 @@
+../../../Benchmarks/Percentile.swift
