@@ -52,7 +52,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB"],
+            name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB", "FoldbackTesting"],
             path: "Tests/TestSupport", swiftSettings: strict),
         // An example that is measured and tested here; the tools have it as a part of FoldbackExamples.
         .target(
@@ -85,7 +85,8 @@ let package = Package(
             name: "FoldbackTestingTests", dependencies: ["FoldbackTesting", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "ScenarioTests", dependencies: ["Foldback", "FoldbackHistory", "TestSupport"],
+            name: "ScenarioTests",
+            dependencies: ["Foldback", "FoldbackHistory", "FoldbackTesting", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

@@ -11,7 +11,7 @@ import Testing
 
     @Test func `a history comes back from its file as it was`() throws {
         for seed in 0..<200 as Range<UInt64> {
-            let history = try Self.moves.histories(nil, steps: 30).value(seed: seed)
+            let history = try Self.moves.scripts(nil, steps: 30).value(seed: seed)
             let codec = PlainMoveCodec()
             let text = try history.ndjson(codec, title: "Board")
             let read = try Script(ndjson: text, codec)

@@ -185,7 +185,7 @@ import Testing
     @Test func `histories have own origins never recorded, and retries of what is not rejected`()
         throws
     {
-        let histories = Generator<Int>.integers(in: 0...3).histories(.downlink, steps: 24)
+        let histories = Generator<Int>.integers(in: 0...3).scripts(.downlink, steps: 24)
         var origins = 0
         var retries = 0
         for seed in 0..<300 as Range<UInt64> {
@@ -197,9 +197,9 @@ import Testing
                         #expect(id.number.value > UInt64(steps.count))
                         origins += 1
                     }
-                case .retry(let place, _):
+                case .change(let place, .retry, _):
                     let isRejected = steps[..<index].contains { before in
-                        if case .reject(place, _) = before { true } else { false }
+                        if case .reject(place, _, _) = before { true } else { false }
                     }
                     retries += isRejected ? 0 : 1
                 default: break
@@ -263,7 +263,8 @@ import Testing
         }
         let event = DocumentEvent.set("a", 1)
         let expected: [Step] = [
-            .record(event, force: true), .record(event, force: true), .reject(2, message: "no"),
+            .record(event, force: true), .record(event, force: true),
+            .reject(2, code: "x", message: "no"),
             .retry(2, force: true), .withdraw(0), .record(event, force: true),
             .confirm(
                 [
@@ -281,6 +282,32 @@ import Testing
             .downlink, [.record(event), .confirm([.init(1, event, .foreign(id))])])
         let read = try Self.read(try history.ndjson(Documents.codec, title: ""), confirmedBy: nil)
         #expect("\(read.steps)" == "\(history.steps)")
+    }
+
+    @Test func `an unknown number stays unknown in the file`() async throws {
+        let unknown: IntentNumber = 1_000_003
+        let steps: [Script<Move>.Step] = [
+            .record(.set("a", 1)), .withdraw(unknown), .retry(unknown, force: true),
+            .reject(unknown, code: "x", message: "no"), .acknowledge(unknown),
+        ]
+        let script = Script(.downlink, steps)
+        let read = try Script<Move>(ndjson: try script.ndjson(MoveCodec(), title: ""), MoveCodec())
+        #expect("\(read.steps)" == "\(steps)")
+        let trial = try await Trial<Board>(script)
+        #expect(
+            trial.passages.dropFirst().map(\.outcome)
+                == Array(repeating: .refused("unknownIntent"), count: 4))
+    }
+
+    /// Place 0 in a file of an excerpt was used as an index.
+    @Test func `steps that name no intent keep the laws`() async throws {
+        let steps: [Script<Move>.Step] = [
+            .record(.set("a", 1)), .withdraw(0), .reject(0, message: "no"), .acknowledge(0),
+            .confirm([.init(1, .set("b", 1), .own(0))]),
+        ]
+        for law in [Law.p1, .p2, .p7, .p8] {
+            try await requireLaw(law, of: Board.self, for: Script(.downlink, steps))
+        }
     }
 
     @Test func `a place that is recorded later is named by nothing in the file`() async throws {

@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackHistory
+import FoldbackTesting
 import Foundation
 import TestSupport
 import Testing
@@ -28,12 +29,12 @@ import Testing
             for (snapshot, sequence) in zip(again.snapshots(of: Board.self), history.sequences) {
                 let expected = reference.state(at: Int(sequence.value))
                 let difference = ModelTests.difference(
-                    of: snapshot, from: expected, Int(sequence.value))
+                    of: snapshot, from: expected.board, Int(sequence.value))
                 try #require(difference == nil, "seed \(seed): \(difference ?? "")")
                 let sloppy = try history.snapshot(of: SloppyBoard.self, at: sequence)
-                try #require(sloppy.view == expected.sloppyView, "seed \(seed)")
-                try #require(snapshot.rejections.map { Int($0.value) } == expected.rejections)
-                try #require(snapshot.faults.count == expected.faults)
+                try #require(sloppy.view == expected.sloppy.view, "seed \(seed)")
+                try #require(snapshot.rejections == expected.board.rejections)
+                try #require(snapshot.faults.count == expected.board.faults)
             }
             try #require(history.snapshot(of: Board.self).view == store.view, "seed \(seed)")
             try #require(
@@ -67,12 +68,12 @@ import Testing
         let again = try RecordedHistory(
             kind: candidate.kind, replica: candidate.replica, entries: candidate.entries,
             codec: MoveCodec())
-        let reference = ReferenceLog(candidate)
+        let reference = ReferenceBoards(candidate)
         for (place, snapshot) in zip(1..., again.snapshots(of: Board.self)) {
             guard place % 7 == 0 || place == candidate.count else { continue }
             let sequence = candidate.sequences[place - 1]
             let difference = ModelTests.difference(
-                of: snapshot, from: reference.state(at: place), Int(sequence.value))
+                of: snapshot, from: reference.board.state(at: place), Int(sequence.value))
             try #require(difference == nil, "seed \(seed), \(sequence): \(difference ?? "")")
             let other = try candidate.snapshot(of: Board.self, at: sequence)
             try #require(

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackTesting
 import Foundation
 import TestSupport
 import Testing
@@ -37,7 +38,7 @@ import Testing
         var store = try await engine.store(board, .downlink, in: directory)
         for _ in 0..<120 {
             switch Int.random(in: 0..<12, using: &random) {
-            case 0..<4: _ = try? await store.record(move(for: downlink, using: &random))
+            case 0..<4: _ = try? await store.record(try move(for: downlink, using: &random))
             case 4..<6:
                 // Sent in any order, and again: nothing tells a lost request from a lost answer.
                 for intent in store.overlay where intent.state == .pending && random.oneIn(2) {
@@ -45,7 +46,7 @@ import Testing
                     let verdict = server.submit(intent.id, event, using: &random)
                     inFlight.append(.verdict(intent.id, verdict))
                 }
-            case 6: server.foreign(move(for: downlink, using: &random), using: &random)
+            case 6: server.foreign(try move(for: downlink, using: &random), using: &random)
             case 7..<9:
                 let through = Int(store.status.through.value)
                 let positions = server.events.map(\.position).filter { $0 > through }
@@ -102,8 +103,8 @@ import Testing
     /// would be named after the position.
     private static func move(
         for downlink: HonestServer.Downlink, using random: inout SeededGenerator
-    ) -> Move {
-        let move = Move.random(using: &random)
+    ) throws -> Move {
+        let move = try Generator.moves.value(seed: random.next())
         guard downlink == .unnamed, case .claim(let key) = move else { return move }
         return .set(key, 1)
     }

@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackHistory
+import FoldbackTesting
 import Foundation
 import TestSupport
 import Testing
@@ -137,17 +138,20 @@ import Testing
         _ kind: LogKind, in directory: URL, seed: UInt64
     ) async throws -> URL {
         var random = SeededGenerator(seed: seed)
-        var reference = ReferenceLog(kind: kind)
+        let script = try RandomHistory.script(kind, steps: 100, using: &random)
+        var steps = script.steps[...]
+        var numbers = ScriptNumbers()
         var log = directory.appending(path: "log-\(seed)-0")
         for copy in 1...4 {
             let store = try await Store.open(
                 at: log, Board.self, confirmedBy: kind, durability: .relaxed)
-            for _ in 0..<25 {
-                let before = reference.state(at: reference.facts.count)
-                let command = RandomCommand.random(for: before, kind, using: &random)
-                _ = reference.carryOut(command)
-                _ = await store.carryOut(command)
+            for step in steps.prefix(25) {
+                let command = numbers.command(for: step)
+                var result: CommandResult?
+                if let command { result = await store.carryOut(command) }
+                numbers.note(result, of: step)
             }
+            steps = steps.dropFirst(25)
             await store.close()
             let next = directory.appending(path: "log-\(seed)-\(copy)")
             try FileManager.default.copyItem(at: log, to: next)

@@ -38,7 +38,7 @@ import Testing
             repeat {
                 let sequence = Int(replay.snapshot.sequence.value)
                 let difference = ModelTests.difference(
-                    of: replay.snapshot, from: reference.state(at: sequence), sequence)
+                    of: replay.snapshot, from: reference.board.state(at: sequence), sequence)
                 try #require(difference == nil, "seed \(seed): \(difference ?? "")")
             } while try replay.next() != nil
             #expect(replay.snapshot.sequence == store.status.sequence)

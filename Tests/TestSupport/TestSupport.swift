@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackLMDB
+import FoldbackTesting
 import Foundation
 import Synchronization
 
@@ -75,22 +76,12 @@ public enum Engine: String, CaseIterable, Sendable {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for the same seed, anywhere.
-public struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+/// The random source of tests: the same numbers for the same seed.
+package typealias SeededGenerator = SplitMix64
 
-    public init(seed: UInt64) { state = seed }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
+extension SplitMix64 {
     /// True in one of `n` cases.
-    public mutating func oneIn(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &self) == 0 }
+    package mutating func oneIn(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &self) == 0 }
 }
 
 /// What a failing call threw, for comparing; nil if it did not throw.

@@ -41,7 +41,7 @@ struct LawRun<P: Projection> {
         events: Generator<P.Event>, judge: LawChecker<P>, laws: Set<Law>, effort: Effort,
         seed: UInt64, kept: FailureCorpus
     ) {
-        generator = events.histories(nil, steps: effort.stepsMax)
+        generator = events.scripts(nil, steps: effort.stepsMax)
         self.events = events
         self.judge = judge
         self.effort = effort
@@ -165,13 +165,11 @@ struct LawRun<P: Projection> {
     private mutating func count(_ history: Script<P.Event>) {
         func add(_ name: String, _ count: Int = 1) { report.counts[name, default: 0] += count }
         add("steps", history.steps.count)
-        for step in history.steps {
-            add(Mirror(reflecting: step).children.first?.label ?? "\(step)")
-        }
+        for step in history.steps { add(step.name) }
         declaresKeys =
             declaresKeys || P.hasRowsBeside
             || history.recordedEvents.contains {
-                !P.keys(touchedBy: $0, Refold<P>.own(1)).isEmpty
+                !P.keys(touchedBy: $0, ReferenceLog<P>.context(of: 1)).isEmpty
             }
     }
 

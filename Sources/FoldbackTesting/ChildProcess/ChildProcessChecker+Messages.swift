@@ -11,7 +11,7 @@ extension ChildProcessChecker {
 
         /// Which of the two is another than here, and how it looks there.
         func difference(
-            from here: Refold<P>.State
+            from here: ReferenceLog<P>.State
         ) -> (name: String, here: StateText, there: StateText)? {
             if let (here, there) = Self.differing(here.view, view, viewBytes) {
                 return ("the view", here, there)
@@ -120,7 +120,7 @@ extension ChildProcessChecker.States {
         confirmedBytes = bytes("confirmedBytes")
     }
 
-    static func line(of state: Refold<P>.State) -> String {
+    static func line(of state: ReferenceLog<P>.State) -> String {
         func bytes(_ state: P) -> JSON? {
             guard state is any Equatable, let codec = P.stateCodec else { return nil }
             return (try? codec.encode(state)).map { .string(Data($0).base64EncodedString()) }

@@ -27,14 +27,14 @@ extension Trial {
     /// Intents that a rejection would take out of the view, by the places of the steps that recorded
     /// them.
     private func pendingAtTheEnd(
-        _ state: Refold<P>.State
+        _ state: ReferenceLog<P>.State
     ) -> [(place: IntentNumber, number: IntentNumber)] {
         var places: [(IntentNumber, IntentNumber)] = []
         var place: IntentNumber = 0
         for (step, refolded) in zip(history.steps, refolded) where step.isRecording {
             place = IntentNumber(place.value + 1)
             guard case .recorded(let number) = refolded.outcome,
-                let intent = state.intents[Int(number.value)], intent.state == .pending,
+                let intent = state.intents[number], intent.state == .pending,
                 !intent.confirmOnly
             else { continue }
             places.append((place, number))
@@ -50,7 +50,7 @@ extension Trial {
         for (index, step) in history.steps.enumerated() where step.isRecording {
             place = IntentNumber(place.value + 1)
             guard case .recorded(let number)? = refolded[index].outcome,
-                let intent = refolded[index].state.intents[Int(number.value)]
+                let intent = refolded[index].state.intents[number]
             else {
                 if case .refused? = refolded[index].outcome { history.steps[index] = .retry(0) }
                 continue
@@ -59,12 +59,12 @@ extension Trial {
             case .record(let event, _, let confirmOnly, let once):
                 history.steps[index] = .record(
                     event, force: true, confirmOnly: confirmOnly || place == absent, once: once)
-            case .retry where place == absent:
+            case .change where place == absent:
                 history.steps[index] = .record(
                     intent.event, force: true, confirmOnly: true, once: intent.once)
-            case .retry(let old, _): history.steps[index] = .retry(old, force: true)
-            case .withdraw, .dismiss, .acknowledge, .reject, .confirm, .checkpoint, .reopen, .kill:
-                break
+            case .change(let old, let command, _):
+                history.steps[index] = .change(old, command, force: true)
+            case .acknowledge, .reject, .confirm, .checkpoint, .reopen, .kill: break
             }
         }
         return history
@@ -90,15 +90,15 @@ extension Trial {
     private func serversWords() -> [(events: [ConfirmedEvent<P.Event>], through: Position?)] {
         var words: [([ConfirmedEvent<P.Event>], Position?)] = []
         for refolded in refolded where refolded.outcome == .appended {
-            switch refolded.asked {
+            switch refolded.command {
             case .confirm(let events, let through): words.append((events, through))
             case .acknowledge(let number, _, let replacement) where history.kind == .acknowledgement:
-                let event = replacement ?? refolded.state.intents[Int(number.value)]?.event
+                let event = replacement ?? refolded.state.intents[number]?.event
                 guard let event else { continue }
                 let id = IntentID(replica: .own, number: number)
                 let position = Position(UInt64(words.count + 1))
                 words.append(([ConfirmedEvent(position: position, event: event, origin: id)], nil))
-            case .acknowledge, .record, .retry, .withdraw, .dismiss, .reject, nil: continue
+            case .acknowledge, .record, .change, .reject, nil: continue
             }
         }
         return words
@@ -224,16 +224,18 @@ extension Trial {
     func serversOrder(of count: Int) -> [Int] {
         var order: [Int] = []
         func add(_ place: IntentNumber) {
+            // Numbers of unknown intents, and place 0, name none.
+            guard place >= 1, place.value <= UInt64(count) else { return }
             let place = Int(place.value)
-            if place <= count, !order.contains(place) { order.append(place) }
+            if !order.contains(place) { order.append(place) }
         }
         for step in history.steps {
             switch step {
-            case .acknowledge(let place, _, _), .reject(let place, _), .withdraw(let place):
+            case .acknowledge(let place, _, _), .reject(let place, _, _), .change(let place, _, _):
                 add(place)
             case .confirm(let told, _):
                 for case .own(let place) in told.map(\.origin) { add(place) }
-            case .record, .retry, .dismiss, .checkpoint, .reopen, .kill: break
+            case .record, .checkpoint, .reopen, .kill: break
             }
         }
         return order + (0..<count).reversed().map { $0 + 1 }.filter { !order.contains($0) }
@@ -243,7 +245,8 @@ extension Trial {
         var state = P()
         for place in order {
             let before = state
-            do { try state.apply(events[place - 1], Refold<P>.own(place)) } catch { state = before }
+            let context = ReferenceLog<P>.context(of: IntentNumber(UInt64(place)))
+            do { try state.apply(events[place - 1], context) } catch { state = before }
         }
         return state
     }

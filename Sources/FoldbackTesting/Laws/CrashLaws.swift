@@ -54,11 +54,8 @@ extension Trial {
                 do { try await store.checkpoint() } catch FoldbackError.noCheckpoint {}
             case .kill:
                 if let violation = try await leftOnDisk(log, folder, index) { return violation }
-            case .record, .retry, .withdraw, .dismiss, .acknowledge, .reject, .confirm:
-                let asked = numbers.asked(by: step)
-                let outcome =
-                    if let asked { await store.carryOut(asked) } else { CommandResult?.none }
-                if step.isRecording { numbers.append(outcome) }
+            case .record, .change, .acknowledge, .reject, .confirm:
+                _ = await store.carryOut(step, &numbers)
             }
             if let violation = try comparison(of: store, index) { return violation }
         }

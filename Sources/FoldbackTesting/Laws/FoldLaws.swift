@@ -66,13 +66,13 @@ extension Trial {
     private func pastViews() async throws -> Violation? {
         var subject = try LogUnderTest<P>(history.kind)
         for step in history.steps { _ = try await subject.perform(step) }
-        var refold = Refold<P>(history.kind)
-        for refolded in refolded { _ = refolded.asked.map { refold.carryOut($0) } }
-        for sequence in 0...refold.facts.count
+        var reference = ReferenceLog<P>(history.kind)
+        for refolded in refolded { _ = refolded.command.map { reference.carryOut($0) } }
+        for sequence in 0...reference.facts.count
         where sequence <= subject.store.snapshot.sequence.value {
             let past = LogSequence(UInt64(sequence))
             let found = try await Observation<P>(of: subject.store, at: past)
-            let expected = Observation<P>(refold.state(at: sequence), sequence: sequence)
+            let expected = Observation<P>(reference.state(at: sequence), sequence: sequence)
             let parts: Set<Observation<P>.Part> = [
                 .view, .confirmed, .pending, .accepted, .conflicted, .faults,
             ]

@@ -53,12 +53,14 @@ extension Trial {
         return nil
     }
 
-    private static func keys(of folding: Refold<P>.Folding) -> Set<P.Key> {
+    private static func keys(of folding: ReferenceLog<P>.Folding) -> Set<P.Key> {
         Set(P.keys(touchedBy: folding.event, folding.context))
     }
 
     /// As the projection declares it; of rows, as it was noted while they were applied.
-    private static func areDisjoint(_ a: Refold<P>.Folding, _ b: Refold<P>.Folding) -> Bool {
+    private static func areDisjoint(_ a: ReferenceLog<P>.Folding, _ b: ReferenceLog<P>.Folding)
+        -> Bool
+    {
         if let first = touched(by: a), let second = touched(by: b) {
             return first.isDisjoint(with: second)
         }
@@ -66,11 +68,11 @@ extension Trial {
         return !first.isEmpty && !second.isEmpty && first.isDisjoint(with: second)
     }
 
-    private static func touched(by folding: Refold<P>.Folding) -> TouchedKeys? {
+    private static func touched(by folding: ReferenceLog<P>.Folding) -> TouchedKeys? {
         (folding.before as? any RowModel)?.touched(by: folding.event, folding.context)
     }
 
-    private static func applied(_ foldings: [Refold<P>.Folding], to start: P) -> P {
+    private static func applied(_ foldings: [ReferenceLog<P>.Folding], to start: P) -> P {
         var state = start
         for folding in foldings {
             let before = state

@@ -18,9 +18,9 @@ struct Trial<P: Projection>: Sendable {
     }
 
     struct Refolded: Sendable {
-        let asked: LogCommand<P.Event>?
+        let command: LogCommand<P.Event>?
         let outcome: CommandResult?
-        let state: Refold<P>.State
+        let state: ReferenceLog<P>.State
         let sequence: Int
 
         var sight: Observation<P> { Observation(state, sequence: sequence) }
@@ -86,14 +86,15 @@ struct Trial<P: Projection>: Sendable {
     static func refolded(
         _ history: Script<P.Event>, behind: (Refolded) -> Void = { _ in }
     ) -> [Refolded] {
-        var refold = Refold<P>(history.kind)
+        var reference = ReferenceLog<P>(history.kind)
         var numbers = ScriptNumbers()
         return history.steps.map { step in
-            let asked = numbers.asked(by: step)
-            let outcome = asked.map { refold.carryOut($0) }
-            if step.isRecording { numbers.append(outcome) }
+            let command = numbers.command(for: step)
+            let outcome = command.map { reference.carryOut($0) }
+            numbers.note(outcome, of: step)
             let refolded = Refolded(
-                asked: asked, outcome: outcome, state: refold.now, sequence: refold.facts.count)
+                command: command, outcome: outcome, state: reference.now,
+                sequence: reference.facts.count)
             behind(refolded)
             return refolded
         }
@@ -103,7 +104,7 @@ struct Trial<P: Projection>: Sendable {
     func named(_ index: Int) -> String { history.named(index) }
 
     /// Events that were folded anywhere, with the states that they met.
-    var foldings: [Refold<P>.Folding] { refolded.flatMap(\.state.foldings) }
+    var foldings: [ReferenceLog<P>.Folding] { refolded.flatMap(\.state.foldings) }
 }
 
 extension Script {

@@ -58,32 +58,40 @@ struct LogUnderTest<P: Projection> {
                 P.self, also: P.alsoForLaws, on: rows, sources: sources)
             letWatch()
             return nil
-        case .record, .retry, .withdraw, .dismiss, .acknowledge, .reject, .confirm:
-            let outcome: CommandResult? =
-                if let asked = numbers.asked(by: step) { await store.carryOut(asked) } else { nil }
-            if step.isRecording { numbers.append(outcome) }
-            return outcome
+        case .record, .change, .acknowledge, .reject, .confirm:
+            return await store.carryOut(step, &numbers)
         }
     }
 }
 
 extension Store {
-    /// What comes of it, in words that can be compared.
-    func carryOut(_ asked: LogCommand<P.Event>) async -> CommandResult {
+    /// Carries out a step and notes its number; nil if the step has no command for this log.
+    func carryOut(
+        _ step: Script<P.Event>.Step, _ numbers: inout ScriptNumbers
+    ) async -> CommandResult? {
+        var result: CommandResult?
+        if let command = numbers.command(for: step) { result = await carryOut(command) }
+        numbers.note(result, of: step)
+        return result
+    }
+
+    /// Carries out a command, and returns its result as the reference model states it.
+    package func carryOut(_ command: LogCommand<P.Event>) async -> CommandResult {
         do throws(FoldbackError) {
-            switch asked {
+            switch command {
             case .record(let event, let force, let confirmOnly, let once):
-                return outcome(
+                return result(
                     try await record(event, force: force, confirmOnly: confirmOnly, once: once))
-            case .retry(let number, let force):
-                return outcome(try await retry(number, force: force))
-            case .withdraw(let number): try await withdraw(number)
-            case .dismiss(let number): try await dismiss(number)
+            case .change(let number, .withdraw, _): try await withdraw(number)
+            case .change(let number, .dismiss, _): try await dismiss(number)
+            case .change(let number, .retry, let force):
+                return result(try await retry(number, force: force))
             case .acknowledge(let number, let position, let replacement):
-                return outcome(
+                return result(
                     try await acknowledge(number, position: position, replacement: replacement))
-            case .reject(let number, let message):
-                return outcome(try await reject(number, message: message))
+            case .reject(let number, let rejection):
+                return result(
+                    try await reject(number, code: rejection.code, message: rejection.message))
             case .confirm(let events, let through):
                 switch try await confirm(events, through: through) {
                 case .confirmed: return .appended
@@ -96,12 +104,12 @@ extension Store {
         }
     }
 
-    private func outcome(_ receipt: Receipt) -> CommandResult {
+    private func result(_ receipt: Receipt) -> CommandResult {
         receipt.isJoined ? .joined(receipt.number) : .recorded(receipt.number)
     }
 
-    private func outcome(_ outcome: AnswerResult) -> CommandResult {
-        switch outcome {
+    private func result(_ answer: AnswerResult) -> CommandResult {
+        switch answer {
         case .recorded: .appended
         case .ignored(let state): .ignored(state)
         }

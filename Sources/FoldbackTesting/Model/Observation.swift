@@ -24,8 +24,8 @@ struct Observation<P: Projection>: Sendable {
     /// What is said of one intent.
     struct IntentObservation: Equatable, Sendable {
         let state: IntentState
-        /// Why, where it is rejected.
-        let message: String?
+        /// Why, if it is rejected.
+        let rejection: Rejection?
         let isDismissed: Bool
         let retries: IntentNumber?
         /// The entry of the latest answer.
@@ -99,19 +99,16 @@ struct Observation<P: Projection>: Sendable {
     }
 
     /// What the refold says should be seen.
-    init(_ state: Refold<P>.State, sequence: Int) {
-        func numbers(_ numbers: [Int]) -> [IntentNumber] {
-            numbers.map { IntentNumber(UInt64($0)) }
-        }
+    init(_ state: ReferenceLog<P>.State, sequence: Int) {
         rows = nil
         self.sequence = LogSequence(UInt64(sequence))
         through = state.through
         view = state.view
         confirmed = state.confirmed
-        pending = numbers(state.numbers(.pending))
-        accepted = numbers(state.numbers(.accepted))
-        conflicted = numbers(state.conflicted)
-        rejections = numbers(state.rejections)
+        pending = state.numbers(.pending)
+        accepted = state.numbers(.accepted)
+        conflicted = state.conflicted
+        rejections = state.rejections
         faults = state.faults
         standings = state.intents.sorted { $0.key < $1.key }.map { IntentObservation($0.value) }
     }
@@ -211,17 +208,17 @@ struct Observation<P: Projection>: Sendable {
 extension Observation.IntentObservation {
     fileprivate init(_ status: IntentStatus<P.Event>) {
         self.init(
-            state: status.state, message: status.rejection?.message,
+            state: status.state, rejection: status.rejection,
             isDismissed: status.isDismissed, retries: status.retries,
             answeredAt: status.answer?.sequence)
     }
 
-    fileprivate init(_ intent: Refold<P>.Intent) {
+    fileprivate init(_ intent: ReferenceLog<P>.Intent) {
         let isRejected = intent.state == .rejected
         self.init(
-            state: intent.state, message: isRejected ? intent.message : nil,
-            isDismissed: isRejected && intent.dismissed,
-            retries: intent.retries.map { IntentNumber(UInt64($0)) },
+            state: intent.state, rejection: isRejected ? intent.rejection : nil,
+            isDismissed: isRejected && intent.isDismissed,
+            retries: intent.retries,
             answeredAt: intent.answeredAt.map { LogSequence(UInt64($0)) })
     }
 }

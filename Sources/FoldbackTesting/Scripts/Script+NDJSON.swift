@@ -120,22 +120,25 @@ extension Script.Step {
             if force { object["force"] = true }
             if confirmOnly { object["confirmOnly"] = true }
             object["once"] = once.map { .string($0) }
-        case .retry(let old, let force):
-            set("intent", place)
-            object["retries"] = .of(old)
+        case .change(let named, let command, let force):
+            if let kind = command.fileKind {
+                set(kind, named)
+            } else {
+                set("intent", place)
+                object["retries"] = .of(named)
+            }
             if force { object["force"] = true }
-        case .withdraw(let place): set("withdrawn", place)
-        case .dismiss(let place): set("dismissed", place)
         case .acknowledge(let place, let position, let replacement):
             set("acknowledged", place)
             object["position"] = position.map { .of($0) }
             object["event"] = try replacement.map { try JSON($0, codec) }
-        case .reject(let place, let message):
+        case .reject(let place, let code, let message):
             set("rejected", place)
             object["message"] = .string(message)
-        case .confirm(let told, let through):
+            object["code"] = code.map { .string($0) }
+        case .confirm(let events, let through):
             set("confirmed", nil)
-            object["events"] = .array(try told.map { try $0.json(codec, placesSoFar: place) })
+            object["events"] = .array(try events.map { try $0.json(codec, placesSoFar: place) })
             object["through"] = through.map { .of($0) }
         case .checkpoint: set("checkpoint", nil)
         case .reopen: set("reopened", nil)
@@ -148,11 +151,12 @@ extension Script.Step {
         _ json: JSON, _ codec: any EventCodec<Event>, _ format: EventFormat,
         _ recorded: RecordedPlaces
     ) throws {
-        // There is no place 0, so it names nothing.
-        func place(_ name: ExactString = "intent") throws -> IntentNumber {
-            recorded[try json.number(name)] ?? 0
-        }
         let isEntry = json["sequence"] != nil
+        // Place 0 names no intent.
+        func place(_ name: ExactString = "intent") throws -> IntentNumber {
+            let number = IntentNumber(try json.number(name))
+            return recorded[number.value] ?? (!isEntry && number.isNeverRecorded ? number : 0)
+        }
         let force = json["force"]?.boolValue ?? isEntry
         switch json["kind"]?.stringValue {
         case "intent"
@@ -163,22 +167,27 @@ extension Script.Step {
                 try json.event("event", codec, format), force: force,
                 confirmOnly: json["confirmOnly"]?.boolValue ?? false,
                 once: json["once"]?.stringValue)
-        case "withdrawn": self = .withdraw(try place())
-        case "dismissed": self = .dismiss(try place())
         case "acknowledged":
             self = .acknowledge(
                 try place(), position: try json.optional("position").map(Position.init),
                 replacement: json["event"] == nil ? nil : try json.event("event", codec, format))
-        case "rejected": self = .reject(try place(), message: json["message"]?.stringValue ?? "")
+        case "rejected":
+            self = .reject(
+                try place(), code: json["code"]?.stringValue,
+                message: json["message"]?.stringValue ?? "")
         case "confirmed":
-            let told = try (json["events"]?.arrayValue ?? []).map {
+            let events = try (json["events"]?.arrayValue ?? []).map {
                 try Script.ServerEvent($0, codec, format, recorded)
             }
-            self = .confirm(told, through: try json.optional("through").map(Position.init))
+            self = .confirm(events, through: try json.optional("through").map(Position.init))
         case "checkpoint": self = .checkpoint
         case "reopened": self = .reopen
         case "killed": self = .kill
-        case let kind: throw ScriptFieldError(what: "kind \(kind ?? "nothing") is unknown")
+        case let kind:
+            guard let command = kind.flatMap({ IntentCommand(fileKind: $0) }) else {
+                throw ScriptFieldError(what: "kind \(kind ?? "nothing") is unknown")
+            }
+            self = .change(try place(), command, force: json["force"]?.boolValue ?? false)
         }
     }
 }
@@ -194,7 +203,8 @@ extension Script.ServerEvent {
         let id: IntentID? =
             switch origin {
             case .own(let place):
-                place >= 1 && place <= placesSoFar ? IntentID(replica: .own, number: place) : nil
+                (place >= 1 && place <= placesSoFar) || place.isNeverRecorded
+                    ? IntentID(replica: .own, number: place) : nil
             case .foreign(let id): id
             case .none: nil
             }

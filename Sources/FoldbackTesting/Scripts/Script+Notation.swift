@@ -16,17 +16,17 @@ extension Script.Step {
                 (force ? ", force" : "") + (confirmOnly ? ", confirm-only" : "")
                 + (once.map { ", once \(StateText.inline($0))" } ?? "")
             return "\(place())record \(text(event))\(how)"
-        case .retry(let number, let force):
-            return "\(place())retry \(number)\(force ? ", force" : "")"
-        case .withdraw(let number): return "withdraw \(number)"
-        case .dismiss(let number): return "dismiss \(number)"
+        case .change(let number, let command, let force):
+            let text = "\(command) \(number)\(force ? ", force" : "")"
+            return command.isRecording ? "\(place())\(text)" : text
         case .acknowledge(let number, let position, let replacement):
             return "acknowledge \(number)" + (position.map { " @\($0)" } ?? "")
                 + (replacement.map { " as \(text($0))" } ?? "")
-        case .reject(let number, let message):
+        case .reject(let number, let code, let message):
             return "reject \(number) \(StateText.inline(message))"
-        case .confirm(let told, let through):
-            let events = told.map { "@\($0.position) \(text($0.event))\($0.origin.notation)" }
+                + (code.map { ", code \(StateText.inline($0))" } ?? "")
+        case .confirm(let events, let through):
+            let events = events.map { "@\($0.position) \(text($0.event))\($0.origin.notation)" }
             return "confirm [\(events.joined(separator: ", "))]"
                 + (through.map { " through \($0)" } ?? "")
         case .checkpoint: return "checkpoint"

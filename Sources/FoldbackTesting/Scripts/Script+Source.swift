@@ -27,10 +27,8 @@ extension Script.Step {
                     event, force ? "force: true" : nil, confirmOnly ? "confirmOnly: true" : nil,
                     once.map { "once: \(SwiftLiteral.quoted($0))" },
                 ])
-        case .retry(let place, let force):
-            return call("retry", ["\(place)", force ? "force: true" : nil])
-        case .withdraw(let place): return call("withdraw", ["\(place)"])
-        case .dismiss(let place): return call("dismiss", ["\(place)"])
+        case .change(let place, let command, let force):
+            return call(command.rawValue, ["\(place)", force ? "force: true" : nil])
         case .acknowledge(let place, let position, let replacement):
             var words: String?
             if let replacement {
@@ -38,10 +36,15 @@ extension Script.Step {
                 words = "replacement: \(literal)"
             }
             return call("acknowledge", ["\(place)", position.map { "position: \($0)" }, words])
-        case .reject(let place, let message):
-            return call("reject", ["\(place)", "message: \(SwiftLiteral.quoted(message))"])
-        case .confirm(let told, let through):
-            let events = told.map(\.source)
+        case .reject(let place, let code, let message):
+            return call(
+                "reject",
+                [
+                    "\(place)", code.map { "code: \(SwiftLiteral.quoted($0))" },
+                    "message: \(SwiftLiteral.quoted(message))",
+                ])
+        case .confirm(let events, let through):
+            let events = events.map(\.source)
             guard !events.contains(nil) else { return nil }
             let list = events.compactMap { $0 }.joined(separator: ", ")
             return call("confirm", ["[\(list)]", through.map { "through: \($0)" }])

@@ -125,7 +125,7 @@ struct Fleet<P: Projection>: Sendable {
         let replica = replicas[step.member]
         let notes = shared.notes
         switch step.act {
-        case .record, .withdraw, .retry, .dismiss: try await performUsers(step, replica)
+        case .record, .change: try await performUsers(step, replica)
         case .fetch:
             notes.trace(replica.name, "fetches")
             notes.count()
@@ -170,9 +170,7 @@ struct Fleet<P: Projection>: Sendable {
         switch step.act {
         case .record(let event, let force, let confirmOnly, let once, let ruling):
             try await user.record(event, force, confirmOnly, once, ruling)
-        case .withdraw(let place): await user.withdraw(place)
-        case .retry(let place): try await user.retry(place)
-        case .dismiss(let place): await user.dismiss(place)
+        case .change(let place, let command): try await user.perform(command, at: place)
         case .fetch, .signIn, .link, .partition, .crash, .authorityCrash:
             preconditionFailure("\(step.act) is nothing that users do")
         }

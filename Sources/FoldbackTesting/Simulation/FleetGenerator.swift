@@ -65,21 +65,19 @@ extension FleetScript.Member {
 }
 
 extension FleetScript.Step {
-    /// The simplest first.
-    private enum Kind: Int, CaseIterable {
-        case record, fetch, link, withdraw, retry, dismiss, signIn, partition, crash
-        case authorityCrash
+    private enum Kind {
+        case record, fetch, link
+        case change(IntentCommand)
+        case signIn, partition, crash, authorityCrash
+    }
 
-        var weight: UInt64 {
-            switch self {
-            case .record: 30
-            case .fetch: 14
-            case .link: 24
-            case .withdraw, .retry: 4
-            case .signIn, .partition, .crash: 3
-            case .dismiss, .authorityCrash: 2
-            }
-        }
+    /// The simplest first. ``RecordedFleet`` has the indexes, so new kinds go to the end.
+    private static var kinds: [(kind: Kind, weight: UInt64)] {
+        [
+            (.record, 30), (.fetch, 14), (.link, 24), (.change(.withdraw), 4),
+            (.change(.retry), 4), (.change(.dismiss), 2), (.signIn, 3), (.partition, 3),
+            (.crash, 3), (.authorityCrash, 2),
+        ]
     }
 
     fileprivate init(
@@ -87,15 +85,13 @@ extension FleetScript.Step {
     ) throws {
         delay = choices.seconds([0, 0.001, 0.05, 0.5, 4, 30])
         member = Int(choices.draw(upTo: UInt64(members - 1), .uniform))
-        let kinds = Kind.allCases
+        let kinds = Self.kinds
         act =
-            switch kinds[choices.index(kinds.map(\.weight))] {
+            switch kinds[choices.index(kinds.map(\.weight))].kind {
             case .record: try .recorded(events, from: &choices)
             case .fetch: .fetch
             case .link: .link(LinkFault(from: &choices))
-            case .withdraw: .withdraw(choices.place)
-            case .retry: .retry(choices.place)
-            case .dismiss: .dismiss(choices.place)
+            case .change(let command): .change(choices.place, command)
             case .signIn: .signIn
             case .partition:
                 .partition(choices.seconds([1, 0.1, 10, 100]), isKnown: choices.oneIn(2))

@@ -33,10 +33,8 @@ struct FleetScript<Event: Sendable>: Sendable {
     enum Act: Sendable {
         /// `ruling`: what the authority will say of it.
         case record(Event, force: Bool, confirmOnly: Bool, once: String?, ruling: Ruling)
-        /// Of those that may be, the how manyeth.
-        case withdraw(Int)
-        case retry(Int)
-        case dismiss(Int)
+        /// A command about one of the intents that it is for, counted from 0.
+        case change(Int, IntentCommand)
         case fetch
         case signIn
         /// Happens to the next call.
@@ -119,9 +117,7 @@ extension FleetScript.Act: CustomStringConvertible {
                 confirmOnly ? "confirm-only" : nil, once.map { "once \"\($0)\"" },
                 ruling.description,
             ].compactMap(\.self).joined(separator: ", ")
-        case .withdraw: "withdraws"
-        case .retry: "retries what was rejected"
-        case .dismiss: "dismisses a rejection"
+        case .change(_, let command): command.userText
         case .fetch: "fetches"
         case .signIn: "signs in"
         case .link(let fault): "next call: \(fault)"
