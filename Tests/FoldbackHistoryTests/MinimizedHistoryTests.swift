@@ -3,7 +3,7 @@ import FoldbackHistory
 import TestSupport
 import Testing
 
-/// What minimising takes out, and what goes with it, one case each.
+/// Minimizing must remove an entry together with its consequences, or the rest is not a history.
 @Suite struct MinimizedHistoryTests {
     private func store(_ kind: LogKind = .downlink) -> Store<Board> {
         Store.inMemory(
@@ -27,7 +27,7 @@ import Testing
         return ConfirmedEvent(position: position, event: move, origin: origin)
     }
 
-    @Test func `an answer goes where the intent alone suffices`() async throws {
+    @Test func `an answer goes if the intent is enough`() async throws {
         let store = store()
         _ = try await store.record(.set("b", 2))
         let receipt = try await store.record(.set("a", 1))
@@ -37,7 +37,7 @@ import Testing
         #expect(history.snapshot(of: Board.self).pending == [2])
     }
 
-    @Test func `with an intent go its answers and a batch that only named it`() async throws {
+    @Test func `an intent takes its answers and a batch that only names it with it`() async throws {
         let store = store()
         let receipt = try await store.record(.set("a", 1))
         try await store.reject(receipt.number, message: "no")
@@ -75,7 +75,7 @@ import Testing
         #expect(minimized.history.sequences == [2])
     }
 
-    @Test func `an event stays as somebody else's where its intent does not matter`() async throws {
+    @Test func `an event stays without its intent if only the event matters`() async throws {
         let store = store()
         _ = try await store.record(.claim("a"))
         let move = Move.claim("a")
@@ -88,7 +88,7 @@ import Testing
         #expect(snapshot.overlay.isEmpty)
     }
 
-    @Test func `numbers are kept, so ids made of contexts are`() async throws {
+    @Test func `numbers stay the same, and so do ids made from contexts`() async throws {
         let store = store()
         for _ in 1...5 { _ = try await store.record(.set("b", 1)) }
         _ = try await store.record(.claim("a"))
@@ -98,7 +98,7 @@ import Testing
         #expect(history.snapshot(of: Board.self).pending == [6])
     }
 
-    @Test func `a retry whose rejection is gone is a plain intent`() async throws {
+    @Test func `a retry without its rejection is a plain intent`() async throws {
         let store = store()
         let first = try await store.record(.set("a", 1), confirmOnly: true, once: "x")
         try await store.reject(first.number, message: "no")
@@ -111,7 +111,7 @@ import Testing
         #expect(all.following(Array(all.records.suffix(1))).sequences == [3])
     }
 
-    @Test func `events, replacements and positions go where they do not matter`() async throws {
+    @Test func `events, replacements and positions go if they do not matter`() async throws {
         let store = store()
         let receipt = try await store.record(.set("a", 1))
         try await store.acknowledge(receipt.number, position: 8, replacement: .set("a", 7))
@@ -129,7 +129,7 @@ import Testing
         #expect(events.count == 1 && events.first?.position == through)
     }
 
-    @Test func `an acknowledgement log loses what does not matter`() async throws {
+    @Test func `entries of an acknowledgement log go if they do not matter`() async throws {
         let store = store(.acknowledgement)
         for value in 1...6 {
             let receipt = try await store.record(.set("a", value))
@@ -139,9 +139,9 @@ import Testing
         #expect(history.sequences == [4, 5])
     }
 
-    // MARK: How it ends
+    // MARK: The end
 
-    @Test(arguments: [0, 1, 7]) func `a budget stops it`(candidatesMax: Int) async throws {
+    @Test(arguments: [0, 1, 7]) func `a budget stops minimizing`(candidatesMax: Int) async throws {
         let store = store()
         for _ in 1...40 { _ = try await store.record(.set("a", 1)) }
         var asked = 0
@@ -155,7 +155,7 @@ import Testing
         #expect(candidatesMax < 7 || minimized.history.count < 40)
     }
 
-    @Test func `a history that does not fail is returned as it was`() async throws {
+    @Test func `a history that does not fail stays the same`() async throws {
         let store = store()
         _ = try await store.record(.set("a", 1))
         let minimized = try await store.history().minimized(candidatesMax: 9) { _ in false }
@@ -163,14 +163,15 @@ import Testing
         #expect(minimized.history.sequences == [1] && minimized.candidatesTried == 1)
     }
 
-    @Test func `everything goes where nothing matters`() async throws {
+    @Test func `every entry goes if nothing matters`() async throws {
         let store = store()
         for _ in 1...9 { _ = try await store.record(.set("a", 1)) }
         let history = try await left(of: store) { _ in true }
         #expect(history.count == 0)
     }
 
-    @Test @MainActor func `candidates are judged where the caller is, what it throws ends it`()
+    @Test @MainActor
+    func `the check runs in the caller's isolation, and its error ends minimizing`()
         async throws
     {
         struct Enough: Error {}

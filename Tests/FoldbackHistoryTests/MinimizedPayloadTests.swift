@@ -3,7 +3,7 @@ import FoldbackHistory
 import TestSupport
 import Testing
 
-/// Payloads that are JSON lose what does not matter; others stay.
+/// A payload in JSON can have parts that do not matter; other payloads must stay as they are.
 @Suite struct MinimizedPayloadTests {
     private func documents(
         _ events: DocumentEvent..., where holds: @escaping (Documents) -> Bool
@@ -16,7 +16,7 @@ import Testing
                 guard case .intent(_, let event, _, _, _) = $0.content else { return false }
                 return event.event != nil
             }
-            #expect(isRead, "what the codec cannot read is no candidate")
+            #expect(isRead, "an unreadable payload is not a candidate")
             return holds(candidate.snapshot(of: Documents.self).view)
         }
         #expect(minimized.end == .minimalForThesePasses)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `members go, strings get shorter, numbers smaller`() async throws {
+    @Test func `members go, strings become shorter, and numbers smaller`() async throws {
         let left = try await documents(
             .set("other", 1),
             .set(
@@ -42,7 +42,7 @@ import Testing
         #expect(left == [#"{"key":"","op":"set","value":{"likes":51}}"#])
     }
 
-    @Test func `elements go and those that stay are lowered in their places`() async throws {
+    @Test func `elements go, and the others become smaller in their places`() async throws {
         let left = try await documents(
             .set("k", ["list": [-900, "keep it", 3.75, 1e300, [true, "é\u{301}x"]]])
         ) {
@@ -55,7 +55,7 @@ import Testing
         #expect(left == [#"{"key":"k","op":"set","value":{"list":[-4,"p",3.0]}}"#])
     }
 
-    @Test func `parts of an event that consists of others go`() async throws {
+    @Test func `inner events of an event go`() async throws {
         let left = try await documents(
             .set("a", 1),
             .all([.set("b", 2), .delete("a"), .merge("c", ["x": 1]), .set("d", 4)])
@@ -63,7 +63,7 @@ import Testing
         #expect(left == [#"{"events":[{"key":"c","op":"merge","value":{}}],"op":"all"}"#])
     }
 
-    @Test func `numbers of many digits come down`() async throws {
+    @Test func `numbers of many digits become smaller`() async throws {
         let left = try await documents(.set("k", .digits("123456789012345678901234567890"))) {
             switch $0["k"] {
             case .digits: true
@@ -74,7 +74,7 @@ import Testing
         #expect(left == [#"{"key":"k","op":"set","value":1000000007}"#])
     }
 
-    @Test func `payloads of types that nobody knows get smaller, too`() async throws {
+    @Test func `payloads of unknown types become smaller`() async throws {
         let bytes = Array(#"{"a":[1,2,3],"b":"cause","c":null}"#.utf8)
         let history = try RecordedHistory(
             kind: .downlink, replica: ReplicaID("me")!,

@@ -3,7 +3,7 @@ import FoldbackHistory
 import TestSupport
 import Testing
 
-/// What makes a history, and where it can be taken from.
+/// Entries that no log can have must not become a history.
 @Suite struct RecordedHistoryTests {
     private static let move = Move.set("a", 1)
 
@@ -36,7 +36,7 @@ import Testing
             }, codec: MoveCodec())
     }
 
-    @Test func `entries with gaps make a history`() throws {
+    @Test func `entries with gaps are a history`() throws {
         let history = try Self.history(
             .downlink,
             [
@@ -51,7 +51,7 @@ import Testing
         #expect(throws: FoldbackError.self) { try history.snapshot(of: Board.self, at: 13) }
     }
 
-    @Test func `entries that do not follow from each other make none`() throws {
+    @Test func `entries that contradict each other are not a history`() throws {
         let rejected = LogEntry<Move>.Content.changed(1, .rejected(Rejection(message: "no")))
         let acknowledged = LogEntry<Move>.Content.acknowledged(1, position: nil, replacement: nil)
         let cases: [(LogKind, LogSequence, [(LogSequence, LogEntry<Move>.Content)])] = [
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a batch may name an intent that is not there`() throws {
+    @Test func `a batch may name an intent that is not in the history`() throws {
         let event = try LoggedEvent(Self.move, writtenBy: MoveCodec())
         let named = ConfirmedEvent(
             position: 1, event: event, origin: IntentID(replica: ReplicaID("me")!, number: 1))
@@ -107,7 +107,7 @@ import Testing
         #expect(history.snapshot(of: Board.self).pending == [2])
     }
 
-    @Test func `a log gives the same history to its store and to a reader`() async throws {
+    @Test func `a store and a reader have the same history of a log`() async throws {
         let directory = TemporaryDirectory()
         let store = try await Engine.lmdb.store(Board.self, .downlink, in: directory)
         for value in 1...700 { _ = try await store.record(.set("a", value)) }
@@ -124,7 +124,7 @@ import Testing
         #expect(try read.read(by: MoveCodec()).snapshot(of: Board.self, at: 701).view == view)
     }
 
-    @Test func `an event that this code cannot read is a fault, as in the log`() throws {
+    @Test func `an unreadable event is a fault, as in the log`() throws {
         let unknown = LoggedEvent(
             bytes: Array("?".utf8), format: EventFormat(codec: 200, version: 3))
         let entry = LogEntry<[UInt8]>(

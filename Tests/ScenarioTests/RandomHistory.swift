@@ -3,7 +3,7 @@ import FoldbackHistory
 import FoldbackTesting
 import TestSupport
 
-/// Random logs as histories.
+/// Random logs.
 enum RandomHistory {
     /// A log of everything that can be asked of a log, sensible or not, and its reference.
     ///
@@ -37,8 +37,8 @@ enum RandomHistory {
         }
     }
 
-    /// A busy log of `count` entries in which `planted` come at places of their own; nobody answers
-    /// these. Their sequences are returned, too.
+    /// A busy log of `count` entries, with the events `planted` at random places. Those intents get no
+    /// answers. Also returns their sequences.
     static func busy(
         _ kind: LogKind, count: Int, planting planted: [Move] = [],
         using random: inout SeededGenerator

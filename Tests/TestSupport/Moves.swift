@@ -1,7 +1,7 @@
 import FoldbackTesting
 
 extension Generator where Value == Move {
-    /// Moves of every kind on three cells, so that they often touch the same cell.
+    /// Moves of every kind. There are three cells, so moves often touch the same cell.
     package static var moves: Generator {
         .weighted(
             (21, movesOfOneCell),

@@ -27,7 +27,7 @@ package enum TestEffort: String, CaseIterable, Sendable {
 /// The seed of a random test, printed so that a failure can be repeated.
 ///
 /// - Parameters:
-///   - name: of the test.
+///   - name: the name of the test.
 ///   - variable: the environment variable that repeats a seed.
 package func testSeed(_ name: String, variable: String) -> UInt64 {
     let given = ProcessInfo.processInfo.environment[variable].flatMap(UInt64.init)

@@ -4,8 +4,8 @@ import FoldbackTesting
 import Foundation
 import Synchronization
 
-/// A directory that is gone with the test. In memory where there is such a file system with room, unless a
-/// test is about the disk.
+/// A directory that is removed with this value. It is in memory if the system has a memory file system with
+/// enough room, unless a test is about the disk.
 public final class TemporaryDirectory: Sendable {
     public let url: URL
 
@@ -22,12 +22,12 @@ public final class TemporaryDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// A log in here; it is not made yet.
+    /// The directory of a log in it, not created yet.
     public var log: URL { url.appending(path: "log", directoryHint: .isDirectory) }
 }
 
 extension LogSources {
-    /// A clock that goes one millisecond with each look at it, and replicas called fresh-1, fresh-2, …
+    /// A clock that advances one millisecond with each reading, and replica ids fresh-1, fresh-2, …
     public static func counting() -> LogSources {
         let ticks = Mutex<Int64>(1_795_209_600_000)
         let names = Mutex(0)
@@ -48,11 +48,11 @@ extension LogSources {
 }
 
 extension CheckpointPolicy {
-    /// So many that short tests meet all of their cases.
+    /// Frequent checkpoints, so short tests reach all of their cases.
     public static let eager = CheckpointPolicy(entriesMax: 9, bytesMax: .max, spacing: 23)
 }
 
-/// The two engines that every test of meaning runs over.
+/// The two storages for tests of rules.
 public enum Engine: String, CaseIterable, Sendable {
     case memory
     case lmdb
@@ -84,7 +84,7 @@ extension SplitMix64 {
     package mutating func oneIn(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &self) == 0 }
 }
 
-/// What a failing call threw, for comparing; nil if it did not throw.
+/// The error of a failing call; nil if it did not throw.
 public func error<R>(
     of body: () async throws(FoldbackError) -> R
 ) async -> FoldbackError? {

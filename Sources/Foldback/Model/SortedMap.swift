@@ -234,7 +234,7 @@ extension SortedMap: Swift.Sequence {
 
 extension RandomAccessCollection {
     /// The first index whose element satisfies `isAfter`, which must hold for all behind it as well.
-    fileprivate func partitioningIndex(where isAfter: (Element) -> Bool) -> Index {
+    package func partitioningIndex(where isAfter: (Element) -> Bool) -> Index {
         var low = startIndex
         var count = count
         while count > 0 {

@@ -1,19 +1,19 @@
 import Foldback
 import FoldbackHistory
 
-/// Histories as files: one JSON object a line, in the form of the entries that `foldback log --json`
-/// prints. They outlive changes of generators, for they have the events themselves.
+/// Scripts as files: one JSON object a line, in the form of the entries that `foldback log --json` prints. A
+/// file holds events, not choices, so it stays valid when generators change.
 ///
 /// ```
 /// {"history":"Likes","confirmedBy":"downlink","codec":1,"version":1}
 /// {"kind":"intent","intent":1,"event":{"liked":{"post":"a"}}}
 /// {"kind":"rejected","intent":1,"message":"no"}
 /// ```
-/// Beside entries there are the kinds `reopened`, `killed` and `checkpoint`; an intent may have
-/// `force`. Events that are no JSON are lists of their bytes.
+/// Kinds besides those of entries are `reopened`, `killed` and `checkpoint`; an intent may have `force`. An
+/// event that is not JSON is a list of bytes.
 extension Script {
     /// - Parameters:
-    ///   - codec: of the projection that the events are of.
+    ///   - codec: the projection's codec of events.
     ///   - title: for people.
     public func ndjson(
         _ codec: any EventCodec<Event>, title: String
@@ -32,16 +32,16 @@ extension Script {
         return lines.map { "\($0)\n" }.joined()
     }
 
-    /// A history from its file, or from the entries of a log.
+    /// Reads a script from its file, or from the entries of a log.
     ///
-    /// Intents of a log are recorded with force, for they were recorded. They get the places that they
-    /// have in the text, wherever their numbers begin; entries that name one which is not in it name
-    /// nothing, and an origin that is not is somebody else's. A rejection's code is left out.
+    /// Intents of a log are recorded with force, because the log did record them. Their places are the places
+    /// in the text, whatever their numbers are. An entry about an intent that is not in the text names no
+    /// intent, and an origin that is not in the text is another device's intent.
     /// - Parameters:
-    ///   - text: of ``ndjson(_:title:)``, or entries.
-    ///   - codec: of the projection that the events are of.
-    ///   - confirmedBy: the log's kind; nil: as the first line says.
-    /// - Throws: ``ScriptFileError`` with the line; also where nothing says what kind the log is of.
+    ///   - text: the text of ``ndjson(_:title:)``, or entries.
+    ///   - codec: the projection's codec of events.
+    ///   - confirmedBy: the log's kind; nil if the first line names it.
+    /// - Throws: ``ScriptFileError`` with the line, also if the log's kind is unknown.
     public init(
         ndjson text: String, _ codec: any EventCodec<Event>, confirmedBy: LogKind? = nil
     ) throws {
@@ -72,19 +72,19 @@ extension Script {
     }
 }
 
-/// The intents that a file has recorded so far: whose they are, and at which place.
+/// The intents that a file has recorded so far, with their replicas and places.
 private struct RecordedPlaces {
     private var byNumber: [UInt64: (replica: ReplicaID, place: IntentNumber)] = [:]
     private var count: UInt64 = 0
 
-    /// A log's own replica is what its intents say; it may have had several, one after the other.
+    /// Each intent names its replica, because a log may have had several, one after the other.
     mutating func append(_ intent: JSON) throws {
         count += 1
         let replica = intent["replica"]?.stringValue.flatMap { ReplicaID($0) } ?? .own
         byNumber[try intent.number("intent")] = (replica, IntentNumber(count))
     }
 
-    /// Nil where the file has not recorded it.
+    /// Nil if the file has not recorded it.
     subscript(number: UInt64) -> IntentNumber? { byNumber[number]?.place }
 
     func origin<Event>(_ id: IntentID) -> Script<Event>.Origin {
@@ -95,7 +95,7 @@ private struct RecordedPlaces {
     }
 }
 
-/// A file that is no history.
+/// The error of a file that is not a script.
 public struct ScriptFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// From 1 up.
     public let line: Int
@@ -193,7 +193,7 @@ extension Script.Step {
 }
 
 extension Script.ServerEvent {
-    /// A place that is not recorded by then names nothing, and is left out.
+    /// Leaves out an origin that is not recorded yet, because it names no intent.
     fileprivate func json(
         _ codec: any EventCodec<Event>, placesSoFar: IntentNumber
     ) throws -> JSON {
@@ -237,8 +237,8 @@ private struct ScriptFieldError: Error, CustomStringConvertible {
 }
 
 extension JSON {
-    /// An event, readable where its codec writes JSON. What would be read as another event, like -0.0
-    /// as 0, or as a list of bytes, is a list of bytes.
+    /// An event, as JSON if its codec writes JSON. An event that would be read back as another event (-0.0 as
+    /// 0), or as a list of bytes, is written as a list of bytes.
     fileprivate init<Event>(_ event: Event, _ codec: any EventCodec<Event>) throws {
         let bytes = try codec.encode(event)
         if let json = try? JSON(parsing: bytes), json.rawBytes == nil, json.isRead(as: bytes, codec)
@@ -252,7 +252,7 @@ extension JSON {
     private func isRead<Event>(as bytes: [UInt8], _ codec: any EventCodec<Event>) -> Bool {
         let written = encoded
         if written == bytes { return true }
-        // Some write their members in another order; other formats mean every byte.
+        // Some JSON encoders change the order of members. In other formats every byte counts.
         guard codec.format.codec == EventFormat.json.codec,
             let read = try? codec.decode(written.span.bytes, format: codec.format)
         else { return false }
@@ -280,7 +280,7 @@ extension JSON {
 
     fileprivate func number(_ name: ExactString) throws -> UInt64 {
         guard let number = self[name].flatMap(UInt64.init) else {
-            throw ScriptFieldError(what: "\(name) is no number")
+            throw ScriptFieldError(what: "\(name) is not a number")
         }
         return number
     }

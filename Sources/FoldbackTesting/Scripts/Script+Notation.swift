@@ -3,7 +3,9 @@ import Foldback
 extension Script.Step {
     /// The step on one line, with intents by their places: `reject 1 "no"`.
     ///
-    /// - Parameters: the history that it is a step of, and where it stands in it.
+    /// - Parameters:
+    ///   - steps: all steps of the script.
+    ///   - index: the index of this step.
     func notation(of steps: [Self], at index: Int) -> String {
         func place() -> String {
             let place = steps[...index].count { $0.isRecording }
@@ -12,10 +14,10 @@ extension Script.Step {
         func text(_ event: Event) -> String { StateText.inline(event) }
         switch self {
         case .record(let event, let force, let confirmOnly, let once):
-            let how =
+            let terms =
                 (force ? ", force" : "") + (confirmOnly ? ", confirm-only" : "")
                 + (once.map { ", once \(StateText.inline($0))" } ?? "")
-            return "\(place())record \(text(event))\(how)"
+            return "\(place())record \(text(event))\(terms)"
         case .change(let number, let command, let force):
             let text = "\(command) \(number)\(force ? ", force" : "")"
             return command.isRecording ? "\(place())\(text)" : text

@@ -14,7 +14,7 @@ struct RunMutant: AsyncParsableCommand {
         let report = await report(on: mutant)
         print(report)
         if let finding = report.findings.first(where: { $0.law == mutant.law }) {
-            print("found \(finding.historiesTried) \(finding.stepCount)")
+            print("found \(finding.scriptsTried) \(finding.stepCount)")
         }
     }
 
@@ -26,7 +26,7 @@ struct RunMutant: AsyncParsableCommand {
         ] {
             print(report)
             guard let finding = report.findings.first else { continue }
-            print("found \(finding.historiesTried) \(finding.stepCount)")
+            print("found \(finding.scriptsTried) \(finding.stepCount)")
         }
     }
 
@@ -64,7 +64,7 @@ struct RunMutant: AsyncParsableCommand {
     private var effort: Effort {
         var effort = Effort.lasting(.seconds(seconds))
         // With several laws the search goes on behind the first finding.
-        if index < 0 || mutants[index].fault.isProjection { effort.historiesMax = 250 }
+        if index < 0 || mutants[index].fault.isProjection { effort.scriptsMax = 250 }
         effort.stepMax = .seconds(index < 0 ? 60 : 1)
         return effort
     }
@@ -80,7 +80,7 @@ struct RunMutant: AsyncParsableCommand {
     private nonisolated(nonsending) func shelfOfRows(_ laws: Set<Law>) async -> LawReport {
         var effort = effort
         // A store beside, and a fold of the past: a history takes four times as long.
-        if index < 0 { effort.historiesMax = 80 }
+        if index < 0 { effort.scriptsMax = 80 }
         return await checkLaws(
             of: RowShelf.self, events: Deed.generator, rowIDs: ItemIDs(keysOf: RowShelf.items),
             laws: laws, effort: effort, seed: seed, failures: .forgotten)
