@@ -52,7 +52,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB"],
+            name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB", "FoldbackTesting"],
             path: "Tests/TestSupport", swiftSettings: strict),
         // An example that is measured and tested here; the tools have it as a part of FoldbackExamples.
         .target(

@@ -1,14 +1,14 @@
 import Foldback
 
-/// The same for a stored projection: every law of its `apply`, over rows in memory, and beside it a store
-/// that has the projection itself: what its rows show has to be the same wherever the laws look, down to the
-/// bytes of indexes.
+/// Checks that a stored projection keeps the laws: its `apply` over rows in memory, and the rows of a store on
+/// the same log. The stored rows must show the same in every law, down to the bytes of indexes.
 ///
-/// For ``Law/p9`` the keys are those of the rows that an event asks for or changes: they are noted, not
-/// declared. ``Law/p11`` looks at the codecs and keys of tables as well. For ``Law/p13`` `rowIDs` says which
-/// rows are items: `ItemIDs(keysOf: Inbox.messages)`.
+/// For ``Law/p9`` the keys are noted while an event reads and writes rows, not declared. ``Law/p11`` also
+/// checks the codecs and keys of tables. For ``Law/p13`` `rowIDs` says which rows are items:
+/// `ItemIDs(keysOf: Inbox.messages)`.
 ///
-/// - Complexity: two to four times as long as for a value: a store beside, and the past folded from its start.
+/// - Complexity: two to four times as long as for a value, because of the second projection and because its
+///   past is folded from the first entry.
 public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
     of projection: P.Type, events: Generator<P.Event>, rowIDs: ItemIDs<RowsInMemory<P>>? = nil,
     laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
@@ -19,7 +19,7 @@ public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
         seed: seed, failures: failures, file: file)
 }
 
-/// The same, throwing what it finds.
+/// Checks that a stored projection keeps the laws, and throws the report if one is broken.
 ///
 /// - Throws: ``LawsBroken``, whose description is the report.
 @discardableResult
@@ -39,7 +39,7 @@ extension ItemIDs {
     where P == RowsInMemory<Stored> {
         self.init { rows in
             var touched = rows.touchable
-            // A table of another projection has none.
+            // A table of another projection has no rows here.
             return (try? touched.keys(of: table)) ?? []
         }
     }

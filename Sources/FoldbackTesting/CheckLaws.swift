@@ -1,8 +1,8 @@
 import Foldback
 import Foundation
 
-/// Checks that a projection keeps the laws, by histories made at random; what breaks one is shrunk to
-/// the smallest history that still does.
+/// Checks that a projection keeps the laws, with random scripts. It shrinks a script that breaks a law to a
+/// small script that still does.
 ///
 /// ```swift
 /// let events = Generator<Likes.Event>.oneOf(
@@ -12,34 +12,34 @@ import Foundation
 ///     try await requireLaws(of: Likes.self, events: events)
 /// }
 /// ```
-/// Needs no test framework: the report is a value. In Swift Testing use
+/// It needs no test framework: the report is a value. In Swift Testing use
 /// ``requireLaws(of:events:itemIDs:laws:effort:seed:failures:file:)``, which throws it.
 ///
 /// - Parameters:
-///   - projection: whose `apply`, codecs and keys are tried.
-///   - events: makes the events of the histories. Those that touch few things, often the same, find more.
-///   - itemIDs: of the things that a view lists, for ``Law/p13``.
-///   - laws: which; all of them take no longer than one, but for finding.
-///   - effort: how long.
-///   - seed: makes the same histories again; nil: others each time.
-///   - failures: where failing histories are kept; they are tried first the next time.
-///   - file: of the test, beside which they are kept.
-/// - Complexity: about 25 ms a history in a debug build, and more where a failure is shrunk. Histories
-///   are folded by another process of the same program as well; it ends with the call.
+///   - projection: the type whose `apply`, codecs and keys are checked.
+///   - events: generates the events. Events that often touch the same few things find more.
+///   - itemIDs: the ids of the items that a view lists, for ``Law/p13``.
+///   - laws: the laws to check. All of them take about as long as one, if none is broken.
+///   - effort: how much is tried.
+///   - seed: repeats the scripts of an earlier report; nil for new scripts.
+///   - failures: where failing scripts are kept. They run first the next time.
+///   - file: the file of the test, beside which they are kept.
+/// - Complexity: about 25 ms a script in a debug build, and more to shrink a failure. Another process of the
+///   same program folds the scripts as well; it ends with the call.
 public nonisolated(nonsending) func checkLaws<P: Projection>(
     of projection: P.Type, events: Generator<P.Event>, itemIDs: ItemIDs<P>? = nil,
     laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
     failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport {
-    var campaign = LawRun<P>(
-        events: events, judge: LawChecker(itemIDs: itemIDs, stepMax: effort.stepMax), laws: laws,
+    var run = LawRun<P>(
+        events: events, checker: LawChecker(itemIDs: itemIDs, stepMax: effort.stepMax), laws: laws,
         effort: effort, seed: seed ?? System.freshSeed(),
-        kept: FailureCorpus(failures, besides: file, P.name))
-    await campaign.run()
-    return campaign.report
+        corpus: FailureCorpus(failures, besides: file, P.name))
+    await run.run()
+    return run.report
 }
 
-/// The same, throwing what it finds.
+/// Checks that a projection keeps the laws, and throws the report if one is broken.
 ///
 /// - Throws: ``LawsBroken``, whose description is the report.
 @discardableResult
@@ -55,38 +55,39 @@ public nonisolated(nonsending) func requireLaws<P: Projection>(
     return report
 }
 
-/// Checks one law for one history: what a report's test to paste calls. Of ``Law/p15`` a history says
-/// nothing: ``requireFleet(_:of:events:)``.
+/// Checks one law with one script. The test in a report calls it. For ``Law/p15`` use
+/// ``requireFleet(_:of:events:)``.
 ///
-/// - Throws: ``LawsBroken``, also where nothing can be said: P13 without `itemIDs`, P3 without a state codec.
+/// - Throws: ``LawsBroken``, also if the law cannot be checked: P13 without `itemIDs`, P3 without a state
+///   codec.
 public nonisolated(nonsending) func requireLaw<P: Projection>(
-    _ law: Law, of projection: P.Type, for history: Script<P.Event>, itemIDs: ItemIDs<P>? = nil
+    _ law: Law, of projection: P.Type, for script: Script<P.Event>, itemIDs: ItemIDs<P>? = nil
 ) async throws(LawsBroken) {
-    let judge = LawChecker<P>(itemIDs: itemIDs, stepMax: Effort.standard.stepMax)
-    let judged = await judge.judgement(
-        on: history, [law], onDisk: true, processes: ChildProcessChecker<P>.processCount)
+    let checker = LawChecker<P>(itemIDs: itemIDs, stepMax: Effort.standard.stepMax)
+    let check = await checker.check(
+        script, [law], onDisk: true, processes: ChildProcessChecker<P>.processCount)
     var report = LawReport(
         projection: "\(P.self)", seed: 0, held: [], findings: [], unchecked: [],
-        counts: ["histories": 1, "steps": history.steps.count])
-    for violation in judged.violations {
+        counts: ["scripts": 1, "steps": script.steps.count])
+    for violation in check.violations {
         report.findings.append(
-            await judge.finding(violation, history, .given, historiesTried: 1))
+            await checker.finding(violation, script, .given, scriptsTried: 1))
     }
-    var reason = judge.uncheckable(law)
-    if law == .p14 { reason = judged.unavailable }
-    if law == .p15 { reason = "a history says nothing of it; see requireFleet" }
+    var reason = checker.uncheckable(law)
+    if law == .p14 { reason = check.unavailable }
+    if law == .p15 { reason = "a script cannot break it; see requireFleet" }
     if let reason {
         report.unchecked.append(LawReport.Unchecked(law: law, reason: reason))
     }
     guard report.isClean, report.unchecked.isEmpty else { throw LawsBroken(report: report) }
 }
 
-/// Checks ``Law/p15`` for one fleet: what a report's test to paste calls.
+/// Checks ``Law/p15`` for one fleet. The test in a report calls it.
 ///
 /// - Parameters:
-///   - fleet: as it was found.
-///   - projection: whose fleet it was.
-///   - events: as when it was found, for what was drawn means something to this generator alone.
+///   - fleet: the fleet of the report.
+///   - projection: the projection of the report.
+///   - events: the same generator as then; the recorded choices mean something else to another generator.
 /// - Throws: ``LawsBroken``.
 public nonisolated(nonsending) func requireFleet<P: Projection>(
     _ fleet: RecordedFleet, of projection: P.Type, events: Generator<P.Event>
@@ -99,49 +100,4 @@ public nonisolated(nonsending) func requireFleet<P: Projection>(
         report: LawReport(
             projection: "\(P.self)", seed: 0, held: [], findings: [finding], unchecked: [],
             counts: ["fleets": 1, "fleet operations": run.operations]))
-}
-
-/// How much is tried.
-public struct Effort: Hashable, Sendable {
-    /// Histories; none are made behind that, and a quarter as many fleets.
-    public var historiesMax: Int
-    /// Time for making and trying histories, without that for shrinking what fails; nil: no matter.
-    public var durationMax: Duration?
-    /// Steps of a history.
-    public var stepsMax: Int
-    /// Candidates that are tried to shrink one failure.
-    public var candidatesMax: Int
-    /// How long one step of a history may take before it counts as never ending (P14); whole seconds.
-    public var stepMax: Duration
-
-    public init(
-        historiesMax: Int, durationMax: Duration?, stepsMax: Int, candidatesMax: Int,
-        stepMax: Duration
-    ) {
-        self.historiesMax = historiesMax
-        self.durationMax = durationMax
-        self.stepsMax = stepsMax
-        self.candidatesMax = candidatesMax
-        self.stepMax = stepMax
-    }
-
-    /// 200 histories of up to 24 steps, none begun behind 5 seconds; 3,000 candidates; 5 seconds a step.
-    public static let standard = Effort(
-        historiesMax: 200, durationMax: .seconds(5), stepsMax: 24, candidatesMax: 3_000,
-        stepMax: .seconds(5))
-
-    /// As many histories as fit in a time.
-    public static func lasting(_ duration: Duration) -> Effort {
-        Effort(
-            historiesMax: .max, durationMax: duration, stepsMax: 24, candidatesMax: 3_000,
-            stepMax: .seconds(5))
-    }
-}
-
-/// Where failing histories are kept.
-public enum Failures: Hashable, Sendable {
-    /// In a folder `FoldbackFailures` beside the test's file: to be committed with it.
-    case besideTests
-    case folder(URL)
-    case forgotten
 }

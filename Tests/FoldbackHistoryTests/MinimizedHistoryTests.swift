@@ -140,7 +140,7 @@ import Testing
         #expect(history.sequences == [4, 5])
     }
 
-    // MARK: How it ends
+    // MARK: The end
 
     @Test(arguments: [0, 1, 7]) func `a budget stops the search`(candidatesMax: Int) async throws {
         let store = store()

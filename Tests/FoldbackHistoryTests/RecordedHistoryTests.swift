@@ -36,7 +36,7 @@ import Testing
             }, codec: MoveCodec())
     }
 
-    @Test func `entries with gaps make a history`() throws {
+    @Test func `entries with gaps are a history`() throws {
         let history = try Self.history(
             .downlink,
             [
@@ -124,7 +124,7 @@ import Testing
         #expect(try read.read(by: MoveCodec()).snapshot(of: Board.self, at: 701).view == view)
     }
 
-    @Test func `an event that this code cannot read is a fault, as in the log`() throws {
+    @Test func `an unreadable event is a fault, as in the log`() throws {
         let unknown = LoggedEvent(
             bytes: Array("?".utf8), format: EventFormat(codec: 200, version: 3))
         let entry = LogEntry<[UInt8]>(

@@ -36,12 +36,12 @@ extension Notes {
     static let events = Generator<Event>.oneOf(
         .making(Event.wrote, titles), .making(Event.edited, titles, .strings()))
 
-    /// Few, so that events meet.
+    /// Few titles, so events touch the same notes.
     static let titles = Generator<String>.element(of: ["a", "b"])
 }
 // Article: end
 
-// Article: the mended projection
+// Article: the fixed projection
 struct TimedNotes: Projection, Codable, Equatable {
     enum Event: Codable, Equatable, Sendable {
         case wrote(title: String)
@@ -105,7 +105,7 @@ struct Inbox: StoredProjection {
         .making(Event.read, .element(of: ["me.1.0", "me.2.0"])))
 }
 
-/// What the article shows is compiled, run, and the same text.
+/// The code and the report in the article must compile, run, and be up to date.
 @Suite struct ArticleTests {
     // Article: the test
     @Test func `notes keep the laws`() async throws {
@@ -120,7 +120,7 @@ struct Inbox: StoredProjection {
     }
     // Article: end
 
-    /// As the report prints it, but for line ends.
+    /// The report's test, with other line ends.
     @Test func `Notes: determinism, here`() async throws {
         let script = Script<Notes.Event>(
             .downlink,
@@ -133,14 +133,14 @@ struct Inbox: StoredProjection {
         }
     }
 
-    @Test func `a projection that stamps the time is found with two events`() async throws {
+    @Test func `a projection that reads the clock is found with two events`() async throws {
         let report = await checkLaws(
             of: Notes.self, events: Notes.events, seed: 7, failures: .forgotten)
         let finding = try #require(report.findings.first)
         #expect(finding.law == .p1)
         #expect(finding.stepCount == 2)
         let article = try Self.article()
-        // All of it but the seed, the counts and the times.
+        // The report without its seed, counts and times.
         for line in "\(finding)".split(separator: "\n")
         where !line.contains("editedAt") && !line.contains("candidates") {
             #expect(article.contains(line), "\(line)")
@@ -148,7 +148,7 @@ struct Inbox: StoredProjection {
         print(report)
     }
 
-    @Test func `the article shows this code, to the letter`() throws {
+    @Test func `the article shows exactly this code`() throws {
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         let article = try Self.article()
         let parts = source.components(separatedBy: "// Article: ").dropFirst()

@@ -2,8 +2,8 @@ import FoldbackTesting
 import Foundation
 import Testing
 
-/// What an app's events look like: cases without labels, with some, with one to three values, one that
-/// is generic, and one around others.
+/// Events like those of an app: cases without labels, with labels, with one to three values, and with inner
+/// events.
 enum SampleEvent: Sendable, Hashable {
     case cleared
     case posted(text: String)
@@ -28,7 +28,7 @@ enum SampleEvent: Sendable, Hashable {
     }
 }
 
-/// One generator of each kind, as text, so that they can be run alike.
+/// One generator of each kind, with values as text.
 private let kinds: [(name: String, Generator<String>)] = [
     ("integers", described(Generator<Int>.integers())),
     ("unsigned", described(Generator<UInt64>.integers())),
@@ -72,7 +72,7 @@ private let kinds: [(name: String, Generator<String>)] = [
     ),
 ]
 
-/// Cases with values of a type that is only known where it is used.
+/// Cases with values of a generic type.
 indirect enum Envelope<Body: Sendable>: Sendable {
     case sent(Body, to: Int?)
     case forwarded(Envelope)
@@ -84,7 +84,7 @@ private func described<Value>(_ generator: Generator<Value>) -> Generator<String
     generator.map { "\($0)" }
 }
 
-/// A set has another order in each process.
+/// The order of a set differs between processes.
 private func describedInOrder(_ event: SampleEvent) -> String {
     switch event {
     case .tagged(let tags?): "tagged(\(tags.sorted()))"
@@ -100,8 +100,10 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
     }
 }
 
+/// A value that changes between runs, or shrinks to a value that its generator cannot make, makes a report
+/// useless.
 @Suite struct GeneratorTests {
-    @Test func `replaying a recording gives the same value and the same recording`() {
+    @Test func `a replayed recording leads to the same value and the same recording`() {
         for (name, generator) in kinds {
             for seed in 0..<200 as Range<UInt64> {
                 var drawn = Choices(seed: seed)
@@ -114,7 +116,7 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
         }
     }
 
-    @Test func `any choices give a value or none, and never a trap`() {
+    @Test func `any choices lead to a value or to none, and never to a trap`() {
         var random = SplitMix64(seed: 20_261_121)
         for round in 0..<2_000 {
             let fuzz = (0..<random.next(upTo: 60)).map { _ -> UInt64 in
@@ -131,7 +133,7 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
                 #expect(value == nil ? ["never", "dictionaries", "filter"].contains(name) : true)
                 let recording = choices.recording
                 #expect(zip(recording.values, recording.bounds).allSatisfy { $0 <= $1 })
-                // What was drawn says all: it is drawn again from itself, and is as simple.
+                // The recording leads to itself.
                 var again = Choices(replaying: recording.values)
                 #expect((try? generator.generate(from: &again)) == value, "\(name), round \(round)")
                 #expect(again.recording == recording, "\(name), round \(round)")
@@ -139,7 +141,7 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
         }
     }
 
-    @Test func `no choices give the simplest value`() throws {
+    @Test func `an empty recording leads to the simplest value`() throws {
         func simplest<Value>(_ generator: Generator<Value>) throws -> Value {
             var choices = Choices(replaying: [])
             return try generator.generate(from: &choices)
@@ -162,8 +164,8 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
         }
     }
 
-    /// Reports name seeds: what a seed gives is a format.
-    @Test func `the same seed gives the same values in any process`() {
+    /// Reports name seeds, so the values of a seed are a format.
+    @Test func `a seed has the same values in every process`() {
         let golden = [
             "integers: -491537085524", "unsigned: 983074171048", "range: -48", "booleans: true",
             #"strings: X\u{2028}\u{FFFF}6wTpG+"#, "uuids: 96A2C661-4430-4401-A83B-8BA1B2E287E1",
@@ -184,7 +186,9 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
     }
 
     @Test(arguments: [-128...127, -3...100, -100...3, 0...0, 5...9, -9 ... -5, -128...0])
-    func `integers order a range by simplicity, and miss none`(range: ClosedRange<Int8>) throws {
+    func `integers have all numbers of a range, in order of simplicity`(range: ClosedRange<Int8>)
+        throws
+    {
         let integers = Generator<Int8>.integers(in: range)
         let inOrder = try (0..<UInt64(range.count)).map { choice in
             var choices = Choices(replaying: [choice])
@@ -198,7 +202,7 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
         #expect(inOrder == expected)
     }
 
-    @Test func `integers meet the bounds, what is next to them, and small numbers`() throws {
+    @Test func `integers include bounds, their neighbors, and small numbers`() throws {
         func expect<N: FixedWidthInteger & Sendable>(_ range: ClosedRange<N>, _ wanted: [N]) throws
         {
             let met = Set(try values(.integers(in: range), count: 1_500))
@@ -215,7 +219,7 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
         try expect(Int64.min...(-7), [.min, .min + 1, -8, -7])
     }
 
-    @Test func `strings meet what hurts`() throws {
+    @Test func `strings include difficult text`() throws {
         let strings = try values(.strings(), count: 3_000)
         #expect(strings.contains(""))
         let scalars = Set(strings.flatMap(\.unicodeScalars))
@@ -226,7 +230,7 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
         }
         #expect(strings.contains { $0.contains { $0.unicodeScalars.count > 30 } })
         #expect(strings.contains { $0.unicodeScalars.first == "\u{301}" })
-        // Equal, and other bytes.
+        // Equal strings with different bytes.
         #expect(
             strings.contains { a in
                 strings.contains { a == $0 && Array(a.utf8) != Array($0.utf8) }
@@ -234,7 +238,7 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
         #expect(Set(strings.map(\.count)).isSuperset(of: 0...8))
     }
 
-    @Test func `lists have all lengths of their range, and dictionaries as many keys as asked for`()
+    @Test func `lists have every length of their range, and dictionaries every count of keys`()
         throws
     {
         let arrays = Generator<[Bool]>.arrays(of: .booleans, count: 2...9)
@@ -244,7 +248,7 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
         #expect(Set(try values(dictionaries, count: 500).map(\.count)) == Set(3...5))
     }
 
-    @Test func `weights and alternatives are kept`() throws {
+    @Test func `alternatives occur as often as their weights say`() throws {
         let weighted = Generator<Int>.weighted(
             (0, .constant(0)), (1, .constant(1)), (9, .constant(2)))
         let counts = Dictionary(grouping: try values(weighted, count: 2_000)) { $0 }
@@ -257,14 +261,24 @@ private func values<Value>(_ generator: Generator<Value>, count: UInt64) throws 
         #expect(Set(events.map(\.depth)) == [0, 1, 2, 3])
     }
 
-    @Test func `UUIDs are valid, and drawn from the choices only`() throws {
+    @Test func `a seed has the same value each time`() throws {
+        let strings = Generator<String>.strings()
+        let values = try (0..<40).map { try strings.value(seed: $0) }
+        #expect(try (0..<40).map { try strings.value(seed: $0) } == values)
+        #expect(Set(values).count > 10)
+        #expect(throws: Discarded.self) {
+            _ = try strings.filter { _ in false }.value(seed: 1)
+        }
+    }
+
+    @Test func `UUIDs are valid, and depend only on choices`() throws {
         let uuids = try values(.uuids, count: 100)
         #expect(Set(uuids).count == 100)
         #expect(uuids == (try values(.uuids, count: 100)))
         #expect(uuids.allSatisfy { $0.uuid.6 >> 4 == 4 && $0.uuid.8 >> 6 == 2 })
     }
 
-    @Test func `spans nest, and those without choices are not kept`() {
+    @Test func `spans nest, and a span without choices is not kept`() {
         var choices = Choices(replaying: [1, 2, 3, 4])
         choices.span { choices in
             choices.span { _ in }

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Born from the question whether the laws find what they are for.
+/// The question behind these tests: does each law find the bugs that it is for?
 @Suite struct LawTests {
     struct TooMuch: Error {}
 
@@ -41,13 +41,13 @@ import Testing
         #expect(report.isClean)
     }
 
-    private static let luck = Mutex(0)
+    private static let callCount = Mutex(0)
 
     private struct Hidden: Projection, Codable, Equatable {
         typealias Event = LawTests.Event
         var sum = 0
         mutating func apply(_ event: Event, _ context: EventContext) throws {
-            sum += LawTests.luck.withLock {
+            sum += LawTests.callCount.withLock {
                 $0 += 1; return $0
             }
         }
@@ -87,14 +87,22 @@ import Testing
     }
 
     @Test func `each bug is found by its law`() async throws {
+        let effort = Effort(
+            scriptsMax: 1_000, durationMax: nil, stepsMax: 24, candidatesMax: 3_000,
+            stepMax: .seconds(30))
         func find<P: Projection>(_ type: P.Type, _ law: Law) async throws where P.Event == Event {
-            let report = await checkLaws(
-                of: type, events: Self.events, effort: .lasting(.seconds(15)), failures: .forgotten)
-            print(report)
-            let finding = try #require(report.findings.first)
-            #expect(finding.law == law)
-            // Two as a rule; five were met, for what is minimal is so for the passes.
-            #expect(finding.stepCount <= 8)
+            var stepCounts: [Int] = []
+            for seed in 1...3 as ClosedRange<UInt64> {
+                let report = await checkLaws(
+                    of: type, events: Self.events, effort: effort, seed: seed, failures: .forgotten)
+                print(report)
+                let finding = try #require(report.findings.first)
+                #expect(finding.law == law)
+                // Two steps as a rule. Shrinking can end at a local minimum, so there are three tries.
+                if finding.stepCount <= 4 { return }
+                stepCounts.append(finding.stepCount)
+            }
+            Issue.record("\(type): the smallest scripts have \(stepCounts) steps")
         }
         try await find(Hidden.self, .p1)
         try await find(Ordered.self, .p1)

@@ -5,8 +5,8 @@ import Testing
 @testable import Foldback
 @testable import FoldbackTesting
 
-/// Born from the question whether rows on disk mean what events in memory do, and from a review that found
-/// laws which looked at the fold in memory alone.
+/// The question behind these tests: do stored rows have the same meaning as a fold in memory? A review found
+/// laws that looked only at the fold in memory.
 @Suite struct RowLawTests {
     private static let keys = Generator<String>.element(of: ["a", "b", "c"])
     private static let moves = Generator<Move>.oneOf(
@@ -14,9 +14,9 @@ import Testing
         .making(Move.add, keys, .integers(in: 0...9)),
         .making(Move.claim, keys), .making(Move.remove, keys))
 
-    /// However slow the machine is.
+    /// The same scripts on a slow machine.
     private static let effort = Effort(
-        historiesMax: 60, durationMax: nil, stepsMax: 24, candidatesMax: 500, stepMax: .seconds(30))
+        scriptsMax: 60, durationMax: nil, stepsMax: 24, candidatesMax: 500, stepMax: .seconds(30))
 
     @Test func `a board of rows keeps every law`() async throws {
         let report = try await requireLaws(
@@ -26,7 +26,7 @@ import Testing
         #expect(report.unchecked.isEmpty)
     }
 
-    /// Counts how often it was asked.
+    /// Counts its calls.
     private struct Restless: StoredProjection {
         static let cells = RowTable("cells", key: String.self, row: Int.self)
         static let schema = RowSchema(cells)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `rows that depend on more than the event are found with one event`() async throws {
+    @Test func `P1 finds rows that depend on more than the event`() async throws {
         let report = await checkLaws(
             of: Restless.self, events: Self.moves, seed: 3, failures: .forgotten)
         let finding = try #require(report.findings.first { $0.law == .p1 })
@@ -49,12 +49,12 @@ import Testing
         #expect("\(finding)".contains("cells"), "\(finding)")
     }
 
-    // MARK: Rows of a store that are not those in memory
+    // MARK: A store with other rows than memory
 
-    /// A key that is another one in a store than in memory: as an engine that goes wrong would have rows.
+    /// A key with other bytes in a store than in memory, as in a broken engine.
     private struct Slippery: RowKey {
         let text: String
-        /// What a store has behind it.
+        /// Bytes that a store appends.
         var extraBytes = 1
 
         func encode(to key: inout KeyEncoder) {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    private struct ChildProcessChecker: StoredProjection {
+    private struct BrokenStore: StoredProjection {
         static let cells = RowTable("cells", key: Slippery.self, row: Int.self)
         static let schema = RowSchema(cells)
         static var codec: any EventCodec<Move> { MoveCodec() }
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    private static let history = Script<Move>(
+    private static let script = Script<Move>(
         .downlink,
         [
             .record(.set("a", 1)), .record(.set("b", 2)),
@@ -99,26 +99,26 @@ import Testing
             (.p1, "the view"), (.p2, "the view"), (.p3, "the view"), (.p4, "the view"),
             (.p5, "confirmed state"), (.p7, "the view"), (.p8, "the view"), (.p10, "the view"),
         ] as [(Law, String)])
-    func `each law looks at the rows of the store`(law: Law, part: String) async throws {
+    func `every law checks the rows of the store`(law: Law, part: String) async throws {
         let broken = await #expect(throws: LawsBroken.self) {
-            try await requireLaw(law, of: RowsInMemory<ChildProcessChecker>.self, for: Self.history)
+            try await requireLaw(law, of: RowsInMemory<BrokenStore>.self, for: Self.script)
         }
         let finding = try #require(broken?.report.findings.first)
         #expect(finding.law == law)
         #expect(finding.statement.contains("\(part) of the stored rows differs"), "\(finding)")
     }
 
-    @Test func `confirmed rows are looked at where the view is as it should be`() async throws {
-        let sight = try await Trial<RowsInMemory<ChildProcessChecker>>(Self.history).passages[2]
-            .sight
-        #expect(sight.difference(from: sight, [.view])?.manner == "rows: view")
-        #expect(sight.difference(from: sight, [.confirmed])?.manner == "rows: confirmed")
-        #expect(sight.difference(from: sight, [.pending, .through]) == nil)
+    @Test func `a comparison of confirmed state includes confirmed rows`() async throws {
+        let found = try await Trial<RowsInMemory<BrokenStore>>(Self.script).logSteps[2]
+            .observation
+        #expect(found.difference(from: found, [.view])?.manner == "rows: view")
+        #expect(found.difference(from: found, [.confirmed])?.manner == "rows: confirmed")
+        #expect(found.difference(from: found, [.pending, .through]) == nil)
     }
 
-    @Test func `fleets look at the rows of their replicas`() async throws {
+    @Test func `fleets check the rows of their replicas`() async throws {
         let report = await checkLaws(
-            of: ChildProcessChecker.self, events: Self.moves, laws: [.p15], effort: Self.effort,
+            of: BrokenStore.self, events: Self.moves, laws: [.p15], effort: Self.effort,
             seed: 5,
             failures: .forgotten)
         let finding = try #require(report.findings.first)
@@ -126,18 +126,18 @@ import Testing
         #expect(finding.statement.contains("of the stored rows of"), "\(finding)")
     }
 
-    /// A key that is read as another one: what is found in order is not found by its key.
-    @Test func `rows are looked at by their keys`() async throws {
+    /// A key that is read as another key: a row that is found in order is not found by its key.
+    @Test func `P2 reads rows by their keys`() async throws {
         let broken = await #expect(throws: LawsBroken.self) {
             try await requireLaw(
                 .p2, of: RowsInMemory<Capitals>.self,
                 for: Script(.downlink, [.record(.set("a", 1))]))
         }
         let finding = try #require(broken?.report.findings.first)
-        #expect("\(finding)".contains("by its key the row of cells"), "\(finding)")
+        #expect("\(finding)".contains("the row of cells"), "\(finding)")
     }
 
-    /// Applies in memory, and not in a store.
+    /// Its event applies in memory, but not in a store.
     private struct TooLong: StoredProjection {
         static let cells = RowTable("cells", key: Slippery.self, row: Int.self)
         static let schema = RowSchema(cells)
@@ -155,18 +155,18 @@ import Testing
             ([.record(.set("a", 1), force: true)], "the list of conflicted intents"),
             ([.confirm([.init(1, .set("a", 1), .none)])], "the number of faults"),
         ] as [([Script<Move>.Step], String)])
-    func `what does not apply to rows is looked at`(
-        steps: [Script<Move>.Step], what: String
+    func `P2 finds events that do not apply to stored rows`(
+        steps: [Script<Move>.Step], part: String
     ) async throws {
         let broken = await #expect(throws: LawsBroken.self) {
             try await requireLaw(
                 .p2, of: RowsInMemory<TooLong>.self, for: Script(.downlink, steps))
         }
         let finding = try #require(broken?.report.findings.first)
-        #expect(finding.statement.contains("\(what) of the stored rows differs"), "\(finding)")
+        #expect(finding.statement.contains("\(part) of the stored rows differs"), "\(finding)")
     }
 
-    @Test func `what is told of changed rows is held against how they change`() throws {
+    @Test func `reported row changes must be the real changes`() throws {
         func rows(_ pairs: [UInt8: UInt8]) -> RowsInMemory<RowBoard> {
             RowsInMemory(
                 everything: pairs.sorted { $0.key < $1.key }.map { ([$0.key], [$0.value]) })
@@ -184,33 +184,38 @@ import Testing
             _ changes: [(key: UInt8, old: UInt8?, new: UInt8?)], isPending: Bool = true,
             isComplete: Bool = true, commits: UInt64 = 1
         ) -> String? {
-            var told = RowWatcher.Gathered()
-            told.isComplete = isComplete
+            var reported = RowWatcher.Gathered()
+            reported.isComplete = isComplete
             for (key, old, new) in changes {
-                told.changes[KeyBytes([0, 0, 0, 1, key])] = (
+                reported.changes[KeyBytes([0, 0, 0, 1, key])] = (
                     VisibleRow(value: RowValue(old.map { [$0] }), isPending: key == 5),
                     VisibleRow(value: RowValue(new.map { [$0] }), isPending: isPending && key != 5)
                 )
             }
             let new = shown(
                 [1: 1, 2: 9, 4: 4, 5: 5], at: LogSequence(1 + commits), pending: [2, 3, 4])
-            return RowsInMemory.flaw(in: told, from: old, to: new)
+            return RowsInMemory.flaw(in: reported, from: old, to: new)
         }
         #expect(flaw([(2, 2, 9), (3, 3, nil), (4, nil, 4), (5, 5, 5)]) == nil)
         func begins(_ flaw: String?, _ text: String) -> Bool { flaw?.hasPrefix(text) == true }
         let rest: [(key: UInt8, old: UInt8?, new: UInt8?)] = [(4, nil, 4), (5, 5, 5)]
-        #expect(begins(flaw([(2, 1, 9), (3, 3, nil)] + rest), "02 is told to have"))
-        #expect(begins(flaw([(2, 2, 8), (3, 3, nil)] + rest), "02 is told to be"))
-        #expect(begins(flaw([(2, 2, 9)] + rest, isPending: false), "02 is told to be"))
-        #expect(begins(flaw([(3, 3, nil)] + rest), "02 has changed"))
-        #expect(begins(flaw([(2, 2, 9)] + rest), "03 has changed"))
-        #expect(begins(flaw([(2, 2, 9), (3, 3, nil), (5, 5, 5)]), "04 has changed"))
-        // It is confirmed as it was predicted.
-        #expect(begins(flaw([(2, 2, 9), (3, 3, nil), (4, nil, 4)]), "05 has changed"))
-        #expect(begins(flaw([], isComplete: false), "it is not told all"))
+        #expect(
+            begins(flaw([(2, 1, 9), (3, 3, nil)] + rest), "02 is reported with a wrong old value"))
+        #expect(
+            begins(flaw([(2, 2, 8), (3, 3, nil)] + rest), "02 is reported with a wrong new value"))
+        #expect(
+            begins(
+                flaw([(2, 2, 9)] + rest, isPending: false), "02 is reported with a wrong new value")
+        )
+        #expect(begins(flaw([(3, 3, nil)] + rest), "02 changed or disappeared"))
+        #expect(begins(flaw([(2, 2, 9)] + rest), "03 changed or disappeared"))
+        #expect(begins(flaw([(2, 2, 9), (3, 3, nil), (5, 5, 5)]), "04 changed or disappeared"))
+        // It is confirmed as predicted, so only its pending state changes.
+        #expect(begins(flaw([(2, 2, 9), (3, 3, nil), (4, nil, 4)]), "05 changed or disappeared"))
+        #expect(begins(flaw([], isComplete: false), "it leaves out changes"))
     }
 
-    @Test func `a row that has not changed is told behind several commits alone`() {
+    @Test func `an unchanged row is reported only after several commits`() {
         let rows = RowsInMemory<RowBoard>(everything: [([1], [1])])
         func shown(at sequence: LogSequence) -> RowModelState<RowsInMemory<RowBoard>> {
             RowModelState(
@@ -218,26 +223,26 @@ import Testing
                 accepted: [], conflicted: [], faults: 0, pendingKeys: [])
         }
         let row = VisibleRow(value: .row([1]), isPending: false)
-        var told = RowWatcher.Gathered()
-        told.changes[KeyBytes([0, 0, 0, 1, 1])] = (row, row)
+        var reported = RowWatcher.Gathered()
+        reported.changes[KeyBytes([0, 0, 0, 1, 1])] = (row, row)
         func flaw(_ end: LogSequence) -> String? {
-            RowsInMemory.flaw(in: told, from: shown(at: 1), to: shown(at: end))
+            RowsInMemory.flaw(in: reported, from: shown(at: 1), to: shown(at: end))
         }
-        #expect(flaw(1) == "01 is told, and has not changed")
-        #expect(flaw(2) == "01 is told, and has not changed")
+        #expect(flaw(1) == "01 is reported, but did not change")
+        #expect(flaw(2) == "01 is reported, but did not change")
         #expect(flaw(3) == nil)
     }
 
-    @Test func `what rows say of the log they stand in is looked at`() async throws {
+    @Test func `a comparison includes the log's position and lists in rows`() async throws {
         let store = try LogUnderTest<RowsInMemory<RowBoard>>(.downlink).store
         _ = try await store.record(.set("a", 1))
-        let sight = Observation(of: store)
-        let shown = try #require(sight.shownByRows)
+        let observation = Observation(of: store)
+        let shown = try #require(observation.readableRows)
         func manner(_ change: (inout RowModelState<RowsInMemory<RowBoard>>) -> Void) -> String? {
-            var (other, rows) = (sight, shown)
+            var (other, rows) = (observation, shown)
             change(&rows)
-            other.rows = .shown(rows)
-            return other.difference(from: sight)?.manner
+            other.rows = .readable(rows)
+            return other.difference(from: observation)?.manner
         }
         #expect(manner { _ in } == nil)
         #expect(manner { $0.sequence = 0 } == "rows: sequence")
@@ -246,16 +251,16 @@ import Testing
         #expect(manner { $0.accepted = [1] } == "rows: accepted")
     }
 
-    /// The comparison would hold of nobody whom anything is told.
+    /// Without a watcher there would be no changes to compare.
     @Test func `laws watch the rows of their stores`() async throws {
         let store = try LogUnderTest<RowsInMemory<RowBoard>>(.downlink).store
-        let watch = RowsInMemory<RowBoard>.watchRowsForLaws(store)
+        let watcher = RowsInMemory<RowBoard>.watchRowsForLaws(store)
         _ = try await store.record(.set("a", 1))
-        #expect(watch?.take().isEmpty == false)
+        #expect(watcher?.take().isEmpty == false)
         _ = try await store.record(.set("b", 1))
-        let told = watch?.take().changes
-        // The row, its count, and its places in two indexes; "b" and 1 are odd.
-        #expect(told?.count == 4)
+        let changes = watcher?.take().changes
+        // The row, its count, and its entries in two indexes; "b" and 1 are odd.
+        #expect(changes?.count == 4)
     }
 
     // MARK: P11
@@ -264,7 +269,7 @@ import Testing
         let at: Date
     }
 
-    /// Keeps dates to whole seconds.
+    /// Rounds dates to whole seconds.
     private struct WholeSeconds: ByteCodec {
         func encode(_ note: Note, into output: inout OutputBuffer) {
             output.append(variable: UInt64(note.at.timeIntervalSince1970))
@@ -296,13 +301,13 @@ import Testing
         }
     }
 
-    @Test func `a codec that loses what an index goes by is found with one event`() async throws {
+    @Test func `P11 finds a codec that loses part of an index key`() async throws {
         let report = await checkLaws(
             of: Diary.self, events: Self.moves, effort: Self.effort, seed: 1, failures: .forgotten)
         let finding = try #require(report.findings.first)
         #expect(finding.law == .p11)
         #expect(finding.stepCount == 1)
-        #expect(finding.statement.contains("Index by date has rows elsewhere"), "\(finding)")
+        #expect(finding.statement.contains("Index by date has rows at other places"), "\(finding)")
         #expect(finding.difference.count == 5, "\(finding)")
     }
 
@@ -320,7 +325,7 @@ import Testing
         }
     }
 
-    @Test func `rows that a codec makes one in a unique index are found`() async throws {
+    @Test func `P11 finds rows that a codec makes equal in a unique index`() async throws {
         let broken = await #expect(throws: LawsBroken.self) {
             try await requireLaw(
                 .p11, of: RowsInMemory<UniqueDiary>.self,
@@ -330,7 +335,7 @@ import Testing
         #expect(finding.statement.hasPrefix("Unique index by date has two rows"), "\(finding)")
     }
 
-    @Test func `what such a codec leaves behind makes pages throw`() async throws {
+    @Test func `a page throws after such a codec left an index entry`() async throws {
         let store = Store.inMemory(Diary.self, confirmedBy: .downlink)
         _ = try await store.record(.set("a", 3))
         _ = try await store.record(.remove("a"))
@@ -339,7 +344,7 @@ import Testing
         }
     }
 
-    /// Odd numbers cannot be read.
+    /// Cannot read odd numbers.
     private struct Even: ByteCodec {
         func encode(_ value: Int, into output: inout OutputBuffer) {
             output.append(variable: UInt64(value))
@@ -366,7 +371,7 @@ import Testing
         }
     }
 
-    /// What P11 says of one row.
+    /// The finding of P11 for one row.
     private static func codecFinding<P: StoredProjection>(
         of projection: P.Type
     ) async throws -> Finding where P.Event == Move {
@@ -378,12 +383,12 @@ import Testing
         return try #require(broken?.report.findings.first)
     }
 
-    @Test func `rows that cannot be read are found`() async throws {
+    @Test func `P11 finds rows that cannot be read`() async throws {
         let finding = try await Self.codecFinding(of: Evens.self)
         #expect(finding.statement.contains("A row of table cells"), "\(finding)")
     }
 
-    /// Forgets whether letters were capital.
+    /// Reads keys in lower case.
     private struct Lower: RowKey {
         let text: String
         init(_ text: String) { self.text = text }
@@ -404,12 +409,12 @@ import Testing
         }
     }
 
-    @Test func `keys that are read as others are found`() async throws {
+    @Test func `P11 finds keys that are read as other keys`() async throws {
         let finding = try await Self.codecFinding(of: Capitals.self)
         #expect(finding.statement.contains("A key of table cells is written as"), "\(finding)")
     }
 
-    /// A row whose bytes are in the order of a set.
+    /// A row whose bytes depend on the order of a set.
     private struct Names: StoredProjection {
         static let rows = RowTable("names", key: String.self, row: Set<String>.self)
         static let schema = RowSchema(rows)
@@ -423,7 +428,7 @@ import Testing
         }
     }
 
-    @Test func `equal rows of other bytes are found`() async throws {
+    @Test func `P1 finds equal rows with different bytes`() async throws {
         let report = await checkLaws(
             of: Names.self, events: Self.moves, laws: [.p1], effort: Self.effort, seed: 1,
             failures: .forgotten)
@@ -432,7 +437,7 @@ import Testing
         #expect(!finding.difference.isEmpty)
     }
 
-    /// Has a byte that is another one in each process, and that nobody reads.
+    /// Writes bytes that differ between processes, and does not read them.
     private struct Hashed: ByteCodec {
         func encode(_ value: Int, into output: inout OutputBuffer) {
             output.append(variable: UInt64(value))
@@ -445,7 +450,7 @@ import Testing
         }
     }
 
-    /// Not private: another process has to find it.
+    /// Not private, because another process must find it.
     struct HashedCells: StoredProjection {
         static let cells = RowTable("cells", key: String.self, codec: Hashed())
         static let schema = RowSchema(cells)
@@ -459,7 +464,7 @@ import Testing
         }
     }
 
-    @Test func `equal rows that another process writes otherwise are found`() async throws {
+    @Test func `P1 finds equal rows with different bytes in another process`() async throws {
         let report = await checkLaws(
             of: HashedCells.self, events: Self.moves, laws: [.p1], effort: Self.effort, seed: 1,
             failures: .forgotten)

@@ -1,7 +1,7 @@
 import FoldbackTesting
 import Testing
 
-/// Of each of 50 seeds, the first value that fails shrinks to `least`.
+/// Expects that the first failing value of each of 50 seeds shrinks to `least`.
 private func expect<Value: Hashable>(
     _ generator: Generator<Value>, shrinksTo least: Value,
     failing isFailing: @escaping @Sendable (Value) -> Bool
@@ -39,13 +39,13 @@ private func outcome<Value>(
 
 private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
 
-/// The challenges of github.com/jlink/shrinking-challenge, and like ones.
+/// The challenges of github.com/jlink/shrinking-challenge, and similar challenges.
 @Suite struct ShrinkingChallengeTests {
-    @Test func `a list that is not its reverse`() async throws {
+    @Test func `a list that is not a palindrome shrinks to two elements`() async throws {
         try await expect(lists, shrinksTo: [0, 1]) { $0 != $0.reversed() }
     }
 
-    @Test func `a sum over a limit`() async throws {
+    @Test func `a sum over a limit shrinks to its smallest list`() async throws {
         let small = Generator<[Int]>.arrays(of: .integers(in: 0...100), count: 0...30)
         try await expect(small, shrinksTo: [51, 100]) { $0.reduce(0, +) > 150 }
         let signed = Generator<[Int]>.arrays(of: .integers(in: -1_000...1_000), count: 0...30)
@@ -53,11 +53,11 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         try await expect(signed, shrinksTo: [-501, -1_000]) { $0.reduce(0, +) < -1_500 }
     }
 
-    @Test func `three distinct elements`() async throws {
+    @Test func `three distinct elements shrink to 0, 1 and -1`() async throws {
         try await expect(lists, shrinksTo: [0, 1, -1]) { Set($0).count >= 3 }
     }
 
-    @Test func `elements of nested lists`() async throws {
+    @Test func `nested lists shrink to one list`() async throws {
         let nested = Generator<[[Int]]>.arrays(of: lists, count: 0...30)
         try await expect(nested, shrinksTo: [Array(repeating: 0, count: 11)]) {
             $0.reduce(0) { $0 + $1.count } > 10
@@ -65,20 +65,20 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         try await expect(nested, shrinksTo: [[0, 1, -1, 2, -2]]) { Set($0.joined()).count >= 5 }
     }
 
-    @Test func `a string with some character`() async throws {
+    @Test func `a string shrinks to one character`() async throws {
         try await expect(.strings(), shrinksTo: "\"") { $0.contains("\"") }
         try await expect(.strings(), shrinksTo: "aaa") { $0.count > 2 }
         try await expect(.strings(), shrinksTo: "\u{7F}") { $0.utf8.contains { $0 > 126 } }
     }
 
-    @Test func `an index into what was drawn before`() async throws {
+    @Test func `an index shrinks together with its list`() async throws {
         let pairs = Generator<Int>.integers(in: 1...1_000).flatMap { n in
             Generator<Int>.integers(in: 0...n - 1).map { Pair(first: n, second: $0) }
         }
         try await expect(pairs, shrinksTo: Pair(first: 11, second: 10)) { $0.second >= 10 }
     }
 
-    @Test func `as many elements as a number drawn before says`() async throws {
+    @Test func `a list shrinks together with its length`() async throws {
         let counted = Generator<Int>.integers(in: 0...20).flatMap { n in
             Generator<[Int]>.arrays(of: .integers(in: 0...100), count: n...n)
         }
@@ -86,14 +86,14 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         try await expect(counted, shrinksTo: [1, 0]) { $0 != $0.sorted() }
     }
 
-    @Test func `what was mapped and filtered`() async throws {
+    @Test func `mapped and filtered values shrink within their generator`() async throws {
         let multiples = Generator<[Int]>.arrays(
             of: .integers(in: 0...10_000).filter { $0 % 3 == 1 }.map { $0 * 10 }, count: 0...20)
         try await expect(multiples, shrinksTo: [5_020]) { $0.contains { $0 > 5_000 } }
         try await expect(multiples, shrinksTo: [10, 10]) { $0.count > 1 }
     }
 
-    @Test func `numbers that are tied to each other`() async throws {
+    @Test func `two related numbers shrink together`() async throws {
         let element = Generator<Int>.integers(in: 0...20)
         try await expect(
             .making(Deletion.init, .arrays(of: element, count: 0...20), element),
@@ -107,14 +107,14 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         ) { $0.first >= 10 && abs($0.first - $0.second) == 1 }
     }
 
-    @Test func `one of two names in two places`() async throws {
+    @Test func `a name in two places shrinks in both`() async throws {
         let names = Generator<[String]>.arrays(of: .element(of: ["a", "b"]), count: 0...6)
         try await expect(names, shrinksTo: ["a", "a"]) { names in
             zip(names, names.dropFirst()).contains { $0 == $1 }
         }
     }
 
-    @Test func `parts that can only be simplest together`() async throws {
+    @Test func `parts that depend on each other shrink together`() async throws {
         let number = Generator<Int>.integers(in: 0...20)
         let pairs = Generator<Pair>.making(Pair.init, number, number)
         try await expect(
@@ -135,7 +135,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         }
     }
 
-    @Test func `a subtree in nodes that hold much`() async throws {
+    @Test func `a tree shrinks to its failing subtree`() async throws {
         let trees = Generator<Tree>.recursive(
             depthMax: 4, .making(Tree.leaf, .integers(in: 0...1_000))
         ) { tree in
@@ -144,7 +144,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         try await expect(trees, shrinksTo: .leaf(100)) { $0.leaf >= 100 }
     }
 
-    @Test func `a calculator that divides by what turns out to be zero`() async throws {
+    @Test func `an expression shrinks to the smallest division by zero`() async throws {
         let expressions = Generator<Expression>.recursive(
             depthMax: 5, .making(Expression.number, .integers())
         ) { expression in
@@ -157,8 +157,8 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         ) { !$0.dividesByLiteral && $0.value == nil }
     }
 
-    /// Answers name one of those recorded before; there are none where nothing is.
-    @Test func `a script whose steps depend on those before`() async throws {
+    /// Answers name a recorded intent; without intents there are no answers.
+    @Test func `a script with dependent steps shrinks to its failing steps`() async throws {
         let scripts = Generator<[Step]> { choices in
             var steps: [Step] = []
             var open: UInt64 = 0
@@ -184,7 +184,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         }
     }
 
-    @Test func `an event among others`() async throws {
+    @Test func `a list of events shrinks to the failing event`() async throws {
         let events = Generator<[SampleEvent]>.arrays(of: SampleEvent.generator, count: 0...12)
         try await expect(events, shrinksTo: [.commented("", stars: 4)]) { events in
             events.contains { if case .commented(_, 4...) = $0 { true } else { false } }
@@ -192,7 +192,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         try await expect(events, shrinksTo: [.moved(x: 0, y: -5, z: 0)]) { events in
             events.contains { if case .moved(_, -5, _) = $0 { true } else { false } }
         }
-        // The first changes its case while what follows it stays in step.
+        // The first event changes its case, and the later events stay the same.
         try await expect(
             .arrays(of: SampleEvent.generator, count: 2...2),
             shrinksTo: [.posted(text: ""), .commented("", stars: 4)]
@@ -214,7 +214,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
 @Suite struct ShrinkerTests {
     private enum Failure: Hashable, Sendable { case large, odd }
 
-    /// Lists fail with a large sum, and in another way with an element that ends in 3.
+    /// Lists fail if their sum is large, and in another way if an element ends in 3.
     private static func check(_ choices: inout Choices) -> Shrinker.TrialResult<Failure> {
         let lists = Generator<[Int]>.arrays(of: .integers(in: 0...1_000), count: 0...30)
         guard let list = try? lists.generate(from: &choices) else { return .discarded }
@@ -234,7 +234,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
             .shrink(recording, failing: Failure.large) { check(&$0) }
     }
 
-    @Test func `a candidate that fails otherwise is kept apart, and never followed`() async {
+    @Test func `a candidate that fails in another way is reported, and not shrunk`() async {
         var met = 0
         for seed in 0..<200 as Range<UInt64> {
             guard let recording = Self.large(seed: seed) else { continue }
@@ -263,7 +263,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         #expect(met > 10)
     }
 
-    @Test func `it says that the budget was spent exactly when it was`() async throws {
+    @Test func `the result reports a spent budget exactly if the budget was spent`() async throws {
         let recording = try #require((0..<200).lazy.compactMap { Self.large(seed: $0) }.first)
         let whole = await Self.shrink(recording)
         #expect(whole.ending == .minimalForThesePasses)
@@ -279,7 +279,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         }
     }
 
-    @Test func `it stops when it is out of time`() async throws {
+    @Test func `the search stops when it is out of time`() async throws {
         let recording = try #require((0..<200).lazy.compactMap { Self.large(seed: $0) }.first)
         let late = await Shrinker(candidatesMax: .max, isOutOfTime: { true })
             .shrink(recording, failing: Failure.large) { Self.check(&$0) }
@@ -288,7 +288,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         #expect(late.smallest == recording)
     }
 
-    @Test func `the same recording is shrunk over the same candidates`() async throws {
+    @Test func `the same recording shrinks over the same candidates`() async throws {
         let recording = try #require((0..<200).lazy.compactMap { Self.large(seed: $0) }.first)
         var runs: [[RecordedChoices]] = []
         for _ in 0..<2 {
@@ -305,7 +305,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         #expect(runs[0].count > 20)
     }
 
-    @Test func `what ends as minimal has no choice that could be one less or left out`() async {
+    @Test func `a minimal result has no choice that can be lowered or deleted`() async {
         for seed in 0..<200 as Range<UInt64> {
             guard let recording = Self.large(seed: seed) else { continue }
             let smallest = await Self.shrink(recording).smallest
@@ -324,7 +324,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
         }
     }
 
-    @Test func `a case with fewer choices takes a case's place, and what follows stays in step`()
+    @Test func `a case with fewer choices replaces another case, and later values stay the same`()
         async
     {
         let events = Generator<[SampleEvent]>.arrays(of: SampleEvent.generator, count: 2...2)
@@ -344,8 +344,10 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
             (try? events.generate(from: &shrunk)) == [.posted(text: ""), .commented("", stars: 4)])
     }
 
-    /// A store that lives on an actor can be checked there.
-    @MainActor @Test func `the check runs where the caller does, one candidate at a time`() async {
+    /// A store of an actor can be checked there.
+    @MainActor @Test func `the check runs in the isolation of the caller, one candidate at a time`()
+        async
+    {
         var running = 0
         var most = 0
         var recording = Choices(seed: 1)
@@ -364,7 +366,7 @@ private let lists = Generator<[Int]>.arrays(of: .integers(), count: 0...30)
     }
 }
 
-/// What a check was given.
+/// The candidates of a check.
 private final class Log {
     var recordings: [RecordedChoices] = []
     var odd: [RecordedChoices] = []
@@ -403,7 +405,7 @@ private indirect enum Expression: Hashable, Sendable {
     case sum(Expression, Expression)
     case quotient(Expression, Expression)
 
-    /// Nil where something is divided by zero.
+    /// Nil after a division by zero.
     var value: Int? {
         switch self {
         case .number(let number): return number
@@ -427,7 +429,7 @@ private indirect enum Expression: Hashable, Sendable {
 }
 
 extension SampleEvent {
-    /// Posted, commented or moved.
+    /// Whether the event is posted, commented or moved.
     fileprivate var isAboutContent: Bool {
         switch self {
         case .posted, .commented, .moved: true

@@ -4,6 +4,7 @@ import Testing
 
 @testable import FoldbackTesting
 
+/// Two states with equal lines would hide a difference; equal states with other lines would report one.
 @Suite struct StateTextTests {
     struct Post {
         var likes: Set<String>
@@ -11,7 +12,7 @@ import Testing
         var counts: [String: Int]
     }
 
-    @Test func `equal values have equal lines, whatever order they are kept in`() {
+    @Test func `equal values have equal lines in any order of insertion`() {
         let names = (0..<40).map { "name \($0)" }
         let one = Post(
             likes: Set(names), text: "a\tb\n",
@@ -31,5 +32,16 @@ import Testing
                 #"- counts["y"]: 2"#, #"+ counts["y"]: 3"#, #"+ counts["z"]: 0"#,
                 #"- likes: {"a", "b"}"#, #"+ likes: {"a"}"#, "- text: nil", #"+ text: "hi""#,
             ])
+    }
+
+    private enum Wordy: CustomStringConvertible {
+        case one
+        var description: String { "one\n\ttwo" }
+    }
+
+    @Test func `an enum whose description has several lines has one line`() {
+        let text = StateText([Wordy.one])
+        #expect(text.lines.count == 1)
+        #expect(StateText(parsing: text.text) == text)
     }
 }

@@ -2,14 +2,13 @@ import FoldbackTesting
 import Synchronization
 import Testing
 
-/// What runs in virtual time is the same each time, or none of the simulation's findings could be
-/// repeated.
+/// If a run in virtual time were not the same each time, no finding of a simulation could be repeated.
 @Suite struct VirtualTimeTests {
     private final class Names: Sendable {
         let all = Mutex<[Int]>([])
     }
 
-    /// Starts tasks that wait for the same times, and says in which order they come.
+    /// Starts tasks that wait for the same times, and returns the order in which they continue.
     private func order(_ seed: UInt64) async throws -> [Int] {
         let time = VirtualTime(order: seed)
         let names = Names()
@@ -28,13 +27,13 @@ import Testing
         return names.all.withLock { $0 }
     }
 
-    @Test func `hours pass in no time, in order, and the same each time`() async throws {
+    @Test func `sleeping tasks wake in order, and in the same order each time`() async throws {
         let expected = Array(stride(from: 0, to: 20, by: 2)) + Array(stride(from: 1, to: 20, by: 2))
         #expect(try await order(0) == expected)
-        let byChance = try await order(7)
-        #expect(try await order(7) == byChance)
-        #expect(try await order(8) != byChance)
-        #expect(byChance.prefix(10).sorted() == Array(expected.prefix(10)))
+        let randomOrder = try await order(7)
+        #expect(try await order(7) == randomOrder)
+        #expect(try await order(8) != randomOrder)
+        #expect(randomOrder.prefix(10).sorted() == Array(expected.prefix(10)))
     }
 
     @Test func `a sleep that is cancelled ends at once`() async throws {
@@ -51,8 +50,7 @@ import Testing
         }
     }
 
-    @Test func `where nothing can happen any more it is stuck, and comes to its end`() async throws
-    {
+    @Test func `a run that can never continue ends with an error`() async throws {
         let time = VirtualTime()
         let isCancelled = Mutex(false)
         await #expect(throws: VirtualTime.Halt.stuck) {
@@ -66,7 +64,7 @@ import Testing
         #expect(isCancelled.withLock { $0 })
     }
 
-    @Test func `what goes round in circles is ended`() async throws {
+    @Test func `an endless run ends after its limit of jobs`() async throws {
         let time = VirtualTime(jobsMax: 1_000)
         await #expect(throws: VirtualTime.Halt.endless(jobs: 1_000)) {
             try await time.run {

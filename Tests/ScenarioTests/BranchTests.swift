@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What would have been.
+/// A branch that forgets a consequence of its edit would show a state that could never have been.
 @Suite struct BranchTests {
-    /// Entries without one; with an intent go the answers to it, and its events from batches.
+    /// The entries without one entry. An intent takes its answers and its events in batches with it.
     private static func without(
         _ gone: LogSequence, _ history: RecordedHistory<Move>
     ) -> [LogEntry<Move>] {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Property: a branch without edits is the history; one without an entry is what is left of it.
+    /// Property: a branch without edits is the history; a branch without an entry has the other entries.
     @Test(arguments: LogKind.allCases)
     func `a branch shows what would have been`(kind: LogKind) async throws {
         for seed in HistoryTests.seed..<HistoryTests.seed + 20 {
@@ -50,7 +50,7 @@ import Testing
                 Set(branch.origins.values).union(branch.leftOut) == Set(left.map(\.sequence)))
             let real = Array(history.snapshots(of: Board.self))
             let found = history.divergences(of: branch, in: Board.self)
-            // Behind the last entry both have come to their ends.
+            // The last entry compares the ends of both.
             let end = branch.history.snapshot(of: Board.self)
             let isSame =
                 end.view == store.view && end.confirmed == store.confirmed
@@ -59,10 +59,11 @@ import Testing
         }
     }
 
-    /// Property: what differs, taken in entry by entry, is in the end what a look at both whole states says; with
-    /// documents, of which only what was touched is looked at, as where all is.
+    /// Property: the differences of all entries add up to the difference of the final states. A projection that
+    /// names the touched places leads to the same differences as a projection that does not.
     @Test(arguments: LogKind.allCases)
-    func `what differs adds up to the whole difference`(kind: LogKind) async throws {
+    func `the differences of all entries add up to the final difference`(kind: LogKind) async throws
+    {
         for seed in HistoryTests.seed..<HistoryTests.seed + 10 {
             var random = SeededGenerator(seed: seed)
             let history = try await Self.documents(kind, using: &random)
@@ -78,14 +79,14 @@ import Testing
             let end = history.snapshot(of: Documents.self).view.json
                 .differences(to: branch.history.snapshot(of: Documents.self).view.json)
             #expect(end == found.end.view, "seed \(seed)")
-            // Where a document came or went, what differed within it is no place any more.
+            // If a document was created or deleted, the differences within it have no place.
             for difference in end { #expect(differing[difference.place] == difference) }
         }
     }
 
-    /// Property: who looks only where an event touches something finds what one finds who looks everywhere.
+    /// Property: a search in the touched places finds the same as a search in the whole state.
     @Test(arguments: LogKind.allCases)
-    func `causes and breaks are found where events touch something`(kind: LogKind) async throws {
+    func `a search in touched places finds every cause and break`(kind: LogKind) async throws {
         let place = JSONPointer(["a", "n"])
         for seed in HistoryTests.seed..<HistoryTests.seed + 20 {
             var random = SeededGenerator(seed: seed)
@@ -110,7 +111,7 @@ import Testing
         }
     }
 
-    /// ``Documents`` that does not say what an event touches.
+    /// ``Documents`` without `places(touchedBy:)`.
     struct WholeDocuments: Projection, CustomReflectable {
         var documents = Documents()
         static var codec: any EventCodec<DocumentEvent> { Documents.codec }
@@ -125,7 +126,7 @@ import Testing
         }
     }
 
-    /// Changes of a few documents, answered in many ways.
+    /// Changes of a few documents with many kinds of answers.
     private static func documents(
         _ kind: LogKind, using random: inout SeededGenerator
     ) async throws -> RecordedHistory<DocumentEvent> {
@@ -148,7 +149,7 @@ import Testing
             case 0: try await store.reject(number, message: "no")
             case 1: _ = try await store.acknowledge(number)
             case 2 where kind == .downlink:
-                // Its own, or another's of which it knows nothing; in the server's words.
+                // An own intent or an unknown intent, with the server's event.
                 let isOwn = Bool.random(using: &random)
                 let origin = IntentID(replica: store.status.replica, number: number)
                 try await store.confirm([
@@ -164,7 +165,7 @@ import Testing
 
     // MARK: Examples
 
-    @Test func `edits of every kind`() async throws {
+    @Test func `a branch can have edits of every kind`() async throws {
         let history = try await ReplayTests.history()
         func cells(_ edits: HistoryEdit<Move>...) throws -> [String: Int] {
             try history.branch(edits).history.snapshot(of: Board.self).view.cells
@@ -177,21 +178,20 @@ import Testing
         #expect(try cells(.record(event, behind: 0))["post"] == 45)
         #expect(try cells(.reject(1, Rejection(message: "no")))["post"] == nil)
         #expect(try cells(.acknowledge(2))["draft"] != draft)
-        // The one that claims first gets it.
+        // The first claim gets the cell.
         let swapped = try history.branch([.swap(3, 4)])
         #expect(swapped.intents[2] == 3 && swapped.intents[3] == 2)
         #expect(try swapped.history.snapshot(of: Board.self, at: 4).conflicted == [3])
         #expect(swapped.history.snapshot(of: Board.self).conflicted == [])
         #expect(throws: FoldbackError.self) { try history.branch([.drop(77)]) }
-        // A new intent cannot be named.
+        // An edit cannot name a new intent.
         #expect(throws: FoldbackError.self) {
             try history.branch([.record(event, behind: 0), .reject(0, Rejection(message: ""))])
         }
         #expect(throws: FoldbackError.self) { try history.branch([.edit(77, event)]) }
     }
 
-    @Test func `an edit of what is not there, or not any more, says which of the two`() async throws
-    {
+    @Test func `an edit of an entry that never existed or is gone reports which`() async throws {
         let history = try await ReplayTests.history()
         let event = try LoggedEvent(Move.set("post", 40), writtenBy: MoveCodec())
         func reason(
@@ -220,7 +220,7 @@ import Testing
         )
     }
 
-    @Test func `a retry of what was not rejected stays, and retries nothing`() async throws {
+    @Test func `a retry of an intent that is not rejected becomes a plain intent`() async throws {
         let store = Store.inMemory(
             Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
             sources: .counting())
@@ -242,7 +242,7 @@ import Testing
         #expect(try history.branch([]).retryingNothing == [])
     }
 
-    @Test func `two that are swapped stand at each other's places, and all else where it stood`()
+    @Test func `swapped entries take each other's places, and all others keep theirs`()
         async throws
     {
         let store = Store.inMemory(
@@ -263,7 +263,7 @@ import Testing
         #expect(found.end.isNone)
     }
 
-    @Test func `answers that are swapped and changed stay where they stand`() async throws {
+    @Test func `swapped and changed answers keep their places`() async throws {
         let store = Store.inMemory(
             Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
             sources: .counting())
@@ -283,12 +283,12 @@ import Testing
             #expect(
                 found.end.view.map(\.place.description) == ["/cells/\(number == 1 ? "a" : "b")"])
         }
-        // An intent at the place of an answer moves no number but those that changed their order.
+        // An intent at the place of an answer changes only the numbers of intents whose order changed.
         let moved = try history.branch([.swap(2, 3)])
         #expect(moved.intents == [1: 1, 2: 2, 3: 3] && moved.history.sequences == [1, 2, 3, 4, 5])
     }
 
-    /// Two intents of this replica, of which a batch confirms the first, with another replica's.
+    /// Two intents of this replica. A batch confirms the first, and an intent of another replica.
     private static func downlink() async throws -> RecordedHistory<Move> {
         let me = try #require(ReplicaID("me"))
         let store = Store.inMemory(
@@ -305,7 +305,7 @@ import Testing
         return try store.history()
     }
 
-    @Test func `what a batch brought goes with its intent, and stays when that is acknowledged`()
+    @Test func `an event of a batch goes with its intent, and stays if the intent is acknowledged`()
         async throws
     {
         let history = try await Self.downlink()
@@ -320,8 +320,8 @@ import Testing
         #expect(accepted.accepted == [2] && accepted.view.cells == ["a": 1, "b": 2, "c": 3])
     }
 
-    /// A number that was taken out, and which a batch still names, is nobody's: not the next intent's.
-    @Test func `gaps are looked at as they are, and closing them gives no intent another's events`()
+    /// A batch may name the number of a removed intent. The next intent must not get that number.
+    @Test func `closing gaps gives no intent the events of another intent`()
         async throws
     {
         let history = try await Self.downlink()

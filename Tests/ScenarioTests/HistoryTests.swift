@@ -1,20 +1,15 @@
 import Foldback
 import FoldbackHistory
+import FoldbackTesting
 import Foundation
 import TestSupport
 import Testing
 
-/// Born from the question whether a log without its store, with entries taken out, still means what a
-/// log means.
+/// The question behind these tests: does a log without its store, or without some entries, keep its meaning?
 @Suite struct HistoryTests {
-    static let seed: UInt64 = {
-        let environment = ProcessInfo.processInfo.environment["HISTORY_SEED"]
-        let seed = environment.flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max / 2)
-        print("histories: seed \(seed) (again: HISTORY_SEED=\(seed))")
-        return seed
-    }()
+    static let seed = testSeed("histories", variable: "HISTORY_SEED")
 
-    /// Property: behind each entry and at each sequence a history shows what the store showed (F1, F11).
+    /// Property: after each entry and at each sequence a history shows what the store showed (F1, F11).
     @Test(arguments: LogKind.allCases)
     func `a history shows what its store showed`(kind: LogKind) async throws {
         for seed in Self.seed..<Self.seed + 30 {
@@ -28,12 +23,12 @@ import Testing
             for (snapshot, sequence) in zip(again.snapshots(of: Board.self), history.sequences) {
                 let expected = reference.state(at: Int(sequence.value))
                 let difference = ModelTests.difference(
-                    of: snapshot, from: expected, Int(sequence.value))
+                    of: snapshot, from: expected.board, Int(sequence.value))
                 try #require(difference == nil, "seed \(seed): \(difference ?? "")")
                 let sloppy = try history.snapshot(of: SloppyBoard.self, at: sequence)
-                try #require(sloppy.view == expected.sloppyView, "seed \(seed)")
-                try #require(snapshot.rejections.map { Int($0.value) } == expected.rejections)
-                try #require(snapshot.faults.count == expected.faults)
+                try #require(sloppy.view == expected.sloppy.view, "seed \(seed)")
+                try #require(snapshot.rejections == expected.board.rejections)
+                try #require(snapshot.faults.count == expected.board.faults)
             }
             try #require(history.snapshot(of: Board.self).view == store.view, "seed \(seed)")
             try #require(
@@ -41,10 +36,11 @@ import Testing
         }
     }
 
-    /// Property: whatever is asked of candidates and answered, each follows from itself, folds to what a
-    /// naive refold of its entries gives, and the one gone on from has nothing that its own did not have.
+    /// Property: every candidate is a valid history, folds like the reference model of its entries, and has only
+    /// entries of the original history.
     @Test(arguments: LogKind.allCases)
-    func `every candidate folds as a log that never had the rest`(kind: LogKind) async throws {
+    func `a candidate folds like a log that never had the other entries`(kind: LogKind) async throws
+    {
         var candidates = 0
         for seed in Self.seed..<Self.seed + 40 {
             var random = SeededGenerator(seed: seed)
@@ -67,12 +63,12 @@ import Testing
         let again = try RecordedHistory(
             kind: candidate.kind, replica: candidate.replica, entries: candidate.entries,
             codec: MoveCodec())
-        let reference = ReferenceLog(candidate)
+        let reference = ReferenceBoards(candidate)
         for (place, snapshot) in zip(1..., again.snapshots(of: Board.self)) {
             guard place % 7 == 0 || place == candidate.count else { continue }
             let sequence = candidate.sequences[place - 1]
             let difference = ModelTests.difference(
-                of: snapshot, from: reference.state(at: place), Int(sequence.value))
+                of: snapshot, from: reference.board.state(at: place), Int(sequence.value))
             try #require(difference == nil, "seed \(seed), \(sequence): \(difference ?? "")")
             let other = try candidate.snapshot(of: Board.self, at: sequence)
             try #require(

@@ -1,101 +1,101 @@
 import Foldback
 import TestSupport
 
-/// A server as section 3 of the design asks for one (A1 to A5): it decides once, remembers its
-/// verdicts by intent id, and orders what it accepts with gaps.
+/// A server that keeps A1 to A5: it decides each intent once, remembers its verdicts by intent id, and orders the
+/// accepted events with gaps.
 struct HonestServer {
     enum Verdict: Equatable {
         case accepted(position: Int, replacement: Move?)
         case rejected(String)
     }
 
-    /// How effects come down: with their origins, without, or as the whole state.
+    /// How the downlink delivers effects: with their origins, without, or as the whole state.
     enum Downlink: CaseIterable { case named, unnamed, wholeState }
 
-    struct Happened {
+    struct ServerEvent {
         let position: Int
         let move: Move
         let origin: IntentID?
     }
 
-    private(set) var events: [Happened] = []
+    private(set) var events: [ServerEvent] = []
     private(set) var verdicts: [IntentID: Verdict] = [:]
     private(set) var state = Board()
     private var position = 0
 
     var head: Int { events.last?.position ?? 0 }
 
-    /// Decides on an intent, or repeats what was decided (A1).
+    /// Decides an intent, or repeats its verdict (A1).
     mutating func submit(
         _ id: IntentID, _ move: Move, using random: inout SeededGenerator
     ) -> Verdict {
         if let verdict = verdicts[id] { return verdict }
         var replacement: Move?
-        var words = [move]
+        var moves = [move]
         switch Int.random(in: 0..<10, using: &random) {
         case 0, 1:
             verdicts[id] = .rejected("not today")
             return .rejected("not today")
         case 2: replacement = .set("reworded", Int(id.number.value))
-        case 3: words.append(.set("extra", Int(id.number.value)))
+        case 3: moves.append(.set("extra", Int(id.number.value)))
         default: break
         }
-        if let replacement { words = [replacement] }
+        if let replacement { moves = [replacement] }
         var copy = state
-        for word in words {
-            do { try copy.apply(word, EventContext(.intent(id))) } catch {
+        for move in moves {
+            do { try copy.apply(move, EventContext(.intent(id))) } catch {
                 verdicts[id] = .rejected("\(error)")
                 return .rejected("\(error)")
             }
         }
-        // Several events of one intent share a position, or take one each (F5).
+        // Several events of one intent share a position, or have one each (F5).
         let shares = random.oneIn(2)
         position += Int.random(in: 1...3, using: &random)
-        for (index, word) in words.enumerated() {
+        for (index, move) in moves.enumerated() {
             if index > 0, !shares { position += 1 }
-            happen(word, id)
+            append(move, id)
         }
         let verdict = Verdict.accepted(position: position, replacement: replacement)
         verdicts[id] = verdict
         return verdict
     }
 
-    /// Somebody else does something.
+    /// Another user's move.
     mutating func foreign(_ move: Move, using random: inout SeededGenerator) {
         var copy = state
         position += Int.random(in: 1...3, using: &random)
         let context = EventContext(.position(Position(UInt64(position))))
         do { try copy.apply(move, context) } catch { return }
-        happen(move, nil)
+        append(move, nil)
     }
 
-    private mutating func happen(_ move: Move, _ origin: IntentID?) {
-        let happened = Happened(position: position, move: move, origin: origin)
-        events.append(happened)
-        do { try state.apply(move, context(of: happened)) } catch {
-            fatalError("the server applies what does not apply: \(error)")
+    private mutating func append(_ move: Move, _ origin: IntentID?) {
+        let event = ServerEvent(position: position, move: move, origin: origin)
+        events.append(event)
+        do { try state.apply(move, context(of: event)) } catch {
+            fatalError("the server accepted a move that does not apply: \(error)")
         }
     }
 
-    private func context(of event: Happened) -> EventContext {
+    private func context(of event: ServerEvent) -> EventContext {
         EventContext(
             event.origin.map(EventContext.Origin.intent)
                 ?? .position(Position(UInt64(event.position))))
     }
 
-    /// What happened behind a position, all of it or up to some position (A2).
+    /// The events after `start`, up to `end` (A2).
     func changes(
         after start: Int, _ downlink: Downlink, upTo end: Int
     ) -> (events: [ConfirmedEvent<Move>], through: Int) {
-        let news = events.filter { $0.position > start && $0.position <= end }
+        let newEvents = events.filter { $0.position > start && $0.position <= end }
         switch downlink {
         case .named:
-            return (news.map { $0.confirmed(origin: $0.origin) }, end)
+            return (newEvents.map { $0.confirmed(origin: $0.origin) }, end)
         case .unnamed:
-            return (news.map { $0.confirmed(origin: nil) }, end)
+            return (newEvents.map { $0.confirmed(origin: nil) }, end)
         case .wholeState:
-            let whole = Happened(position: end, move: .replaceAll(cells(at: end)), origin: nil)
-            return (news.isEmpty ? [] : [whole.confirmed(origin: nil)], end)
+            let whole = ServerEvent(position: end, move: .replaceAll(cells(at: end)), origin: nil)
+            return (newEvents.isEmpty ? [] : [whole.confirmed(origin: nil)], end)
         }
     }
 
@@ -108,7 +108,7 @@ struct HonestServer {
     }
 }
 
-extension HonestServer.Happened {
+extension HonestServer.ServerEvent {
     fileprivate func confirmed(origin: IntentID?) -> ConfirmedEvent<Move> {
         ConfirmedEvent(position: Position(UInt64(position)), event: move, origin: origin)
     }

@@ -1,13 +1,14 @@
 import Foldback
+import FoldbackTesting
 import Foundation
 import TestSupport
 import Testing
 
-/// Born from lost answers that were sent again and applied twice elsewhere (firebase-ios-sdk#16475).
+/// In another library a lost answer led to a second request, which was applied twice (firebase-ios-sdk#16475).
 ///
-/// Property: over a link that loses, delays, repeats and reorders, once everything is delivered, an
-/// honest server's own fold is confirmed state and view, and nothing is pending. By turns of the seed, state
-/// is kept in memory and as rows.
+/// Property: over a link that loses, delays, repeats and reorders messages, confirmed state and view are the
+/// server's own fold once everything is delivered, and nothing is pending. The seed decides whether state is in
+/// memory or in rows.
 @Suite struct HonestServerTests {
     enum Message {
         case verdict(IntentID, HonestServer.Verdict)
@@ -15,13 +16,11 @@ import Testing
     }
 
     @Test(arguments: HonestServer.Downlink.allCases, Engine.allCases)
-    func `once everything is delivered, confirmed state is the server's fold`(
+    func `confirmed state is the server's fold once everything is delivered`(
         downlink: HonestServer.Downlink, engine: Engine
     ) async throws {
-        let environment = ProcessInfo.processInfo.environment["SERVER_SEED"]
-        let first = environment.flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max / 2)
-        print("honest server: \(downlink), \(engine), seed \(first) (again: SERVER_SEED=\(first))")
-        for seed in first..<first + 40 {
+        let first = testSeed("honest server, \(downlink), \(engine)", variable: "SERVER_SEED")
+        for seed in first..<first + TestEffort.value(quick: 14, full: 40) {
             let keeper = BoardKeeper.allCases[Int(seed % 2)]
             try await Self.run(keeper.type, downlink, engine, seed)
         }
@@ -37,15 +36,15 @@ import Testing
         var store = try await engine.store(board, .downlink, in: directory)
         for _ in 0..<120 {
             switch Int.random(in: 0..<12, using: &random) {
-            case 0..<4: _ = try? await store.record(move(for: downlink, using: &random))
+            case 0..<4: _ = try? await store.record(try move(for: downlink, using: &random))
             case 4..<6:
-                // Sent in any order, and again: nothing tells a lost request from a lost answer.
+                // Sent in any order, and repeated: a client cannot tell a lost request from a lost answer.
                 for intent in store.overlay where intent.state == .pending && random.oneIn(2) {
                     guard let event = intent.event else { continue }
                     let verdict = server.submit(intent.id, event, using: &random)
                     inFlight.append(.verdict(intent.id, verdict))
                 }
-            case 6: server.foreign(move(for: downlink, using: &random), using: &random)
+            case 6: server.foreign(try move(for: downlink, using: &random), using: &random)
             case 7..<9:
                 let through = Int(store.status.through.value)
                 let positions = server.events.map(\.position).filter { $0 > through }
@@ -61,7 +60,7 @@ import Testing
                 if !random.oneIn(4) { try await deliver(message, to: store) }
             }
         }
-        // The link heals: everything is sent, answered and fetched once more.
+        // The link heals: everything is sent, answered and fetched again.
         for message in inFlight { try await deliver(message, to: store) }
         for intent in store.overlay where intent.state == .pending {
             let event = try #require(intent.event)
@@ -98,12 +97,12 @@ import Testing
         }
     }
 
-    /// Without origins a claim's context differs from the server's, so no claims there: what they make
-    /// would be named after the position.
+    /// A claim uses the id in its context. Without origins the context has the position instead, so claims
+    /// would differ from the server's state.
     private static func move(
         for downlink: HonestServer.Downlink, using random: inout SeededGenerator
-    ) -> Move {
-        let move = Move.random(using: &random)
+    ) throws -> Move {
+        let move = try Generator.moves.value(seed: random.next())
         guard downlink == .unnamed, case .claim(let key) = move else { return move }
         return .set(key, 1)
     }

@@ -1,10 +1,11 @@
 import Foldback
 import FoldbackHistory
+import FoldbackTesting
 import Foundation
 import TestSupport
 import Testing
 
-/// A history that becomes a log.
+/// An imported history must not be sent again under the ids of the replica that it came from.
 @Suite struct ImportTests {
     private let directory = TemporaryDirectory()
 
@@ -21,7 +22,9 @@ import Testing
         _ history: RecordedHistory<Event>
     ) throws -> RecordedHistory<[UInt8]> { try RecordedHistory(ndjson: history.ndjson) }
 
-    @Test func `what was pending counts as sent, and cannot be withdrawn`() async throws {
+    @Test func `a pending intent of an import counts as sent, and cannot be withdrawn`()
+        async throws
+    {
         let store = Store.inMemory(Board.self, confirmedBy: .acknowledgement)
         for number in 0..<1_500 { _ = try await store.record(.set("a", number)) }
         try await store.acknowledge(1)
@@ -38,8 +41,8 @@ import Testing
         await log.close()
     }
 
-    /// A log that was restored goes on as another replica: its file has entries of both.
-    @Test func `a history of several replicas keeps whose each entry is`() async throws {
+    /// A restored log continues as another replica, so its file has entries of both.
+    @Test func `a history of several replicas keeps the replica of each entry`() async throws {
         let (me, you) = (try #require(ReplicaID("me")), try #require(ReplicaID("you")))
         func entry(
             _ sequence: LogSequence, _ replica: ReplicaID, _ content: LogEntry<Move>.Content
@@ -80,8 +83,8 @@ import Testing
         reader.close()
     }
 
-    /// Property: a log that was copied now and then, so that its entries are of several replicas, shows the same
-    /// as its file and as what an import makes of it, behind each entry.
+    /// Property: a log that was copied several times has entries of several replicas. It shows the same after each
+    /// entry as its file, and as a log imported from the file.
     @Test(arguments: LogKind.allCases)
     func `a log of several replicas shows the same from its file and imported`(
         kind: LogKind
@@ -132,22 +135,25 @@ import Testing
         ]
     }
 
-    /// Of random commands, four times the copy of a copy.
+    /// A log of a random script, copied four times in the middle of it.
     private static func copiedLog(
         _ kind: LogKind, in directory: URL, seed: UInt64
     ) async throws -> URL {
         var random = SeededGenerator(seed: seed)
-        var reference = ReferenceLog(kind: kind)
+        let script = try RandomHistory.script(kind, steps: 100, using: &random)
+        var steps = script.steps[...]
+        var numbers = ScriptNumbers()
         var log = directory.appending(path: "log-\(seed)-0")
         for copy in 1...4 {
             let store = try await Store.open(
                 at: log, Board.self, confirmedBy: kind, durability: .relaxed)
-            for _ in 0..<25 {
-                let before = reference.state(at: reference.facts.count)
-                let command = RandomCommand.random(for: before, kind, using: &random)
-                _ = reference.carryOut(command)
-                _ = await store.carryOut(command)
+            for step in steps.prefix(25) {
+                let command = numbers.command(for: step)
+                var result: CommandResult?
+                if let command { result = await store.carryOut(command) }
+                numbers.note(result, of: step)
             }
+            steps = steps.dropFirst(25)
             await store.close()
             let next = directory.appending(path: "log-\(seed)-\(copy)")
             try FileManager.default.copyItem(at: log, to: next)
@@ -156,7 +162,7 @@ import Testing
         return log
     }
 
-    @Test func `what an import is refused for, it is refused for beforehand, and nothing changes`()
+    @Test func `a check before an import finds every error of the import, and changes nothing`()
         async throws
     {
         let store = Store.inMemory(Board.self, confirmedBy: .downlink)

@@ -3,10 +3,12 @@ import FoldbackHistory
 import TestSupport
 import Testing
 
-/// Born from logs of thousands of entries of which two matter.
+/// In a log of thousands of entries, often only two matter.
 @Suite struct MinimizingTests {
     @Test(arguments: [200, 700, 2_000], LogKind.allCases)
-    func `a cause of two entries is found in a busy log`(count: Int, kind: LogKind) async throws {
+    func `minimizing finds the two entries that matter in a busy log`(count: Int, kind: LogKind)
+        async throws
+    {
         for seed in HistoryTests.seed..<HistoryTests.seed + 4 {
             var random = SeededGenerator(seed: seed)
             let (history, planted) = try await RandomHistory.busy(
@@ -20,8 +22,7 @@ import Testing
         }
     }
 
-    @Test func `a cause in ten thousand entries is found in a few hundred candidates`() async throws
-    {
+    @Test func `minimizing ten thousand entries takes a few hundred candidates`() async throws {
         var random = SeededGenerator(seed: HistoryTests.seed)
         let (history, planted) = try await RandomHistory.busy(
             .downlink, count: 10_000, planting: [.set("planted", 1), .add("planted", 41)],
@@ -29,14 +30,14 @@ import Testing
         let minimized = try await history.minimized(candidatesMax: 10_000) {
             $0.snapshot(of: Board.self).view.cells["planted"] == 42
         }
-        print("minimising: \(minimized.candidatesTried) candidates for 10,000 entries")
+        print("minimizing: \(minimized.candidatesTried) candidates for 10,000 entries")
         #expect(minimized.history.sequences == planted)
         #expect(minimized.candidatesTried < 300)
     }
 
-    /// Property: what is left can lose no entry, with or without what follows from it, and no event.
+    /// Property: a minimized history can lose no entry, with or without its consequences, and no event.
     @Test(arguments: LogKind.allCases)
-    func `nothing can be taken out of what is left`(kind: LogKind) async throws {
+    func `a minimized history can lose nothing`(kind: LogKind) async throws {
         let predicates: [(String, (Snapshot<Board>) -> Bool)] = [
             ("conflicted", { !$0.conflicted.isEmpty }),
             ("faults", { $0.faults.count > 1 }),
@@ -63,7 +64,7 @@ import Testing
                 found[name, default: 0] += 1
             }
         }
-        print("minimising: \(kind), \(found)")
+        print("minimizing: \(kind), \(found)")
         #expect(found.count >= 4)
     }
 
@@ -104,7 +105,7 @@ import Testing
             entry: .confirmed(rest))
     }
 
-    @Test func `the same history and answers give the same candidates`() async throws {
+    @Test func `the same history and answers lead to the same candidates`() async throws {
         var random = SeededGenerator(seed: HistoryTests.seed)
         let (history, _) = try await RandomHistory.busy(.downlink, count: 300, using: &random)
         var runs: [[[LogSequence]]] = []

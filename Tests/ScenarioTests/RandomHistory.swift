@@ -1,26 +1,44 @@
 import Foldback
 import FoldbackHistory
+import FoldbackTesting
 import TestSupport
 
-/// Random logs as histories.
+/// Random logs.
 enum RandomHistory {
-    /// Of everything that can be asked of a log, sensible or not.
+    /// A log of everything that can be asked of a log, sensible or not, and its reference.
+    ///
+    /// - Parameter steps: how many steps the script has.
     static func ofAnything(
         _ kind: LogKind, steps: Int, using random: inout SeededGenerator
-    ) async throws -> (store: Store<Board>, reference: ReferenceLog) {
-        var reference = ReferenceLog(kind: kind)
+    ) async throws -> (store: Store<Board>, reference: ReferenceBoards) {
+        let script = try script(kind, steps: steps, using: &random)
+        var reference = ReferenceBoards(kind)
+        var numbers = ScriptNumbers()
         let store = memoryStore(kind)
-        for _ in 0..<steps {
-            let before = reference.state(at: reference.facts.count)
-            let command = RandomCommand.random(for: before, kind, using: &random)
-            _ = reference.carryOut(command)
-            _ = await store.carryOut(command)
+        for step in script.steps {
+            let command = numbers.command(for: step)
+            numbers.note(command.map { reference.carryOut($0) }, of: step)
+            if let command { _ = await store.carryOut(command) }
         }
         return (store, reference)
     }
 
-    /// A busy log of `count` entries in which `planted` come at places of their own; nobody answers
-    /// these. Their sequences are returned, too.
+    /// The first steps of a generated script.
+    static func script(
+        _ kind: LogKind, steps: Int, using random: inout SeededGenerator
+    ) throws -> Script<Move> {
+        let scripts = Generator.moves.scripts(kind, steps: 2 * steps)
+        while true {
+            var script = try scripts.value(seed: random.next())
+            // Scripts end by chance; more than half of them are long enough.
+            guard script.steps.count >= steps else { continue }
+            script.steps.removeSubrange(steps...)
+            return script
+        }
+    }
+
+    /// A busy log of `count` entries, with the events `planted` at random places. Those intents get no
+    /// answers. Also returns their sequences.
     static func busy(
         _ kind: LogKind, count: Int, planting planted: [Move] = [],
         using random: inout SeededGenerator
@@ -50,7 +68,7 @@ enum RandomHistory {
         _ store: Store<Board>, _ kind: LogKind, _ overlay: [OverlayIntent<Move>],
         using random: inout SeededGenerator
     ) async throws {
-        let move = Move.ofOneCell(using: &random)
+        let move = try Generator.movesOfOneCell.value(seed: random.next())
         guard let intent = overlay.randomElement(using: &random), !random.oneIn(3) else {
             _ = try await store.record(
                 move, force: true, confirmOnly: random.oneIn(8), once: random.oneIn(6) ? "x" : nil)
@@ -85,36 +103,61 @@ enum RandomHistory {
     }
 }
 
-extension ReferenceLog {
-    /// The facts that the entries state.
+/// The reference of a log with two projections, ``Board`` and ``SloppyBoard``.
+struct ReferenceBoards {
+    private(set) var board: ReferenceLog<Board>
+    private(set) var sloppy: ReferenceLog<SloppyBoard>
+
+    init(_ kind: LogKind, facts: [LogFact<Move>] = []) {
+        board = ReferenceLog(kind, facts: facts)
+        sloppy = ReferenceLog(kind, facts: facts)
+    }
+
+    /// The reference of the facts that the entries state.
     init(_ history: RecordedHistory<Move>) {
-        self.init(kind: history.kind, facts: history.entries.map { Fact($0.content) })
+        self.init(history.kind, facts: history.entries.map { LogFact($0.content) })
+    }
+
+    var facts: [LogFact<Move>] { board.facts }
+
+    func state(at sequence: Int) -> State {
+        State(board: board.state(at: sequence), sloppy: sloppy.state(at: sequence))
+    }
+
+    var now: State { State(board: board.now, sloppy: sloppy.now) }
+
+    /// Recording is refused if the event does not apply to one of the projections (F9).
+    mutating func carryOut(_ command: LogCommand<Move>) -> CommandResult {
+        let decisions = (board.decision(on: command), sloppy.decision(on: command))
+        let refusal = CommandResult.refused("inapplicable")
+        if decisions.0.result == refusal || decisions.1.result == refusal { return refusal }
+        precondition(decisions.0.result == decisions.1.result, "\(decisions)")
+        board.append(decisions.0.fact)
+        sloppy.append(decisions.1.fact)
+        return decisions.0.result
+    }
+
+    struct State {
+        let board: ReferenceLog<Board>.State
+        let sloppy: ReferenceLog<SloppyBoard>.State
     }
 }
 
-extension ReferenceLog.Fact {
+extension LogFact<Move> {
     fileprivate init(_ content: LogEntry<Move>.Content) {
-        func int(_ number: some LogNumber) -> Int { Int(number.value) }
         switch content {
         case .intent(let number, let event, let isConfirmOnly, let once, let retries):
             self = .intent(
-                int(number), event.event!, confirmOnly: isConfirmOnly, once: once,
-                retries: retries.map(int))
+                number, event.event!, confirmOnly: isConfirmOnly, once: once, retries: retries)
         case .acknowledged(let number, let position, let replacement):
             self = .acknowledged(
-                int(number), position: position.map(int),
-                replacement: replacement.flatMap(\.event))
-        case .changed(let number, .rejected(let rejection)):
-            self = .rejected(int(number), rejection.message)
-        case .changed(let number, .withdrawn): self = .withdrawn(int(number))
-        case .changed(let number, .dismissed): self = .dismissed(int(number))
+                number, position: position, replacement: replacement.flatMap(\.event))
+        case .changed(let number, let change): self = .changed(number, change)
         case .confirmed(let events, let through):
-            self = .batch(
+            self = .confirmed(
                 events.map {
-                    ReferenceEvent(
-                        position: int($0.position), move: $0.event.event!,
-                        origin: $0.origin.map { ("\($0.replica)", int($0.number)) })
-                }, through: int(through))
+                    ConfirmedEvent(position: $0.position, event: $0.event.event!, origin: $0.origin)
+                }, through: through)
         }
     }
 }

@@ -27,9 +27,9 @@ func like(in directory: URL) async throws {
 }
 // README example ends
 
-/// What the README says is compiled, run, and the same text.
+/// The example in the README must compile, run, and be up to date.
 @Suite struct ReadmeTests {
-    @Test func `the README's example does what it says`() async throws {
+    @Test func `the example of the README works`() async throws {
         let directory = TemporaryDirectory()
         try await like(in: directory.log)
         let store = try await Store.open(
@@ -40,7 +40,7 @@ func like(in directory: URL) async throws {
         await store.close()
     }
 
-    @Test func `the README shows this example, to the letter`() throws {
+    @Test func `the README shows exactly this example`() throws {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

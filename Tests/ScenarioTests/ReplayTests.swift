@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Born from the question what happened to this user's data, and why.
+/// The question behind these tests: what happened to a user's data, and why?
 @Suite struct ReplayTests {
     static func log(
         of history: RecordedHistory<Move>, in directory: TemporaryDirectory
@@ -19,10 +19,10 @@ import Testing
         try Data(contentsOf: directory.log.appending(path: "data.mdb"))
     }
 
-    /// Property: a file gives the history back, a log made of it shows what the first one showed behind each
-    /// entry, knows every intent's state, and records under another name; looking changes nothing (L9, L11).
+    /// Property: a history goes through a file unchanged. A log imported from it shows the same after each entry,
+    /// has the same states of intents, and has another replica id. Reading it changes nothing (L9, L11).
     @Test(arguments: LogKind.allCases)
-    func `a history goes through a file into a log, and is the same there`(kind: LogKind)
+    func `a history goes through a file into a log unchanged`(kind: LogKind)
         async throws
     {
         for seed in HistoryTests.seed..<HistoryTests.seed + 12 {
@@ -38,7 +38,7 @@ import Testing
             repeat {
                 let sequence = Int(replay.snapshot.sequence.value)
                 let difference = ModelTests.difference(
-                    of: replay.snapshot, from: reference.state(at: sequence), sequence)
+                    of: replay.snapshot, from: reference.board.state(at: sequence), sequence)
                 try #require(difference == nil, "seed \(seed): \(difference ?? "")")
             } while try replay.next() != nil
             #expect(replay.snapshot.sequence == store.status.sequence)
@@ -60,10 +60,9 @@ import Testing
         }
     }
 
-    /// Property: the causes of a value are those entries behind which a naive look finds another one.
+    /// Property: the causes of a value are the entries after which the value in the snapshots changes.
     @Test(arguments: LogKind.allCases)
-    func `what made a value what it is, and where something broke first`(kind: LogKind) async throws
-    {
+    func `a reader finds the causes of a value and the first break`(kind: LogKind) async throws {
         for seed in HistoryTests.seed..<HistoryTests.seed + 12 {
             var random = SeededGenerator(seed: seed)
             let store = try await RandomHistory.ofAnything(kind, steps: 60, using: &random).store
@@ -103,8 +102,8 @@ import Testing
         }
     }
 
-    /// Property: of the states up to `last` all are good, of those behind it all bad, and of some of either nobody
-    /// can tell: what is found is the first bad one that somebody can tell of, and what nobody could right before it.
+    /// Property: the states up to `last` are good, the later states are bad, and some of both are inconclusive. The
+    /// search finds the first conclusive bad state and the inconclusive states directly before it.
     private static func lookWhereNobodyCanTell(
         _ reader: LogReader, _ last: UInt64, using random: inout SeededGenerator
     ) throws {
@@ -132,7 +131,7 @@ import Testing
 
     // MARK: Examples
 
-    /// Likes of a post, one of which the server refuses while another stands on it.
+    /// Likes of a post. The server refuses one of them while another depends on it.
     static func history() async throws -> RecordedHistory<Move> {
         let store = Store.inMemory(
             Board.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"),
@@ -146,7 +145,7 @@ import Testing
         return try store.history()
     }
 
-    @Test func `an intent's story names who answered, what changed back, and who it changed`()
+    @Test func `a story has the answers of an intent and the changes of its effect`()
         async throws
     {
         let directory = TemporaryDirectory()
@@ -160,7 +159,7 @@ import Testing
         }
         #expect(why.code == "forbidden")
         #expect(rejection.changes.map(\.place.description) == ["/cells/draft"])
-        // The other claim had none from the start, until it was alone.
+        // The other claim had no effect until it was alone.
         let other = try reader.story(of: 3, in: Board.self)
         #expect(other.chapters.map(\.entry.sequence) == [4, 6])
         #expect(other.chapters.map { $0.conflict != nil } == [true, false])
@@ -174,7 +173,7 @@ import Testing
         reader.close()
     }
 
-    @Test func `rows are looked at as tables by key`() async throws {
+    @Test func `a reader shows rows as tables by key`() async throws {
         let directory = TemporaryDirectory()
         let reader = try await Self.log(of: try await Self.history(), in: directory)
         let place = try #require(JSONPointer("/cells/post"))
@@ -187,7 +186,7 @@ import Testing
         reader.close()
     }
 
-    @Test func `two versions of a projection side by side`() async throws {
+    @Test func `a reader compares two versions of a projection`() async throws {
         let directory = TemporaryDirectory()
         let reader = try await Self.log(of: try await Self.history(), in: directory)
         let same = try reader.rerun(Board.self, Board.self)
@@ -203,7 +202,7 @@ import Testing
             Issue.record("\(lost.verdict)")
             return
         }
-        // What neither reads is not fine either.
+        // An event that neither version reads is a difference too.
         let foreign = try reader.rerun(Documents.self, Documents.self)
         guard case .risky(let what, 1) = foreign.verdict, what.contains("either version") else {
             Issue.record("\(foreign.verdict)")
@@ -212,7 +211,7 @@ import Testing
         reader.close()
     }
 
-    /// ``Board`` that refuses zero.
+    /// A ``Board`` that refuses zero.
     private struct StrictBoard: Projection {
         var cells: [String: Int] = [:]
         static var codec: any EventCodec<Move> { MoveCodec() }
@@ -226,7 +225,9 @@ import Testing
         }
     }
 
-    @Test func `what is no history says where, and a log with entries is not filled`() async throws
+    @Test
+    func `an error names the line of a file that is not a history, and a log with entries stays`()
+        async throws
     {
         let history = try await Self.history()
         var lines = history.ndjson.split(separator: "\n").map(String.init)
@@ -267,7 +268,7 @@ import Testing
         #expect(try LogReader(at: other.log).verify(Board.self).findings == [])
     }
 
-    @Test func `places in JSON are those of RFC 6901`() throws {
+    @Test func `JSON pointers follow RFC 6901`() throws {
         let json: JSON = ["a/b": [1, ["~": "x"]], "": true]
         #expect(json[at: try #require(JSONPointer("/a~1b/1/~0"))] == "x")
         #expect(json[at: try #require(JSONPointer("/"))] == true)
@@ -281,7 +282,7 @@ import Testing
                 == ["/", "/a~1b/1/~0", "/a~1b/2"])
     }
 
-    @Test func `what JSON does not have is described as text, and a place finds it`() throws {
+    @Test func `a pointer finds values that JSON describes as text`() throws {
         struct Odd: CustomReflectable {
             var customMirror: Mirror {
                 Mirror(self, children: [(label: "one", value: 1 as Any)], displayStyle: .dictionary)

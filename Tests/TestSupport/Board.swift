@@ -1,7 +1,6 @@
 import Foldback
 
-/// A small projection whose events depend on order, on each other and on their context, and of which
-/// some throw.
+/// A small projection. Its events depend on their order, on each other and on their context, and some throw.
 public struct Board: Projection, Equatable, Codable {
     public var cells: [String: Int] = [:]
 
@@ -31,7 +30,7 @@ public struct Board: Projection, Equatable, Codable {
         }
     }
 
-    /// By bytes, as rows are ordered; says how many there were.
+    /// Removes cells in the byte order of rows, and returns their count.
     private mutating func removeAll(from first: String, through last: String) -> Int {
         let before = cells.count
         cells = cells.filter { cell in
@@ -50,7 +49,7 @@ public struct Board: Projection, Equatable, Codable {
     }
 }
 
-/// Throws after it has changed something, against its contract, and for other reasons than ``Board``.
+/// Breaks its contract: it throws after a change, and for other reasons than ``Board``.
 public struct SloppyBoard: Projection, Equatable, Codable {
     public var sum = 0
     public var moves: [String] = []
@@ -69,14 +68,14 @@ public struct SloppyBoard: Projection, Equatable, Codable {
 
 public enum Move: Sendable, Equatable {
     case set(String, Int)
-    /// Throws where the cell is absent.
+    /// Throws if the cell is absent.
     case add(String, Int)
-    /// Throws where the cell is taken; what it sets comes from the context.
+    /// Throws if the cell exists; its value comes from the context.
     case claim(String)
     case remove(String)
     case replaceAll([String: Int])
-    /// Takes the second cell away, makes the first one, and then of all from the one through the other one
-    /// cell, the first, that says how many they were. Throws where there was no other.
+    /// Removes the second cell and sets the first cell. Then replaces all cells from the first through the second
+    /// by one cell, the first, with their count. Throws if the count is below 2.
     case sweep(String, String)
 }
 
@@ -86,7 +85,7 @@ public struct MoveConflict: Error, CustomStringConvertible {
     public var description: String { reason }
 }
 
-/// Moves as short text, so that random tests spend their time elsewhere.
+/// Moves as short text, so random tests spend little time on coding.
 public struct MoveCodec: EventCodec {
     public let format = EventFormat(codec: 200, version: 3)
 
@@ -124,12 +123,12 @@ public struct MoveCodec: EventCodec {
             }
             return .replaceAll(all)
         case "x": return .sweep(words[1], words[2])
-        default: throw MoveConflict(reason: "no move: \(text)")
+        default: throw MoveConflict(reason: "not a move: \(text)")
         }
     }
 }
 
-/// Cannot read moves of two digits.
+/// A codec that cannot read values of two digits.
 public struct ShortSightedCodec: EventCodec {
     public let format = MoveCodec().format
 

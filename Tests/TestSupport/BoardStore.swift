@@ -1,11 +1,11 @@
 import Foldback
 import Foundation
 
-/// A board on a log, whatever keeps its state: ``Board`` or ``RowBoard``.
+/// A board on a log, with state in memory (``Board``) or in rows (``RowBoard``).
 public protocol BoardFold: EventFold where Event == Move {
-    /// What is seen of the last commit.
+    /// The board after the last commit.
     static func seen(in store: Store<Self>) throws -> SeenBoard
-    /// What was seen at a past sequence.
+    /// The board at a past sequence.
     static func seen(in store: Store<Self>, at sequence: LogSequence) async throws -> SeenBoard
 }
 
@@ -31,7 +31,7 @@ public struct SeenBoard: Equatable, Sendable {
         faults = snapshot.faults
     }
 
-    /// - Throws: where counts and indexes are not those of the cells.
+    /// - Throws: ``MoveConflict`` if counts or indexes do not match the cells.
     public init(_ rows: borrowing RowReader<RowBoard>) throws {
         let shown = try RowBoard.Shown(of: rows)
         (view, confirmed) = shown.boards
@@ -72,7 +72,7 @@ extension Store where P: BoardFold {
     }
 }
 
-/// A store of a board, whatever keeps it: for tests that ask the same of both.
+/// A store of a board, in memory or in rows, for tests that must hold for both.
 package protocol BoardStore: Sendable {
     var core: StoreCore { get }
     var status: StoreStatus { get }
@@ -122,7 +122,7 @@ extension BoardStore {
         try await enqueue(move, force: false, confirmOnly: false, once: nil, info: [:])
     }
 
-    /// Queues a command without waiting for what comes of it.
+    /// Queues a command without waiting for its result.
     package nonisolated(nonsending) func enqueue(
         _ command: Command
     ) async throws(FoldbackError) -> Request {
@@ -148,14 +148,14 @@ extension BoardStore {
     /// The cells of the view.
     package var cells: [String: Int] { get throws { try seen().view.cells } }
 
-    /// How often the board's `apply` was called.
+    /// The number of calls of the board's `apply`.
     package var counts: FoldCounts {
         let published = core.writer.publishedState
         return (published.views.first as? FoldedState<Board>)?.counts ?? published.rows[0].counts
     }
 }
 
-/// What keeps a board's state.
+/// Where a board keeps its state.
 public enum BoardKeeper: String, CaseIterable, Sendable {
     case memory
     case rows
@@ -172,12 +172,12 @@ public enum BoardKeeper: String, CaseIterable, Sendable {
         _ engine: Engine, _ kind: LogKind, in directory: TemporaryDirectory
     ) async throws -> any BoardStore { try await type.store(engine, kind, in: directory) }
 
-    /// A store over a storage of the test's own.
+    /// A store over a given storage.
     package func store(over storage: TestStorage) async throws(FoldbackError) -> any BoardStore {
         try await type.store(over: storage)
     }
 
-    /// A durable store on a log that may be there already.
+    /// A durable store on a log, which may exist already.
     package func open(
         at log: URL, _ kind: LogKind = .downlink, checkpoints: CheckpointPolicy = .manual,
         replica: String? = nil

@@ -1,12 +1,12 @@
 import Foldback
 
-/// ``Board`` as rows: with an index by value, and a second table that connects cells with each other.
+/// ``Board`` as rows, with indexes and a second table that connects cells with each other.
 public struct RowBoard: StoredProjection {
     public static let cells = RowTable("cells", key: String.self, row: Int.self)
-    /// How many cells have a value with that rest by eleven: few cells are connected by it.
+    /// The number of cells by value modulo 11: it connects few cells.
     public static let counts = RowTable("counts", key: Int.self, row: Int.self)
     public static let byValue = cells.index("by value") { _, value in value }
-    /// Some rows only, and some of them twice.
+    /// An index of some rows, and of some rows twice.
     public static let odd = cells.index("odd") { key, value in
         value % 2 == 0 ? [] : value % 3 == 0 ? [key, "three"] : [key]
     }
@@ -24,7 +24,7 @@ public struct RowBoard: StoredProjection {
             }
             try set(key, old + amount, &rows)
         case .claim(let key):
-            // Late on purpose: what is changed before is dropped.
+            // It throws late on purpose: earlier changes must be dropped.
             let old = try rows.get(key, in: cells)
             try set(key, context.id().utf8.reduce(7) { ($0 &* 31 &+ Int($1)) % 9_973 }, &rows)
             if old != nil { throw MoveConflict(reason: "\(key) is taken") }
@@ -33,7 +33,7 @@ public struct RowBoard: StoredProjection {
             for key in try rows.keys(of: cells) { try set(key, nil, &rows) }
             for (key, value) in all { try set(key, value, &rows) }
         case .sweep(let first, let last):
-            // What is changed before is among what the range has.
+            // Reading the range must include these changes.
             try set(last, nil, &rows)
             try set(first, 0, &rows)
             let range = RowRange.keys(from: first, through: last)
@@ -60,7 +60,7 @@ public struct RowBoard: StoredProjection {
         try rows.update(value % 11, in: counts, default: 0) { $0 += one }
     }
 
-    /// All that can be seen at one sequence.
+    /// Everything that rows show at one sequence.
     public struct Shown: Sendable {
         public let sequence: LogSequence
         public let conflicted: [IntentNumber]
@@ -74,10 +74,10 @@ public struct RowBoard: StoredProjection {
             confirmed = try reader.confirmed { try Rows($0) }
         }
 
-        /// The cells alone, without counts and indexes.
+        /// The cells, without counts and indexes.
         public var boards: (view: Board, confirmed: Board) { (view.board, confirmed.board) }
 
-        /// Nil where rows, counts and indexes are those of the boards.
+        /// Nil if rows, counts and indexes match the boards.
         public func difference(from view: Board, _ confirmed: Board) -> String? {
             self.view.difference(from: view.cells).map { "the view has \($0)" }
                 ?? self.confirmed.difference(from: confirmed.cells).map { "confirmed has \($0)" }

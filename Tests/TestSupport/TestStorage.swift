@@ -2,7 +2,7 @@ import Foldback
 import FoldbackLMDB
 import Foundation
 
-/// A log in memory that can be told to wait and to fail.
+/// A log in memory that waits and fails on request.
 package final class TestStorage: ForwardingLog {
     private struct Plan {
         var isHolding = false
@@ -21,7 +21,7 @@ package final class TestStorage: ForwardingLog {
 
     package init() {}
 
-    /// A store with a writer's thread over it.
+    /// A store over this storage, with a writer's thread.
     package func store<P: EventFold>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = []
     ) async throws(FoldbackError) -> Store<P> {
@@ -34,7 +34,7 @@ package final class TestStorage: ForwardingLog {
     }
 
     package func holdWrites() { plan.withLock { ($0.isHolding, $0.isHeld) = (true, false) } }
-    /// Without a thread of Swift's pool, which whoever is to write may need.
+    /// Waits without blocking a thread of Swift's pool, because the writer may need it.
     package func waitUntilHeld() async {
         while !plan.withLock({ $0.isHeld }) { await Task.yield() }
     }
@@ -42,7 +42,7 @@ package final class TestStorage: ForwardingLog {
         plan.withLock { $0.isHolding = false }
         plan.wakeAll()
     }
-    /// - Parameter writingAllTheSame: what is said to have failed is there then.
+    /// - Parameter writingAllTheSame: writes the batch although it reports a failure.
     package func failWrites(leavingOutcomeUnknown: Bool?, writingAllTheSame: Bool = false) {
         plan.withLock {
             $0.failure = leavingOutcomeUnknown
@@ -50,7 +50,7 @@ package final class TestStorage: ForwardingLog {
         }
     }
 
-    /// Whatever transaction has this intent cannot be, for a reason that leaves nothing open.
+    /// Lets every transaction with this intent fail with a known outcome.
     package func refuse(_ number: IntentNumber?) { plan.withLock { $0.refused = number } }
 
     package func write(_ writes: [TableWrite]) throws(StorageFailure) {
@@ -77,7 +77,7 @@ package final class TestStorage: ForwardingLog {
         try log.write(writes)
     }
 
-    /// Commits an entry that the store knows nothing of.
+    /// Commits an entry without the store.
     package func commitBehind(_ entry: Entry, at sequence: LogSequence) throws(StorageFailure) {
         let record = Record(
             stamp: Stamp(sequence: sequence, time: Timestamp(millisecondsSince1970: 0)),
@@ -88,12 +88,12 @@ package final class TestStorage: ForwardingLog {
         try log.write(batch)
     }
 
-    /// Writes other bytes in the place of the first ``RowBoard``'s confirmed cell.
+    /// Replaces the bytes of a confirmed cell of the first ``RowBoard``.
     package func damage(_ cell: String) throws(StorageFailure) {
         try writeRow(Array("1 and some bytes".utf8), at: Self.key(of: cell))
     }
 
-    /// Writes a cell of the first ``RowBoard`` that no entry has made.
+    /// Writes a cell of the first ``RowBoard`` without an entry.
     package func forge(_ cell: String, _ value: Int) throws(StorageFailure) {
         let key = Self.key(of: cell)
         try writeRow(StoredRow.sealed(Array("\(value)".utf8), at: key), at: key)

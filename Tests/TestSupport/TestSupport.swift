@@ -1,10 +1,11 @@
 import Foldback
 import FoldbackLMDB
+import FoldbackTesting
 import Foundation
 import Synchronization
 
-/// A directory that is gone with the test. In memory where there is such a file system with room, unless a
-/// test is about the disk.
+/// A directory that is removed with this value. It is in memory if the system has a memory file system with
+/// enough room, unless a test is about the disk.
 public final class TemporaryDirectory: Sendable {
     public let url: URL
 
@@ -21,12 +22,12 @@ public final class TemporaryDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// A log in here; it is not made yet.
+    /// The directory of a log in it, not created yet.
     public var log: URL { url.appending(path: "log", directoryHint: .isDirectory) }
 }
 
 extension LogSources {
-    /// A clock that goes one millisecond with each look at it, and replicas called fresh-1, fresh-2, …
+    /// A clock that advances one millisecond with each reading, and replica ids fresh-1, fresh-2, …
     public static func counting() -> LogSources {
         let ticks = Mutex<Int64>(1_795_209_600_000)
         let names = Mutex(0)
@@ -47,11 +48,11 @@ extension LogSources {
 }
 
 extension CheckpointPolicy {
-    /// So many that short tests meet all of their cases.
+    /// Frequent checkpoints, so short tests reach all of their cases.
     public static let eager = CheckpointPolicy(entriesMax: 9, bytesMax: .max, spacing: 23)
 }
 
-/// The two engines that every test of meaning runs over.
+/// The two storages for tests of rules.
 public enum Engine: String, CaseIterable, Sendable {
     case memory
     case lmdb
@@ -75,25 +76,15 @@ public enum Engine: String, CaseIterable, Sendable {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for the same seed, anywhere.
-public struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+/// The random source of tests: the same numbers for the same seed.
+package typealias SeededGenerator = SplitMix64
 
-    public init(seed: UInt64) { state = seed }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
+extension SplitMix64 {
     /// True in one of `n` cases.
-    public mutating func oneIn(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &self) == 0 }
+    package mutating func oneIn(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &self) == 0 }
 }
 
-/// What a failing call threw, for comparing; nil if it did not throw.
+/// The error of a failing call; nil if it did not throw.
 public func error<R>(
     of body: () async throws(FoldbackError) -> R
 ) async -> FoldbackError? {

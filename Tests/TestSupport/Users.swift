@@ -1,6 +1,6 @@
 import Foldback
 
-/// Users by id, each name once.
+/// Users by id, with unique names.
 public struct Users: StoredProjection {
     public static let users = RowTable("users", key: Int.self, row: String.self)
     public static let byName = users.index("by name", isUnique: true) { _, name in name }

@@ -15,6 +15,13 @@ import Testing
         ),
         ("Sources/FoldbackLMDB", ["Platform", "Pages", "Environment"]),
         ("Sources/FoldbackHistory", ["Histories", "Questions", "Minimizing"]),
+        (
+            "Sources/FoldbackTesting",
+            [
+                "System", "Text", "Choices", "Generators", "Shrinking", "Scripts", "Model", "Laws",
+                "ChildProcess", "Reports", "Simulation", "Checking", ".",
+            ]
+        ),
     ]
 
     @Test(arguments: modules.indices)

@@ -58,7 +58,7 @@ import Testing
         ]
         let allowed = [
             "Sources/Foldback/Model/LogSources.swift", "Sources/FoldbackSync/System.swift",
-            "Sources/FoldbackTesting/System.swift",
+            "Sources/FoldbackTesting/System/System.swift",
         ]
         // A command line is where the system is asked and things are printed.
         let sources = try SourceTree.sources(under: "Sources").filter {

@@ -243,7 +243,7 @@ extension RandomAccessCollection {
     /// Returns the first index whose element satisfies `isAfter`, by binary search.
     ///
     /// - Precondition: if an element satisfies `isAfter`, all elements after it do.
-    fileprivate func partitioningIndex(where isAfter: (Element) -> Bool) -> Index {
+    package func partitioningIndex(where isAfter: (Element) -> Bool) -> Index {
         var low = startIndex
         var count = count
         while count > 0 {

@@ -1,10 +1,10 @@
 import Foldback
 import Foundation
 
-/// Histories that failed once, one file each. They hold events, not seeds, and so outlive every change
-/// of a generator.
+/// Scripts that failed once, one file each. They hold events, not seeds, so a change of a generator does not
+/// change them.
 struct FailureCorpus: Sendable {
-    /// Nil where none are kept.
+    /// Nil if failures are not kept.
     let folder: URL?
 
     init(_ failures: Failures, besides file: String, _ projection: String) {
@@ -12,7 +12,7 @@ struct FailureCorpus: Sendable {
         let base: URL? =
             switch failures {
             case .besideTests:
-                // Not on a machine that has the program without its sources.
+                // A machine may have the program without its sources.
                 FileManager.default.fileExists(atPath: tests.path)
                     ? tests.appending(path: "FoldbackFailures", directoryHint: .isDirectory) : nil
             case .folder(let url): url
@@ -21,16 +21,16 @@ struct FailureCorpus: Sendable {
         folder = base?.appending(path: projection, directoryHint: .isDirectory)
     }
 
-    /// In order of their names.
-    func histories<Event>(
+    /// In order of their file names.
+    func scripts<Event>(
         _ codec: any EventCodec<Event>
-    ) -> [(name: String, history: Result<Script<Event>, any Error>)] {
+    ) -> [(name: String, script: Result<Script<Event>, any Error>)] {
         files { !$0.hasPrefix(Law.p15.rawValue) }.map { name, text in
             (name, Result { try Script(ndjson: try text.get(), codec) })
         }
     }
 
-    /// What fleets were drawn from, in order of their names.
+    /// Fleets that failed once, in order of their file names.
     func fleets() -> [(name: String, fleet: Result<RecordedFleet, any Error>)] {
         files { $0.hasPrefix(Law.p15.rawValue) }.map { name, text in
             (name, Result { try RecordedFleet(json: try text.get()) })
@@ -49,7 +49,7 @@ struct FailureCorpus: Sendable {
         }
     }
 
-    /// - Throws: what the file system says; the finding is none the worse.
+    /// - Throws: an error of the file system.
     func keep(_ finding: Finding) throws {
         guard let folder else { return }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,36 +1,36 @@
 import Foldback
 
-/// One run of ``checkLaws(of:events:itemIDs:laws:effort:seed:failures:file:)``: what was kept, then
-/// histories at random, then fleets, until the effort is spent or nothing is left to break.
+/// One run of ``checkLaws(of:events:itemIDs:laws:effort:seed:failures:file:)``: kept failures, then random
+/// scripts, then fleets, until the effort is spent or every law is broken.
 struct LawRun<P: Projection> {
     private struct Manner: Hashable {
         let law: Law
         let manner: String
 
-        /// What is another thing each time shows itself in another manner each time, too.
+        /// A nondeterministic fold breaks P1 in another manner each time.
         init(_ violation: Violation) {
             law = violation.law
             manner = violation.law == .p1 ? "" : violation.manner
         }
     }
 
-    /// Histories that one other process folds; the next has luck of its own.
-    private static var processShare: Int { 50 }
-    /// One history in so many is carried out on a disk as well.
+    /// Scripts for one child process; the next process has another hash seed.
+    private static var scriptsPerProcess: Int { 50 }
+    /// One script in this many also runs on disk.
     private static var diskShare: Int { 16 }
-    /// One fleet for so many histories.
+    /// There is one fleet for this many scripts.
     private static var fleetShare: Int { 4 }
-    /// Of the time; a fleet takes about an eighth of what a history takes.
+    /// The fleets' part of the time. A fleet takes about an eighth of the time of a script.
     private static var fleetTimeShare: Double { 0.1 }
-    /// How often a history that breaks another law is folded again to see whether it breaks P1.
-    private static var suspicion: Int { 5 }
+    /// How often a script that breaks another law is checked for P1 again.
+    private static var recheckCount: Int { 5 }
 
     private let generator: Generator<Script<P.Event>>
     private let events: Generator<P.Event>
-    private let judge: LawChecker<P>
+    private let checker: LawChecker<P>
     private let effort: Effort
-    private let kept: FailureCorpus
-    /// Those not found broken yet.
+    private let corpus: FailureCorpus
+    /// The laws that are not broken yet.
     private var open: [Law]
     private var declaresKeys = false
     private var found: Set<Manner> = []
@@ -38,56 +38,56 @@ struct LawRun<P: Projection> {
     private var tried = 0
 
     init(
-        events: Generator<P.Event>, judge: LawChecker<P>, laws: Set<Law>, effort: Effort,
-        seed: UInt64, kept: FailureCorpus
+        events: Generator<P.Event>, checker: LawChecker<P>, laws: Set<Law>, effort: Effort,
+        seed: UInt64, corpus: FailureCorpus
     ) {
-        generator = events.histories(nil, steps: effort.stepsMax)
+        generator = events.scripts(nil, steps: effort.stepsMax)
         self.events = events
-        self.judge = judge
+        self.checker = checker
         self.effort = effort
-        self.kept = kept
+        self.corpus = corpus
         open = Law.allCases.filter { laws.contains($0) }
         report = LawReport(
             projection: "\(P.self)", seed: seed, held: [], findings: [], unchecked: [],
-            counts: ["histories": 0, "steps": 0])
+            counts: ["scripts": 0, "steps": 0])
     }
 
     nonisolated(nonsending) mutating func run() async {
         noteUnchecked()
-        await tryKept()
+        await runKeptScripts()
         let isAlone = open == [.p15]
         let share = isAlone ? 1 : open.contains(.p15) ? Self.fleetTimeShare : 0
-        await tryHistories(atMost: effort.durationMax.map { $0 * (1 - share) })
-        // Fleets come last: what traps would end this process, and was found in another one by now.
-        await tryKeptFleets()
-        await tryFleets(
-            isAlone ? effort.historiesMax : tried / Self.fleetShare,
+        await runScripts(atMost: effort.durationMax.map { $0 * (1 - share) })
+        // Fleets come last: an `apply` that traps would end this process. By now P14 has found it.
+        await runKeptFleets()
+        await runFleets(
+            isAlone ? effort.scriptsMax : tried / Self.fleetShare,
             atMost: effort.durationMax.map { $0 * share })
         finish()
     }
 
-    private nonisolated(nonsending) mutating func tryHistories(
+    private nonisolated(nonsending) mutating func runScripts(
         atMost durationMax: Duration?
     ) async {
         let start = System.now
         var shrinking = Duration.zero
-        while open.contains(where: { $0 != .p15 }), tried < effort.historiesMax {
+        while open.contains(where: { $0 != .p15 }), tried < effort.scriptsMax {
             if let durationMax, System.now - start - shrinking > durationMax { break }
             var choices = Choices(seed: report.seed &+ UInt64(tried) &* 0x9E37_79B9)
             tried += 1
-            guard let history = try? generator.generate(from: &choices) else { continue }
-            if tried % Self.processShare == 0 { judge.startAfresh() }
-            let violations = await violations(of: history)
-            let found = System.now
-            for violation in violations { await shrink(violation, choices.recording, history) }
-            shrinking += System.now - found
+            guard let script = try? generator.generate(from: &choices) else { continue }
+            if tried % Self.scriptsPerProcess == 0 { checker.restartChild() }
+            let violations = await violations(of: script)
+            let shrinkingStart = System.now
+            for violation in violations { await shrink(violation, choices.recording, script) }
+            shrinking += System.now - shrinkingStart
         }
     }
 
-    /// Those that cannot be checked at all.
+    /// Notes the laws that cannot be checked at all.
     private mutating func noteUnchecked() {
         for law in open {
-            guard let reason = judge.uncheckable(law) else { continue }
+            guard let reason = checker.uncheckable(law) else { continue }
             open.removeAll { $0 == law }
             leave(law, because: reason)
         }
@@ -96,32 +96,32 @@ struct LawRun<P: Projection> {
     private mutating func finish() {
         if open.contains(.p9), !declaresKeys {
             open.removeAll { $0 == .p9 }
-            leave(.p9, because: "keys(touchedBy:) names no keys")
+            leave(.p9, because: "keys(touchedBy:) returns no keys")
         }
         report.held = open
-        report.counts["histories"] = tried
+        report.counts["scripts"] = tried
     }
 
-    // MARK: Histories
+    // MARK: Scripts
 
-    private nonisolated(nonsending) mutating func tryKept() async {
-        for (name, history) in kept.histories(P.codec) {
-            switch history {
+    private nonisolated(nonsending) mutating func runKeptScripts() async {
+        for (name, script) in corpus.scripts(P.codec) {
+            switch script {
             case .failure(let error): await noteUnreadable(name, error)
-            case .success(let history):
-                for violation in await violations(of: history) {
-                    await note(violation, history, .given)
+            case .success(let script):
+                for violation in await violations(of: script) {
+                    await note(violation, script, .given)
                 }
             }
         }
     }
 
-    /// A history that was written by this projection's codec, in an older shape perhaps, as there may be
-    /// events in people's logs.
+    /// This projection's codec wrote the script, maybe in an older version. Logs of users may have such events
+    /// too, so this breaks P11.
     private nonisolated(nonsending) mutating func noteUnreadable(
         _ name: String, _ error: any Error
     ) async {
-        let statement = "The history kept in \(name) cannot be read any more: \(error)."
+        let statement = "The script kept in \(name) cannot be read any more: \(error)."
         guard open.contains(.p11) else {
             leave(.p11, because: statement)
             return
@@ -131,53 +131,51 @@ struct LawRun<P: Projection> {
     }
 
     private nonisolated(nonsending) mutating func violations(
-        of history: Script<P.Event>
+        of script: Script<P.Event>
     ) async -> [Violation] {
-        let judgement = await judge.judgement(
-            on: history, open, onDisk: tried % Self.diskShare == 0, processes: 1)
-        count(history)
-        if let reason = judgement.unavailable, open.contains(.p14) {
+        let check = await checker.check(
+            script, open, onDisk: tried % Self.diskShare == 0, processes: 1)
+        count(script)
+        if let reason = check.unavailable, open.contains(.p14) {
             open.removeAll { $0 == .p14 }
             leave(.p14, because: reason)
             leave(.p1, because: "folded in this process only: \(reason)")
         }
-        return await cause(of: judgement.violations, in: history)
+        return await cause(of: check.violations, in: script)
     }
 
-    /// What is another thing each time breaks any law now and then, and P1 is not sure to show it at once:
-    /// before another law is blamed, the history is folded some more times.
+    /// A nondeterministic fold sometimes breaks other laws, and P1 does not always show it at once. So the
+    /// script is checked for P1 a few more times before another law is reported.
     private nonisolated(nonsending) func cause(
-        of violations: [Violation], in history: Script<P.Event>
+        of violations: [Violation], in script: Script<P.Event>
     ) async -> [Violation] {
-        // Of what traps or cannot be read nothing more can be said.
-        let sure: Set<Law> = [.p1, .p11, .p14]
-        guard open.contains(.p1), violations.contains(where: { !sure.contains($0.law) }) else {
+        // A trap or an unreadable event is certain.
+        let certain: Set<Law> = [.p1, .p11, .p14]
+        guard open.contains(.p1), violations.contains(where: { !certain.contains($0.law) }) else {
             return violations
         }
-        for _ in 0..<Self.suspicion {
-            let again = await judge.judgement(
-                on: history, [.p1], onDisk: false, processes: ChildProcessChecker<P>.processCount)
+        for _ in 0..<Self.recheckCount {
+            let again = await checker.check(
+                script, [.p1], onDisk: false, processes: ChildProcessChecker<P>.processCount)
             if !again.violations.isEmpty { return again.violations }
         }
         return violations
     }
 
-    private mutating func count(_ history: Script<P.Event>) {
+    private mutating func count(_ script: Script<P.Event>) {
         func add(_ name: String, _ count: Int = 1) { report.counts[name, default: 0] += count }
-        add("steps", history.steps.count)
-        for step in history.steps {
-            add(Mirror(reflecting: step).children.first?.label ?? "\(step)")
-        }
+        add("steps", script.steps.count)
+        for step in script.steps { add(step.name) }
         declaresKeys =
             declaresKeys || P.hasRowsBeside
-            || history.recordedEvents.contains {
-                !P.keys(touchedBy: $0, Refold<P>.own(1)).isEmpty
+            || script.recordedEvents.contains {
+                !P.keys(touchedBy: $0, ReferenceLog<P>.context(of: 1)).isEmpty
             }
     }
 
     // MARK: Fleets
 
-    private nonisolated(nonsending) mutating func tryFleets(
+    private nonisolated(nonsending) mutating func runFleets(
         _ countMax: Int, atMost durationMax: Duration?
     ) async {
         let simulation = Simulation(of: P.self, events: events, replicas: 2, stepsMax: 24)
@@ -195,9 +193,9 @@ struct LawRun<P: Projection> {
         }
     }
 
-    private nonisolated(nonsending) mutating func tryKeptFleets() async {
-        for (name, kept) in kept.fleets() where open.contains(.p15) {
-            switch kept {
+    private nonisolated(nonsending) mutating func runKeptFleets() async {
+        for (name, fleet) in corpus.fleets() where open.contains(.p15) {
+            switch fleet {
             case .failure(let error):
                 leave(.p15, because: "\(name) cannot be read any more: \(error)")
             case .success(let recorded):
@@ -219,22 +217,22 @@ struct LawRun<P: Projection> {
     // MARK: Findings
 
     private nonisolated(nonsending) mutating func shrink(
-        _ violation: Violation, _ recording: RecordedChoices, _ history: Script<P.Event>
+        _ violation: Violation, _ recording: RecordedChoices, _ script: Script<P.Event>
     ) async {
         let law = violation.law
-        let (generator, judge) = (generator, judge)
+        let (generator, checker) = (generator, checker)
         let onDisk = law == .p10
-        // Whether a dictionary's order matters shows now and then, and in one of several processes.
+        // Whether the order of a dictionary matters shows only sometimes, and in some processes.
         let processes = law == .p1 ? ChildProcessChecker<P>.processCount : 1
-        // As seen, for what shows now and then may not show again.
+        // Violations as they were seen: one that shows only sometimes may not show again.
         var seen: [RecordedChoices: (Violation, Script<P.Event>)] = [:]
         let result = await Shrinker(candidatesMax: effort.candidatesMax).shrink(
             recording, failing: Manner(violation)
         ) { choices in
             guard let candidate = try? generator.generate(from: &choices) else { return .discarded }
-            let judged = await judge.judgement(
-                on: candidate, [law], onDisk: onDisk, processes: processes)
-            guard let violation = judged.violations.first else { return .passes }
+            let check = await checker.check(
+                candidate, [law], onDisk: onDisk, processes: processes)
+            guard let violation = check.violations.first else { return .passes }
             seen[choices.recording] = (violation, candidate)
             return .fails(Manner(violation))
         }
@@ -243,33 +241,33 @@ struct LawRun<P: Projection> {
             case .minimalForThesePasses: .minimalForThesePasses(candidates: result.candidates)
             case .stoppedByBudget: .stoppedByBudget(candidates: result.candidates)
             }
-        let (smallest, small) = seen[result.smallest] ?? (violation, history)
+        let (smallest, small) = seen[result.smallest] ?? (violation, script)
         await note(smallest, small, shrinking)
         for other in result.others {
-            guard let (violation, history) = seen[other.recording] else { continue }
-            await note(violation, history, .metOnTheWay)
+            guard let (violation, script) = seen[other.recording] else { continue }
+            await note(violation, script, .metOnTheWay)
         }
     }
 
     private nonisolated(nonsending) mutating func note(
-        _ violation: Violation, _ history: Script<P.Event>, _ shrinking: Finding.Shrinking
+        _ violation: Violation, _ script: Script<P.Event>, _ shrinking: Finding.Shrinking
     ) async {
         open.removeAll { $0 == violation.law }
         if violation.law == .p1 {
-            abandon(because: "it means nothing for what is another thing each time (P1)")
+            abandon(because: "it means nothing for a nondeterministic fold (P1)")
         } else if violation.law == .p14 {
             abandon(because: "apply traps (P14)")
         } else if violation.law == .p11, violation.manner.hasPrefix("event") {
-            abandon(because: "events are read as others than were written (P11)")
+            abandon(because: "the codec reads other events than it wrote (P11)")
         }
         guard found.insert(Manner(violation)).inserted else { return }
-        add(await judge.finding(violation, history, shrinking, historiesTried: tried))
+        add(await checker.finding(violation, script, shrinking, scriptsTried: tried))
     }
 
     private mutating func add(_ finding: Finding) {
         report.findings.append(finding)
         guard finding.stepCount > 0, !finding.ndjson.isEmpty else { return }
-        do { try kept.keep(finding) } catch {
+        do { try corpus.keep(finding) } catch {
             leave(finding.law, because: "it could not be kept: \(error)")
         }
     }

@@ -2,25 +2,24 @@ import Foldback
 import Foundation
 import Synchronization
 
-/// What happens in the other process: before the program's own main it looks whether it was started to
-/// judge histories, does so for those that come in by standard input, which is a socket, and ends with
-/// it.
+/// The main function of the child process. It runs before the program's own main: if the process was started
+/// as a child, it checks the scripts that come in by standard input, which is a socket, and exits at its end.
 ///
-/// Globals that a program's main.swift sets at its top have not been set by then.
+/// Globals that the program's main.swift sets have no values yet.
 enum ChildMain {
-    /// The environment variable that says which projection.
+    /// The environment variable that names the projection.
     static let variable = "FOLDBACK_FOLD"
-    /// The first line of answer.
+    /// The first line of the answer.
     static let ready = "ready"
 
     fileprivate static func begin() {
         guard let type = ProcessInfo.processInfo.environment[variable] else { return }
         guard let projection = ProgramType.found(by: type) as? any Projection.Type else { exit(3) }
-        say(ready)
+        send(ready)
         var text = ""
         while let line = readLine(strippingNewline: false) {
             if line == "\n" {
-                guard judge(text, projection) else { exit(4) }
+                guard check(text, projection) else { exit(4) }
                 text = ""
             } else {
                 text += line
@@ -29,39 +28,37 @@ enum ChildMain {
         exit(0)
     }
 
-    private static func say(_ line: String) {
+    private static func send(_ line: String) {
         FileHandle.standardInput.write(Data("\(line)\n".utf8))
     }
 
-    private static func judge<P: Projection>(_ text: String, _: P.Type) -> Bool {
+    private static func check<P: Projection>(_ text: String, _: P.Type) -> Bool {
         let parts = text.split(separator: "\n", maxSplits: 1)
         guard parts.count == 2, let task = ChildProcessChecker<P>.Task(String(parts[0])),
-            let history = try? Script<P.Event>(ndjson: String(parts[1]), P.codec)
+            let script = try? Script<P.Event>(ndjson: String(parts[1]), P.codec)
         else { return false }
-        // A line behind each step, and before each law, so that the last one tells where it ended.
-        Trial<P>.refolded(history) { say(ChildProcessChecker<P>.States.line(of: $0.state)) }
+        // One line after each step and before each law, so the last line shows where the process ended.
+        Trial<P>.modelSteps(of: script) { send(ChildProcessChecker<P>.States.line(of: $0.state)) }
         let isDone = DispatchSemaphore(value: 0)
         Task.detached {
-            await LawChecker<P>(itemIDs: nil, stepMax: .zero).judge(
-                history, task.laws, onDisk: task.onDisk
-            ) { law in
-                say(ChildProcessChecker<P>.Word.checks(law).line)
+            await Trial<P>.check(script, task.laws, onDisk: task.onDisk) { law in
+                send(ChildProcessChecker<P>.Message.checks(law).line)
             } found: { violation in
-                say(ChildProcessChecker<P>.Word.found(violation).line)
+                send(ChildProcessChecker<P>.Message.found(violation).line)
             }
             isDone.signal()
         }
         isDone.wait()
-        say(ChildProcessChecker<P>.Word.end.line)
+        send(ChildProcessChecker<P>.Message.end.line)
         return true
     }
 
     #if os(Linux)
-        /// Called by the loader before main, once everything that the program needs is there.
+        /// The loader calls it before main, after it has loaded every library of the program.
         @used @section(".init_array")
         fileprivate static let beforeMain: @convention(c) () -> Void = { ChildMain.begin() }
 
-        /// The address of something that is in the program, wherever it is loaded.
+        /// An address in the program, wherever the program is loaded.
         static var anchor: UInt {
             UInt(bitPattern: unsafeBitCast(beforeMain, to: UnsafeRawPointer.self))
         }

@@ -7,13 +7,13 @@ import Synchronization
     import Musl
 #endif
 
-/// Another process of this program that judges what it is sent, spoken to over a socket.
+/// Another process of this program that checks scripts. The two processes talk over a socket.
 ///
-/// Spawned and waited for by hand: it may end at any moment, must not leave anything behind, and its
-/// end must be waited for with a bound.
+/// It uses posix_spawn and waitpid directly, because the process may end at any moment, must leave nothing
+/// behind, and must end within a bounded time.
 final class ChildProcess: Sendable {
     struct Unavailable: Error { let reason: String }
-    /// It is there no longer, or does not get on.
+    /// The process has ended, or took too long.
     struct End: Error { let how: String }
 
     private let id: pid_t
@@ -22,23 +22,23 @@ final class ChildProcess: Sendable {
     private let folder: TemporaryFolder
     private let isReaped = Mutex(false)
 
-    /// - Throws: where there can be none.
+    /// - Throws: ``Unavailable`` if no process can be started.
     init(folding type: any Any.Type) throws(Unavailable) {
         guard getenv(ChildMain.variable) == nil else {
-            throw Unavailable(reason: "this is such a process already")
+            throw Unavailable(reason: "this is already a child process")
         }
         guard let description = ProgramType.description(of: type) else {
             throw Unavailable(reason: "\(type) cannot be found by another process")
         }
         guard let program = ProgramType.program else {
-            throw Unavailable(reason: "this system does not say where the program is")
+            throw Unavailable(reason: "this system does not name the program's file")
         }
         do { folder = try TemporaryFolder() } catch {
-            throw Unavailable(reason: "there is no room for its words: \(error)")
+            throw Unavailable(reason: "its folder cannot be created: \(error)")
         }
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Self.streamType, 0, &ends) == 0 else {
-            throw Unavailable(reason: "there is no socket for it (\(errno))")
+            throw Unavailable(reason: "its socket cannot be created (\(errno))")
         }
         socket = ends[0]
         let (status, id) = Self.spawn(
@@ -67,7 +67,7 @@ final class ChildProcess: Sendable {
         #endif
     }
 
-    /// The system's error number, 0 for none, and the process.
+    /// The system's error number, 0 for success, and the process.
     private static func spawn(
         _ program: String, _ type: String, _ socket: Int32, _ errors: String
     ) -> (status: Int32, id: pid_t) {
@@ -87,9 +87,9 @@ final class ChildProcess: Sendable {
         return (status, id)
     }
 
-    // MARK: Speaking
+    // MARK: Messages
 
-    /// That nobody is there to take it shows in the answer.
+    /// Sends a line. If the process has ended, ``answer(secondsMax:)`` reports it.
     func send(_ text: String) {
         let bytes = Array("\(text)\n".utf8)
         var sent = 0
@@ -102,17 +102,17 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// The next line. Blocks until there is one.
+    /// Returns the next line; blocks until there is one.
     ///
-    /// - Parameter secondsMax: behind that the process counts as one that never ends, and is ended.
+    /// - Parameter secondsMax: the limit, after which the process is killed.
     func answer(secondsMax: Int32) -> Result<String, End> {
-        var looked = 0
+        var searched = 0
         while true {
-            if let line = nextLine(behind: &looked) { return .success(line) }
+            if let line = nextLine(after: &searched) { return .success(line) }
             var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             guard poll(&waiting, 1, secondsMax * 1_000) > 0 else {
                 kill(id, SIGKILL)
-                return .failure(End(how: "it did not come to an end in \(secondsMax) s"))
+                return .failure(End(how: "it took more than \(secondsMax) s"))
             }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = recv(socket, &buffer, buffer.count, 0)
@@ -121,11 +121,11 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// - Parameter looked: how many bytes are known to have no line end.
-    private func nextLine(behind looked: inout Int) -> String? {
+    /// - Parameter searched: how many bytes have no line end.
+    private func nextLine(after searched: inout Int) -> String? {
         received.withLock { received in
-            guard let end = received[looked...].firstIndex(of: 10) else {
-                looked = received.count
+            guard let end = received[searched...].firstIndex(of: 10) else {
+                searched = received.count
                 return nil
             }
             defer { received.removeSubrange(...end) }
@@ -133,24 +133,24 @@ final class ChildProcess: Sendable {
         }
     }
 
-    // MARK: Its end
+    // MARK: The end
 
     private func end() -> End {
-        guard let status = reap(after: 2_000) else { return End(how: "it has gone") }
+        guard let status = reap(after: 2_000) else { return End(how: "it has ended") }
         let signal = status & 0x7F
         var how =
             signal == 0
-            ? "it ended with status \((status >> 8) & 0xFF)" : "it was ended by signal \(signal)"
-        let words = try? String(contentsOf: folder.url.appending(path: "stderr"), encoding: .utf8)
-        if let why = words?.split(separator: "\n").first(where: { $0.contains("rror") }) {
+            ? "it ended with status \((status >> 8) & 0xFF)" : "signal \(signal) ended it"
+        let errors = try? String(contentsOf: folder.url.appending(path: "stderr"), encoding: .utf8)
+        if let why = errors?.split(separator: "\n").first(where: { $0.contains("rror") }) {
             how += ": \(why)"
         }
         return End(how: how)
     }
 
-    /// Waits for its end, and brings it about if that takes too long.
+    /// Waits for the end of the process, and kills it if that takes too long.
     ///
-    /// - Returns: how it ended, as waitpid(2) says; nil where somebody else has waited for it.
+    /// - Returns: the status of waitpid(2); nil if the status was already collected.
     private func reap(after milliseconds: Int) -> Int32? {
         isReaped.withLock { isReaped in
             guard !isReaped else { return nil }

@@ -2,16 +2,16 @@ import Foldback
 import Foundation
 
 extension ChildProcessChecker {
-    /// What a step led to, as text and as bytes of the state codec.
+    /// The states after a step, as text and as bytes of the state codec.
     struct States: Sendable {
         let view: StateText
         let confirmed: StateText
         let viewBytes: [UInt8]?
         let confirmedBytes: [UInt8]?
 
-        /// Which of the two is another than here, and how it looks there.
+        /// The first state that differs, with its text here and in the other process.
         func difference(
-            from here: Refold<P>.State
+            from here: ReferenceLog<P>.State
         ) -> (name: String, here: StateText, there: StateText)? {
             if let (here, there) = Self.differing(here.view, view, viewBytes) {
                 return ("the view", here, there)
@@ -26,9 +26,9 @@ extension ChildProcessChecker {
             _ here: P, _ there: StateText, _ bytes: [UInt8]?
         ) -> (StateText, StateText)? {
             let text = StateText(here)
-            // Rows that are read as the same may have other bytes, and these are what is kept.
+            // Rows with equal text may have other bytes, and the bytes are stored.
             if text == there, !P.hasRowsBeside { return nil }
-            // Equal for the app's own ==, though some property differs. Without a codec nobody can say.
+            // A property differs, but the states may be equal by `==`. Only a codec can tell.
             guard here is any Equatable else { return (text, there) }
             guard let bytes, let codec = P.stateCodec else {
                 return P.stateCodec == nil ? nil : (text, there)
@@ -38,8 +38,8 @@ extension ChildProcessChecker {
         }
     }
 
-    /// What the other process says once all steps are folded.
-    enum Word {
+    /// A line of the other process after the lines of all steps.
+    enum Message {
         case checks(Law)
         case found(Violation)
         case end
@@ -60,7 +60,7 @@ extension ChildProcessChecker.Task {
     }
 }
 
-extension ChildProcessChecker.Word {
+extension ChildProcessChecker.Message {
     var line: String {
         switch self {
         case .checks(let law): return "\(["law": .string(law.rawValue)] as JSON)"
@@ -120,7 +120,7 @@ extension ChildProcessChecker.States {
         confirmedBytes = bytes("confirmedBytes")
     }
 
-    static func line(of state: Refold<P>.State) -> String {
+    static func line(of state: ReferenceLog<P>.State) -> String {
         func bytes(_ state: P) -> JSON? {
             guard state is any Equatable, let codec = P.stateCodec else { return nil }
             return (try? codec.encode(state)).map { .string(Data($0).base64EncodedString()) }

@@ -2,22 +2,22 @@ import Foldback
 import Foundation
 import Synchronization
 
-/// Judges histories in another process of this program: another seed for hashing, and a place that may
-/// trap or never come to an end.
+/// Checks scripts in another process of this program. That process has another hash seed, and it may trap or
+/// never return.
 ///
 /// ```
-/// this process ─▶ laws, history ─▶ the same program, which judges before its main begins
-///              ◀─ states, one line a step; violations ◀─┘
+/// this process ─▶ laws, script ─▶ the same program, which checks before its main begins
+///              ◀─ states, one line for each step; violations ◀─┘
 /// ```
-/// Processes are started when they are needed first, and take one history after the other.
+/// A process is started when it is first needed, and takes one script after the other.
 final class ChildProcessChecker<P: Projection>: Sendable {
-    /// How it went.
+    /// The result of a check.
     enum Result: Sendable {
-        /// The states behind each step, and what does not hold.
-        case judged([States], [Violation])
-        /// The process ended, or did not get on.
+        /// The states after each step, and the violations.
+        case checked([States], [Violation])
+        /// The process ended, or took too long.
         case died(Place, how: String)
-        /// There can be no other process here, and why.
+        /// Why no other process can be started.
         case unavailable(String)
     }
 
@@ -27,34 +27,34 @@ final class ChildProcessChecker<P: Projection>: Sendable {
         case law(Law)
     }
 
-    /// What is asked of the process.
+    /// The task of the process.
     struct Task: Sendable {
         let laws: [Law]
         let onDisk: Bool
     }
 
-    /// How many processes there can be; each has luck of its own.
+    /// How many processes there are at most; each has its own hash seed.
     static var processCount: Int { 4 }
 
     private struct Running {
         var processes: [Int: ChildProcess] = [:]
-        /// Where none can be started there is no use in trying again.
+        /// Why no process can be started; it is not tried again.
         var unavailable: String?
     }
 
     private let running = Mutex(Running())
 
-    /// Ends a process; whoever judges there next starts another.
-    func startAfresh(_ index: Int) { running.withLock { $0.processes[index] = nil } }
+    /// Ends a process. The next check starts a new one.
+    func restart(_ index: Int) { running.withLock { $0.processes[index] = nil } }
 
     /// - Parameters:
     ///   - index: of the process, from 0 up to ``processCount``.
     ///   - stepMax: how long one step, or one law, may take before it counts as never ending.
-    /// - Throws: what the codec throws.
-    func judge(
-        _ history: Script<P.Event>, _ task: Task, in index: Int, stepMax: Duration
+    /// - Throws: the error of the codec.
+    func check(
+        _ script: Script<P.Event>, _ task: Task, in index: Int, stepMax: Duration
     ) throws -> Result {
-        let text = "\(task.line)\n\(try history.ndjson(P.codec, title: "\(P.self)"))"
+        let text = "\(task.line)\n\(try script.ndjson(P.codec, title: "\(P.self)"))"
         return running.withLock { running in
             if let reason = running.unavailable { return .unavailable(reason) }
             do throws(ChildProcess.Unavailable) {
@@ -65,15 +65,17 @@ final class ChildProcessChecker<P: Projection>: Sendable {
                 running.unavailable = error.reason
                 return .unavailable(error.reason)
             }
-            guard let process = running.processes[index] else { return .unavailable("it is gone") }
+            guard let process = running.processes[index] else {
+                return .unavailable("it has ended")
+            }
             let seconds = Int32(clamping: max(1, stepMax.components.seconds))
-            let result = Self.judge(text, history.steps.count, process, seconds)
-            if case .judged = result {} else { running.processes[index] = nil }
+            let result = Self.check(text, script.steps.count, process, seconds)
+            if case .checked = result {} else { running.processes[index] = nil }
             return result
         }
     }
 
-    private static func judge(
+    private static func check(
         _ text: String, _ count: Int, _ process: ChildProcess, _ secondsMax: Int32
     ) -> Result {
         process.send(text)
@@ -88,17 +90,17 @@ final class ChildProcessChecker<P: Projection>: Sendable {
             }
             if states.count < count {
                 guard let next = try? States(line) else {
-                    return .unavailable("another process says \(line)")
+                    return .unavailable("another process sent \(line)")
                 }
                 states.append(next)
                 place = .step(states.count)
                 continue
             }
-            switch Word(line) {
+            switch Message(line) {
             case .checks(let law): place = .law(law)
             case .found(let violation): violations.append(violation)
-            case .end: return .judged(states, violations)
-            case nil: return .unavailable("another process says \(line)")
+            case .end: return .checked(states, violations)
+            case nil: return .unavailable("another process sent \(line)")
             }
         }
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A type as another process of the same program finds it.
+/// A description of a type by which another process of the same program finds it.
 enum ProgramType {
-    /// Where the running program is; nil where the system does not tell.
+    /// The file of the running program; nil if the system does not name it.
     static var program: URL? {
         #if os(Linux)
             URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -11,8 +11,8 @@ enum ProgramType {
         #endif
     }
 
-    /// By its mangled name; types that are private or local have none that can be looked up, and are
-    /// described by where their metadata lie in the program. Nil where neither will do.
+    /// The mangled name of a type. The name of a private or local type cannot be looked up, so such a type is
+    /// described by the place of its metadata in the program. Nil if neither is possible.
     static func description(of type: any Any.Type) -> String? {
         if let name = _mangledTypeName(type), !name.contains("$"), _typeByName(name) == type {
             return "name \(name)"
@@ -31,8 +31,8 @@ enum ProgramType {
         return unsafeBitCast(place &+ ChildMain.anchor, to: Any.Type.self)
     }
 
-    /// Whether the address lies in what was loaded from the program's file; metadata of generic types
-    /// are made at run time and lie elsewhere.
+    /// Whether the address is in memory that was loaded from the program's file. Metadata of generic types are
+    /// created at run time and are not.
     private static func isInProgram(_ address: UInt) -> Bool {
         guard let program,
             let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)

@@ -1,22 +1,21 @@
-/// A recorded sequence of bounded choices: what a ``Generator`` draws from.
+/// The source that a ``Generator`` draws from: a recorded sequence of bounded numbers.
 ///
-/// All that a generator decides is a number between 0 and some maximum, and 0 is the simplest. So a
-/// generated value is a list of numbers: the same list gives the same value, any other list of numbers
-/// gives a value too, and a smaller list gives a simpler one. That is why generators made by mapping,
-/// filtering or drawing one value by another shrink without being told how
+/// Every decision of a generator is a number between 0 and a maximum, and 0 is the simplest. So a generated
+/// value is a list of numbers. The same list leads to the same value, any other list leads to a value too,
+/// and a smaller list leads to a simpler value. Therefore mapped, filtered and dependent generators shrink
+/// without a shrinking function
 /// (after Hypothesis: MacIver and Donaldson, "Test-Case Reduction via Test-Case Generation", 2020).
 ///
-/// A copy goes its own way: it draws and records apart from the original.
+/// A copy draws and records independently of the original.
 public struct Choices: Sendable {
-    /// What the random source likes. It means nothing where choices are replayed, and is not recorded.
+    /// The distribution of random choices. Replayed choices ignore it, and it is not recorded.
     public enum Bias: Sendable, Hashable {
-        /// All alike.
+        /// All numbers are equally likely.
         case uniform
-        /// Small numbers, the maximum, and what is near these edges. Those above the maximum count as
-        /// the maximum.
+        /// Small numbers, the maximum, and numbers near these edges. An edge above the maximum counts as the
+        /// maximum.
         case edges([UInt64])
-        /// Each number by its weight; those without one never. For maxima that have few numbers below
-        /// them.
+        /// Each number by its weight; a number without a weight never. For small maxima.
         case weights([UInt64])
     }
 
@@ -26,18 +25,17 @@ public struct Choices: Sendable {
     }
 
     private var source: Source
-    /// What was drawn so far. A span is in it once it has ended.
+    /// The choices so far. A span has its upper bound once it has ended.
     package private(set) var recording = RecordedChoices()
     private var depth = 0
 
     /// Draws at random: the same numbers for the same seed, anywhere.
     package init(seed: UInt64) { source = .seeded(SplitMix64(seed: seed)) }
 
-    /// Draws what is given: a number above its maximum counts as the maximum, and 0 is drawn behind
-    /// the end.
+    /// Draws the given numbers. A number above its maximum counts as the maximum; after the end it draws 0.
     package init(replaying values: [UInt64]) { source = .replayed(values) }
 
-    /// Draws a number between 0 and `max`, and records it. The smaller, the simpler.
+    /// Draws a number between 0 and `max`, and records it. A smaller number is simpler.
     public mutating func draw(upTo max: UInt64, _ bias: Bias) -> UInt64 {
         let value: UInt64
         switch source {
@@ -53,10 +51,10 @@ public struct Choices: Sendable {
         return value
     }
 
-    /// Marks what `body` draws as the choices of one value, which shrinking may delete, make trivial,
-    /// put in order or put into the place of a value around it.
+    /// Marks the choices of `body` as the choices of one value. Shrinking may delete them, set them to zero,
+    /// sort them among their neighbors, or put them in the place of an outer value.
     ///
-    /// It changes nothing of what is drawn. Spans nest; one without choices is not kept.
+    /// A span does not change the choices. Spans nest; a span without choices is not kept.
     public mutating func span<R>(_ body: (inout Choices) throws -> R) rethrows -> R {
         let lower = recording.values.count
         let index = recording.spans.count
@@ -75,31 +73,31 @@ public struct Choices: Sendable {
 }
 
 extension Choices {
-    /// How often something is drawn again that cannot be used.
+    /// How often an unusable value is drawn again.
     package static var triesMax: Int { 32 }
 
-    /// Calls `body` for each element of a list whose length is a choice, too.
+    /// Calls `body` for each element of a list whose length is drawn as well.
     ///
-    /// Before each element that need not be there is drawn whether it is there, within the element's
-    /// span: deleting the span deletes the element. The element's own choices are a span in it, so
-    /// elements can be put in order.
+    /// Before each optional element it draws whether the element exists, within the element's span. So
+    /// deleting the span deletes the element. The choices of the element are a span of their own, so elements
+    /// can be sorted.
     ///
     /// - Parameters:
-    ///   - count: how many elements. Half of the way from its lower to its upper bound on average, five
-    ///     more than the lower bound at most.
-    ///   - body: false where what it drew cannot be an element; it is not counted then.
-    /// - Throws: ``Discarded`` if too many elements that must be there cannot be; what `body` throws.
+    ///   - count: how many elements. The average is the middle of the range, but at most five more than its
+    ///     lower bound.
+    ///   - body: draws an element; false if the element cannot be used and does not count.
+    /// - Throws: ``Discarded`` if too many required elements cannot be used; errors of `body`.
     package mutating func repeating(
         _ count: ClosedRange<Int>, _ body: (inout Choices) throws -> Bool
     ) throws {
         precondition(count.lowerBound >= 0, "a list of \(count) elements")
         let spare = UInt64(count.upperBound - count.lowerBound)
-        let goesOn = Bias.weights([1, max(1, min(5, spare / 2))])
+        let continues = Bias.weights([1, max(1, min(5, spare / 2))])
         var length = 0
         var triesLeft = Self.triesMax
         while length < count.upperBound {
             let isCounted: Bool? = try span { choices in
-                if length >= count.lowerBound, choices.draw(upTo: 1, goesOn) == 0 { return nil }
+                if length >= count.lowerBound, choices.draw(upTo: 1, continues) == 0 { return nil }
                 return try choices.span(body)
             }
             switch isCounted {

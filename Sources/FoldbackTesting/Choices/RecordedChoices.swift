@@ -1,11 +1,11 @@
-/// The choices that were drawn, and which of them belong together.
+/// Drawn choices, and the spans of those that belong together.
 package struct RecordedChoices: Sendable, Hashable {
-    /// The choices of one value, and of the values within it.
+    /// The choices of one value, with the values in it.
     package struct Span: Sendable, Hashable {
         package let lower: Int
-        /// Behind the last one.
+        /// One more than the last index.
         package var upper: Int
-        /// How many spans are around it.
+        /// How many spans contain this span.
         package let depth: Int
 
         package var range: Range<Int> { lower..<upper }
@@ -15,23 +15,22 @@ package struct RecordedChoices: Sendable, Hashable {
     package var values: [UInt64] = []
     /// The maximum of each choice.
     package var bounds: [UInt64] = []
-    /// In order of their beginning, and those around others first. None is empty.
+    /// In order of their lower bounds, outer spans first. None is empty.
     package var spans: [Span] = []
 
     package init() {}
 
-    /// Whether its choices are simpler: fewer, or as many and smaller at the first difference.
+    /// Whether the choices are simpler: fewer, or equally many and smaller at the first difference.
     package func isSimpler(than other: RecordedChoices) -> Bool {
         values.count == other.values.count
             ? values.lexicographicallyPrecedes(other.values)
             : values.count < other.values.count
     }
 
-    /// The spans that lie side by side within one span, or within none, as ranges of choices; those
-    /// within no span first.
+    /// The spans with the same parent, as groups of ranges of choices. The group without a parent is first.
     package var siblings: [[Range<Int>]] {
         var groups: [[Range<Int>]] = [[]]
-        // The group that the spans of each depth, from here on, belong to.
+        // For each depth, the group of the next span.
         var open = [0]
         for span in spans {
             open.removeSubrange((span.depth + 1)...)

@@ -1,8 +1,8 @@
 /// The random source: SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
 /// Generators", 2014).
 ///
-/// It draws bounded numbers by itself, for the standard library may change how it does that, and a seed
-/// in an old report must still give the same values.
+/// It draws bounded numbers itself: the standard library may change its method, and the seed of an old report
+/// must lead to the same values.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -16,13 +16,12 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// A number between 0 and `max`, all alike. (Some are likelier by at most `max` / 2^64: no matter
-    /// for tests.)
+    /// A number between 0 and `max`, all equally likely except for a difference of at most `max` / 2^64.
     package mutating func next(upTo max: UInt64) -> UInt64 {
         max == .max ? next() : next().multipliedFullWidth(by: max + 1).high
     }
 
-    /// A number from 0 up to and without 1.
+    /// A number from 0 up to, but not including, 1.
     package mutating func nextFraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     mutating func next(upTo max: UInt64, _ bias: Choices.Bias) -> UInt64 {
@@ -33,8 +32,8 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         }
     }
 
-    /// An edge or one of the three below it in a quarter of cases; uniform in another one; else small,
-    /// that is, with any number of digits alike.
+    /// In a quarter of cases an edge or one of the three numbers below it; in a quarter any number; else a
+    /// small number, with every count of binary digits equally likely.
     private mutating func next(upTo max: UInt64, edges: [UInt64]) -> UInt64 {
         switch next(upTo: 3) {
         case 0:
@@ -57,6 +56,6 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
             if rest < weight { return UInt64(index) }
             rest -= weight
         }
-        preconditionFailure("\(rest) is left of the sum of weights \(weights)")
+        preconditionFailure("weights \(weights) have a rest of \(rest)")
     }
 }

@@ -1,16 +1,16 @@
 extension Generator {
-    /// Nil in a quarter of cases, and the simplest.
+    /// Optional values. A quarter of them are nil, the simplest.
     public static func optionals<Wrapped>(of wrapped: Generator<Wrapped>) -> Generator
     where Value == Wrapped? {
         .weighted((1, Generator { _ in nil }), (3, wrapped.map(Optional.some)))
     }
 
-    /// Lists. Shorter ones are simpler, and sorted ones of equal length.
+    /// Lists. A shorter list is simpler, and so is a sorted list of the same length.
     ///
     /// - Parameters:
-    ///   - elements: makes each.
-    ///   - count: how many elements. Half of the way from its lower to its upper bound on average, five
-    ///     more than the lower bound at most.
+    ///   - elements: generates each element.
+    ///   - count: how many elements. The average is the middle of the range, but at most five more than its
+    ///     lower bound.
     public static func arrays<Element>(
         of elements: Generator<Element>, count: ClosedRange<Int>
     ) -> Generator where Value == [Element] {
@@ -26,13 +26,12 @@ extension Generator {
         }
     }
 
-    /// Dictionaries. A key that is drawn again is left out with its value.
+    /// Dictionaries. A repeated key is left out with its value.
     ///
     /// - Parameters:
-    ///   - keys: makes each key.
-    ///   - values: makes each value.
-    ///   - count: how many keys, as for ``arrays(of:count:)``. Discarded where so many different ones are
-    ///     not found.
+    ///   - keys: generates each key.
+    ///   - values: generates each value.
+    ///   - count: how many keys, as for ``arrays(of:count:)``. Discarded if there are too few different keys.
     public static func dictionaries<Key: Sendable, Element>(
         of keys: Generator<Key>, to values: Generator<Element>, count: ClosedRange<Int>
     ) -> Generator where Value == [Key: Element] {

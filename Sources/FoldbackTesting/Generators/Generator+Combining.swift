@@ -1,7 +1,7 @@
 extension Generator {
-    /// Whatever `make` makes out of the parts: a case of an enum, an initializer, a closure.
+    /// Values that `make` makes from parts: a case of an enum, an initializer, a closure.
     ///
-    /// A case with labels is named without them where it is the only one of its name:
+    /// A case with labels can be named without them if no other case has its name:
     /// `.making(Event.posted, .strings())`.
     public static func making<each Part>(
         _ make: @escaping @Sendable (repeat each Part) -> Value,
@@ -12,16 +12,18 @@ extension Generator {
         }
     }
 
-    /// One of these, all alike. The earlier, the simpler.
+    /// Values of one of several generators, all equally likely. Earlier generators are simpler.
     public static func oneOf(_ alternatives: Generator...) -> Generator { oneOf(alternatives) }
 
-    /// One of these, which must not be none, all alike. The earlier, the simpler.
+    /// Values of one of several generators, all equally likely. Earlier generators are simpler.
+    ///
+    /// - Precondition: there is at least one generator.
     public static func oneOf(_ alternatives: [Generator]) -> Generator {
-        precondition(!alternatives.isEmpty, "one of no generators")
+        precondition(!alternatives.isEmpty, "oneOf needs a generator")
         return chosen(among: alternatives, .uniform)
     }
 
-    /// One of these, each as often as its weight says. The earlier, the simpler, whatever it weighs.
+    /// Values of one of several generators by weight. Earlier generators are simpler, whatever their weights.
     ///
     /// - Parameter alternatives: weights from 0 up; not all of them 0.
     public static func weighted(_ alternatives: (weight: Int, generator: Generator)...) -> Generator
@@ -43,7 +45,7 @@ extension Generator {
         }
     }
 
-    /// Values that contain others of their type, such as trees.
+    /// Values that contain values of the same type, such as trees.
     ///
     /// ```swift
     /// let events = Generator<Event>.recursive(depthMax: 3, .constant(.cleared)) { event in
@@ -52,14 +54,14 @@ extension Generator {
     /// ```
     ///
     /// - Parameters:
-    ///   - depthMax: how many values at most lie around one; from 0 up.
-    ///   - leaf: values that contain no others, the simplest; at least every second value is one.
-    ///   - branch: a value around others, which the generator that it is given makes.
+    ///   - depthMax: how many values at most contain one value; from 0 up.
+    ///   - leaf: values that contain no others, the simplest; at least half of all values.
+    ///   - branch: values that contain values of the given generator.
     public static func recursive(
         depthMax: Int, _ leaf: Generator, _ branch: (Generator) -> Generator
     ) -> Generator {
         precondition(depthMax >= 0, "a depth of \(depthMax)")
-        // All levels draw alike, so that shrinking can put one in the place of another.
+        // All levels draw in the same way, so shrinking can replace a level by an inner level.
         return (0..<depthMax).reduce(oneOf(leaf)) { inner, _ in oneOf(leaf, branch(inner)) }
     }
 }

@@ -5,14 +5,14 @@
 #endif
 
 extension Generator where Value: FixedWidthInteger & Sendable {
-    /// Numbers of the whole type. The least, the greatest and small ones are likely.
+    /// All numbers of the type. The minimum, the maximum and small numbers are likely.
     ///
     /// Shrinks toward 0, and from -n to n.
     public static func integers() -> Generator { integers(in: .min ... .max) }
 
     /// Numbers in a range. Its bounds, and numbers near 0, are likely.
     ///
-    /// Shrinks toward 0, or the bound nearest to it, and from -n to n.
+    /// Shrinks toward 0, or the bound nearest to 0, and from -n to n.
     ///
     /// - Precondition: the type has at most 64 bits.
     public static func integers(in range: ClosedRange<Value>) -> Generator {
@@ -25,8 +25,8 @@ extension Generator where Value: FixedWidthInteger & Sendable {
     }
 }
 
-/// The numbers of a range in order of simplicity: 0, 1, -1, 2, -2, … as far as there are both, then the
-/// rest. Where 0 is not in the range the bound nearest to it stands for it.
+/// The numbers of a range in order of simplicity: 0, 1, -1, 2, -2, … as long as there are both, then the
+/// rest. If 0 is not in the range, the bound nearest to 0 takes its place.
 private struct NumberLine<Number: FixedWidthInteger & Sendable>: Sendable {
     private let origin: Number
     /// How many numbers there are above and below the origin.
@@ -69,7 +69,7 @@ extension Generator where Value == Bool {
 }
 
 extension Generator where Value == UUID {
-    /// Valid random UUIDs (RFC 9562, version 4), from choices only.
+    /// Valid random UUIDs (RFC 9562, version 4), drawn from choices.
     ///
     /// Shrinks toward `00000000-0000-4000-8000-000000000000`.
     public static var uuids: Generator {

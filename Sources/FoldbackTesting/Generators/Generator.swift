@@ -1,31 +1,30 @@
-/// Makes values of a type from choices.
+/// Generates values of a type from choices.
 ///
-/// Generators are made out of others. One line per case makes one for an app's events:
+/// Generators are built from others. A generator of an app's events needs one line for each case:
 /// ```swift
 /// let events = Generator<Event>.oneOf(
 ///     .making(Event.posted, .strings()),
 ///     .making(Event.commented, .strings(), .integers(in: 1...5)),
 ///     .constant(.cleared))
 /// ```
-/// What fails in a test shrinks by its choices, so no generator needs a shrinking function, and values
-/// that were mapped, filtered or drawn one by another stay what their generator can make. To shrink
-/// well, let the first alternative be the simplest, and draw what a value needs in its own
-/// ``Choices/span(_:)``.
+/// A failing value shrinks by its choices, so no generator needs a shrinking function, and a smaller value is
+/// always a value that its generator can make. To shrink well, put the simplest alternative first, and draw
+/// the choices of each value in its own ``Choices/span(_:)``.
 public struct Generator<Value>: Sendable {
     private let make: @Sendable (inout Choices) throws -> Value
 
-    /// - Parameter generate: gives the same value for the same choices: no clock, no other randomness.
-    ///   It must end for any choices, for a sequence of zeros as well, and must not trap.
+    /// - Parameter generate: returns the same value for the same choices: no clock, no other randomness. It
+    ///   must return for any choices, also for a sequence of zeros, and must not trap.
     public init(_ generate: @escaping @Sendable (inout Choices) throws -> Value) {
         make = generate
     }
 
-    /// The value for what is drawn from `choices`.
+    /// Draws a value from `choices`.
     ///
-    /// - Throws: ``Discarded`` where a filter found nothing: no value, and no failure of what is tested.
+    /// - Throws: ``Discarded`` if a filter found no value. That is not a failure of the tested code.
     public func generate(from choices: inout Choices) throws -> Value { try make(&choices) }
 
-    /// The value of a seed, the same each time: for a look at what a generator makes.
+    /// Returns the value of a seed, the same each time: to see what a generator makes.
     ///
     /// - Throws: ``Discarded``, as ``generate(from:)``; another seed may have a value.
     public func value(seed: UInt64) throws -> Value {
@@ -34,17 +33,12 @@ public struct Generator<Value>: Sendable {
     }
 }
 
-/// A generator gave no value: a filter refused all that was tried.
-public struct Discarded: Error, Hashable, Sendable {
-    public init() {}
-}
-
 extension Generator {
     public func map<New>(_ transform: @escaping @Sendable (Value) -> New) -> Generator<New> {
         Generator<New> { transform(try generate(from: &$0)) }
     }
 
-    /// A value that depends on another one: an index after the list, a list after its length.
+    /// Values that depend on another value: an index on a list, a list on its length.
     public func flatMap<New>(
         _ transform: @escaping @Sendable (Value) -> Generator<New>
     ) -> Generator<New> {
@@ -54,10 +48,10 @@ extension Generator {
         }
     }
 
-    /// The values that `isIncluded` lets pass.
+    /// The values that `isIncluded` accepts.
     ///
-    /// Draws up to 32 times and then gives up, so it should let at least every fifth value pass; rarer
-    /// ones are better made than found.
+    /// Draws up to 32 times, then throws ``Discarded``. It should accept at least one of five values; generate
+    /// rarer values directly.
     public func filter(_ isIncluded: @escaping @Sendable (Value) -> Bool) -> Generator {
         Generator { choices in
             for _ in 0..<Choices.triesMax {
@@ -70,12 +64,14 @@ extension Generator {
 }
 
 extension Generator where Value: Sendable {
-    /// Always this one.
+    /// Always this value.
     public static func constant(_ value: Value) -> Generator { Generator { _ in value } }
 
-    /// One of these, which must not be none. The earlier, the simpler.
+    /// One of these values. Earlier values are simpler.
+    ///
+    /// - Precondition: there is at least one value.
     public static func element(of values: [Value]) -> Generator {
-        precondition(!values.isEmpty, "one of no values")
+        precondition(!values.isEmpty, "element(of:) needs a value")
         return Generator { choices in
             values[Int(choices.draw(upTo: UInt64(values.count - 1), .uniform))]
         }
@@ -83,6 +79,6 @@ extension Generator where Value: Sendable {
 }
 
 extension Generator where Value: CaseIterable & Sendable, Value.AllCases == [Value] {
-    /// One of all cases. The earlier, the simpler.
+    /// One of all cases. Earlier cases are simpler.
     public static func cases() -> Generator { .element(of: Value.allCases) }
 }

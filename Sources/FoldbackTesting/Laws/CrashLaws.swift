@@ -7,45 +7,45 @@ import Synchronization
     import Foundation
 #endif
 
-/// P10: what is left behind each step shows the same, and nothing is seen before it is kept.
+/// P10: the log shows the same after a crash at any step, and shows nothing before it is committed.
 extension Trial {
     func reopening(onDisk: Bool) async throws -> Violation? {
-        let early = Mutex<(seen: LogSequence, kept: Int)?>(nil)
-        let watch: LogUnderTest<P>.Watch = { seen, kept in
-            if seen.value > UInt64(kept) { early.withLock { $0 = $0 ?? (seen, kept) } }
+        let early = Mutex<(seen: LogSequence, committed: Int)?>(nil)
+        let watch: LogUnderTest<P>.Watch = { seen, committed in
+            if seen.value > UInt64(committed) { early.withLock { $0 = $0 ?? (seen, committed) } }
         }
-        var subject = try LogUnderTest<P>(history.kind, watch: watch)
-        for (index, step) in history.steps.enumerated() {
-            _ = try await subject.perform(step)
-            if let (seen, kept) = early.withLock({ $0 }) {
+        var log = try LogUnderTest<P>(script.kind, watch: watch)
+        for (index, step) in script.steps.enumerated() {
+            _ = try await log.perform(step)
+            if let (seen, committed) = early.withLock({ $0 }) {
                 return Violation(
                     .p10, "early",
-                    "At \(named(index)) entry \(seen) is seen when only \(kept) are kept: a crash "
-                        + "would take it back.")
+                    "At \(named(index)) entry \(seen) is visible while only \(committed) entries are "
+                        + "committed: a crash would take it back.")
             }
-            if let violation = try comparison(of: try subject.left(), index) { return violation }
+            if let violation = try comparison(of: try log.afterCrash(), index) { return violation }
         }
         return onDisk ? try await reopeningOnDisk() : nil
     }
 
-    private func comparison(of left: Store<P>, _ index: Int) throws -> Violation? {
-        let found = try Observation(allOf: left)
-        return found.difference(from: passages[index].sight).map { difference in
+    private func comparison(of reopened: Store<P>, _ index: Int) throws -> Violation? {
+        let found = try Observation(allOf: reopened)
+        return found.difference(from: logSteps[index].observation).map { difference in
             Violation(
                 .p10, difference,
-                "The process ends behind \(named(index)) and the log is opened again:",
+                "The process ends after \(named(index)) and the log is opened again:",
                 expected: "before the crash", found: "opened again")
         }
     }
 
-    /// The same on LMDB: files copied at a moment between two commits are what a crash leaves. Nothing
-    /// is written at that moment, because the store that is copied has no thread.
+    /// The same on LMDB. A crash between two commits leaves the files as they are at that moment, so the
+    /// test copies them. Nothing writes meanwhile, because the store that is copied has no thread.
     private func reopeningOnDisk() async throws -> Violation? {
         let folder = try TemporaryFolder()
         let log = folder.url.appending(path: "log", directoryHint: .isDirectory)
         var store = try openWithoutThread(log)
         var numbers = ScriptNumbers()
-        for (index, step) in history.steps.enumerated() {
+        for (index, step) in script.steps.enumerated() {
             switch step {
             case .reopen:
                 await store.close()
@@ -53,25 +53,22 @@ extension Trial {
             case .checkpoint:
                 do { try await store.checkpoint() } catch FoldbackError.noCheckpoint {}
             case .kill:
-                if let violation = try await leftOnDisk(log, folder, index) { return violation }
-            case .record, .retry, .withdraw, .dismiss, .acknowledge, .reject, .confirm:
-                let asked = numbers.asked(by: step)
-                let outcome =
-                    if let asked { await store.carryOut(asked) } else { CommandResult?.none }
-                if step.isRecording { numbers.append(outcome) }
+                if let violation = try await crashOnDisk(log, folder, index) { return violation }
+            case .record, .change, .acknowledge, .reject, .confirm:
+                _ = await store.carryOut(step, &numbers)
             }
             if let violation = try comparison(of: store, index) { return violation }
         }
-        let violation = try await leftOnDisk(log, folder, history.steps.count - 1)
+        let violation = try await crashOnDisk(log, folder, script.steps.count - 1)
         await store.close()
         return violation
     }
 
-    private func leftOnDisk(
+    private func crashOnDisk(
         _ log: URL, _ folder: TemporaryFolder, _ index: Int
     ) async throws -> Violation? {
         guard index >= 0 else { return nil }
-        let copy = folder.url.appending(path: "left \(index)", directoryHint: .isDirectory)
+        let copy = folder.url.appending(path: "copy \(index)", directoryHint: .isDirectory)
         try FileManager.default.copyItem(at: log, to: copy)
         let store = try await open(copy)
         let violation = try comparison(of: store, index)
@@ -82,13 +79,13 @@ extension Trial {
 
     private func open(_ directory: URL) async throws(FoldbackError) -> Store<P> {
         try await Store.open(
-            at: directory, P.self, also: P.alsoForLaws, confirmedBy: history.kind,
+            at: directory, P.self, also: P.alsoForLaws, confirmedBy: script.kind,
             durability: .relaxed, checkpoints: .manual, replica: .own, sources: .counting)
     }
 
     private func openWithoutThread(_ directory: URL) throws(FoldbackError) -> Store<P> {
         try Store.openWithoutThread(
-            at: directory, P.self, also: P.alsoForLaws, confirmedBy: history.kind,
+            at: directory, P.self, also: P.alsoForLaws, confirmedBy: script.kind,
             durability: .relaxed, replica: .own, sources: .counting)
     }
 }

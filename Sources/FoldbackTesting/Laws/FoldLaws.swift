@@ -1,118 +1,122 @@
 import Foldback
 
-/// The laws that compare a log with itself and with the refold.
+/// The laws that compare a log with itself and with the reference model.
 extension Trial {
     /// P1, within this process.
     func determinism() async throws -> Violation? {
-        let again = try await Self.passages(of: history)
-        for (index, (first, second)) in zip(passages, again).enumerated() {
-            guard let difference = second.sight.difference(from: first.sight) else { continue }
+        let logStepsAgain = try await Self.logSteps(of: script)
+        for (index, (first, second)) in zip(logSteps, logStepsAgain).enumerated() {
+            guard let difference = second.observation.difference(from: first.observation) else {
+                continue
+            }
             return Violation(
                 .p1, difference,
-                "The same history was carried out twice; time, chance and ids have to come from the event and "
-                    + "its context. Behind \(named(index))",
+                "The same script ran twice; time, chance and ids must come from the event and its "
+                    + "context. After \(named(index))",
                 expected: "the first time", found: "the second time", manner: "here")
         }
-        let refoldedAgain = Self.refolded(history)
-        for (index, (first, second)) in zip(refolded, refoldedAgain).enumerated() {
-            guard let difference = second.sight.difference(from: first.sight) else { continue }
+        let modelStepsAgain = Self.modelSteps(of: script)
+        for (index, (first, second)) in zip(modelSteps, modelStepsAgain).enumerated() {
+            guard let difference = second.observation.difference(from: first.observation) else {
+                continue
+            }
             return Violation(
-                .p1, difference, "The same events were folded twice. Behind \(named(index))",
+                .p1, difference, "The same events were folded twice. After \(named(index))",
                 expected: "the first time", found: "the second time", manner: "here")
         }
         return inOtherOrders()
     }
 
-    /// Events that were refused, or settled early, meet others too: every law that folds them otherwise
-    /// than the history did relies on it.
+    /// Folds all events twice, in two orders: events that were refused or settled early in the script meet
+    /// other events here. Every law that folds events in another order relies on this.
     private func inOtherOrders() -> Violation? {
-        let events = history.recordedEvents
+        let events = script.recordedEvents
         let order = serversOrder(of: events.count)
         for order in [order, order.reversed()] {
             let (first, second) = (plainFold(events, in: order), plainFold(events, in: order))
             guard !P.areSame(first, second) else { continue }
             return Violation(
-                .p1, "here", "All events of the history were folded twice, one after the other.",
+                .p1, "here", "All events of the script were folded twice, in the same order.",
                 expected: ("the first time", first), found: ("the second time", second))
         }
         return nil
     }
 
-    /// P2: behind each step, and for every past sequence.
+    /// P2: after each step, and for every past sequence.
     func incrementalEqualsRefold() async throws -> Violation? {
-        for (index, (passage, refolded)) in zip(passages, refolded).enumerated() {
-            if passage.outcome != refolded.outcome {
-                let (found, expected) = (passage.outcome, refolded.outcome)
+        for (index, (logStep, modelStep)) in zip(logSteps, modelSteps).enumerated() {
+            if logStep.result != modelStep.result {
+                let (found, expected) = (logStep.result, modelStep.result)
                 return Violation(
                     .p2, "outcome",
-                    "At \(named(index)) the log says \(found.map { "\($0)" } ?? "nothing"), and should "
-                        + "say \(expected.map { "\($0)" } ?? "nothing").")
+                    "At \(named(index)) the log answers \(found.map { "\($0)" } ?? "nothing"), and should "
+                        + "answer \(expected.map { "\($0)" } ?? "nothing").")
             }
-            if let difference = passage.sight.difference(from: refolded.sight) {
+            if let difference = logStep.observation.difference(from: modelStep.observation) {
                 return Violation(
-                    .p2, difference, "Behind \(named(index))",
-                    expected: "folding all entries from the first one on", found: "the log")
+                    .p2, difference, "After \(named(index))",
+                    expected: "a fold of all entries from the first one", found: "the log")
             }
-            if let flaw = passage.flawInChanges {
+            if let flaw = logStep.changeFlaw {
                 return Violation(
                     .p2, "changes",
-                    "At \(named(index)) whoever watches stored rows is told something else than they "
-                        + "show: \(flaw).")
+                    "At \(named(index)) the reported changes of stored rows are wrong: \(flaw).")
             }
         }
         return try await pastViews()
     }
 
     private func pastViews() async throws -> Violation? {
-        var subject = try LogUnderTest<P>(history.kind)
-        for step in history.steps { _ = try await subject.perform(step) }
-        var refold = Refold<P>(history.kind)
-        for refolded in refolded { _ = refolded.asked.map { refold.carryOut($0) } }
-        for sequence in 0...refold.facts.count
-        where sequence <= subject.store.snapshot.sequence.value {
+        var log = try LogUnderTest<P>(script.kind)
+        for step in script.steps { _ = try await log.perform(step) }
+        var reference = ReferenceLog<P>(script.kind)
+        for modelStep in modelSteps { _ = modelStep.command.map { reference.carryOut($0) } }
+        for sequence in 0...reference.facts.count
+        where sequence <= log.store.snapshot.sequence.value {
             let past = LogSequence(UInt64(sequence))
-            let found = try await Observation<P>(of: subject.store, at: past)
-            let expected = Observation<P>(refold.state(at: sequence), sequence: sequence)
+            let found = try await Observation<P>(of: log.store, at: past)
+            let expected = Observation<P>(reference.state(at: sequence), sequence: sequence)
             let parts: Set<Observation<P>.Part> = [
                 .view, .confirmed, .pending, .accepted, .conflicted, .faults,
             ]
             guard let difference = found.difference(from: expected, parts) else { continue }
             return Violation(
-                .p2, difference, "Of the past at sequence \(sequence),",
-                expected: "folding the entries up to there", found: "the log")
+                .p2, difference, "At the past sequence \(sequence),",
+                expected: "a fold of the entries up to this sequence", found: "the log")
         }
         return nil
     }
 
-    /// P3: with a checkpoint behind a third, behind two thirds, and at the end.
+    /// P3: with a checkpoint after a third of the steps, after two thirds, and at the end.
     func checkpointPlusTail() async throws -> Violation? {
-        guard P.stateCodec != nil, let last = passages.last else { return nil }
-        let count = history.steps.count
+        guard P.stateCodec != nil, let last = logSteps.last else { return nil }
+        let count = script.steps.count
         for place in Set([count / 3, count * 2 / 3, count]).sorted() {
-            var subject = try LogUnderTest<P>(history.kind)
+            var log = try LogUnderTest<P>(script.kind)
             var sequence: LogSequence = 0
-            for (index, step) in history.steps.enumerated() {
-                if index == place { sequence = try await subject.checkpointed() }
+            for (index, step) in script.steps.enumerated() {
+                if index == place { sequence = try await log.checkpointed() }
                 if case .checkpoint = step { continue }
-                _ = try await subject.perform(step)
+                _ = try await log.perform(step)
             }
-            if place == count { sequence = try await subject.checkpointed() }
-            let left = try subject.left()
-            if let refused = left.replayStart.refused.first {
+            if place == count { sequence = try await log.checkpointed() }
+            let reopened = try log.afterCrash()
+            if let refused = reopened.replayStart.refused.first {
                 return Violation(
                     .p3, "refused",
-                    "The checkpoint behind step \(place) cannot be used: \(refused.reason).")
+                    "The checkpoint after step \(place) cannot be used: \(refused.reason).")
             }
-            guard sequence == 0 || left.replayStart.checkpoint >= sequence else {
+            guard sequence == 0 || reopened.replayStart.checkpoint >= sequence else {
                 return Violation(
                     .p3, "unused",
-                    "The checkpoint at sequence \(sequence), behind step \(place), was not used.")
+                    "The checkpoint at sequence \(sequence), after step \(place), was not used.")
             }
-            if let difference = try Observation(allOf: left).difference(from: last.sight) {
+            if let difference = try Observation(allOf: reopened).difference(from: last.observation)
+            {
                 return Violation(
                     .p3, difference,
-                    "Opened from the checkpoint behind step \(place), with the entries since,",
-                    expected: "the log that was not closed", found: "from the checkpoint")
+                    "Opened from the checkpoint after step \(place), with the entries since then,",
+                    expected: "the log that stayed open", found: "from the checkpoint")
             }
         }
         return nil

@@ -1,113 +1,110 @@
 import Foldback
 
-/// One history, carried out on a log in memory and on the refold: what the laws are held against.
+/// One script, run on a log in memory and on the reference model. The laws compare the two.
 struct Trial<P: Projection>: Sendable {
     typealias Step = Script<P.Event>.Step
 
-    let history: Script<P.Event>
-    /// Behind each step of the history, on the log.
-    let passages: [Passage]
-    /// Behind each step, by the refold.
-    let refolded: [Refolded]
+    let script: Script<P.Event>
+    /// The log after each step.
+    let logSteps: [LogStep]
+    /// The reference model after each step.
+    let modelSteps: [ModelStep]
 
-    struct Passage: Sendable {
-        let outcome: CommandResult?
-        let sight: Observation<P>
-        /// What is wrong with what was told of changed rows; nil where nothing is.
-        var flawInChanges: String?
+    struct LogStep: Sendable {
+        let result: CommandResult?
+        let observation: Observation<P>
+        /// What is wrong with the row changes that the store reported; nil if nothing is.
+        var changeFlaw: String?
     }
 
-    struct Refolded: Sendable {
-        let asked: LogCommand<P.Event>?
-        let outcome: CommandResult?
-        let state: Refold<P>.State
+    struct ModelStep: Sendable {
+        let command: LogCommand<P.Event>?
+        let result: CommandResult?
+        let state: ReferenceLog<P>.State
         let sequence: Int
 
-        var sight: Observation<P> { Observation(state, sequence: sequence) }
+        var observation: Observation<P> { Observation(state, sequence: sequence) }
     }
 
-    /// - Throws: ``Violation`` of P12 where the log cannot say what became of an intent.
-    init(_ history: Script<P.Event>) async throws {
-        self.history = history
-        passages = try await Self.passages(of: history)
-        refolded = Self.refolded(history)
+    /// - Throws: ``Violation`` of P12 if the log does not know an intent.
+    init(_ script: Script<P.Event>) async throws {
+        self.script = script
+        logSteps = try await Self.logSteps(of: script)
+        modelSteps = Self.modelSteps(of: script)
     }
 
-    static func passages(
-        of history: Script<P.Event>,
-        _ looking: (Int, LogUnderTest<P>) async throws -> Void = { _, _ in }
-    ) async throws -> [Passage] {
-        var subject = try LogUnderTest<P>(history.kind)
-        var passages: [Passage] = []
-        var (watched, watch) = (subject.store, P.watchRowsForLaws(subject.store))
-        var before = Observation(of: subject.store)
-        for (index, step) in history.steps.enumerated() {
-            let outcome = try await subject.perform(step)
-            let sight = try sight(of: subject.store, index)
+    /// A trial of the reference model alone.
+    init(of script: Script<P.Event>, _ modelSteps: [ModelStep]) {
+        self.script = script
+        logSteps = []
+        self.modelSteps = modelSteps
+    }
+
+    static func logSteps(of script: Script<P.Event>) async throws -> [LogStep] {
+        var log = try LogUnderTest<P>(script.kind)
+        var logSteps: [LogStep] = []
+        var (watchedStore, watcher) = (log.store, P.watchRowsForLaws(log.store))
+        var before = Observation(of: log.store)
+        for (index, step) in script.steps.enumerated() {
+            let result = try await log.perform(step)
+            let observation = try observation(of: log.store, index)
             var flaw: String?
-            if watched === subject.store {
-                flaw = watch.flatMap { flawInChanges($0.take(), from: before, to: sight) }
+            if watchedStore === log.store {
+                flaw = watcher.flatMap { changeFlaw($0.take(), from: before, to: observation) }
             } else {
-                (watched, watch) = (subject.store, P.watchRowsForLaws(subject.store))
+                (watchedStore, watcher) = (log.store, P.watchRowsForLaws(log.store))
             }
-            passages.append(Passage(outcome: outcome, sight: sight, flawInChanges: flaw))
-            before = sight
-            try await looking(index, subject)
+            logSteps.append(LogStep(result: result, observation: observation, changeFlaw: flaw))
+            before = observation
         }
-        return passages
+        return logSteps
     }
 
-    /// Of one step on one store, whether it has committed anything or not.
-    private static func flawInChanges(
-        _ told: RowWatcher.Gathered, from before: Observation<P>, to now: Observation<P>
+    /// Compares the changes that a store reported for one step with its rows before and after.
+    private static func changeFlaw(
+        _ changes: RowWatcher.Gathered, from before: Observation<P>, to now: Observation<P>
     ) -> String? {
-        guard let old = before.shownByRows, let new = now.shownByRows else { return nil }
-        return P.flawForLaws(in: told, from: old, to: new)
+        guard let old = before.readableRows, let new = now.readableRows else { return nil }
+        return P.flawForLaws(in: changes, from: old, to: new)
     }
 
-    private static func sight(of store: Store<P>, _ index: Int) throws -> Observation<P> {
+    private static func observation(of store: Store<P>, _ index: Int) throws -> Observation<P> {
         do { return try Observation(allOf: store) } catch {
             throw Violation(
                 .p12, "lost",
-                "Behind step \(index + 1) the log does not know an intent that was recorded: \(error)"
+                "After step \(index + 1) the log does not know an intent that was recorded: \(error)"
             )
         }
     }
 
-    /// A trial of the refold alone.
-    init(refolding history: Script<P.Event>, _ refolded: [Refolded]) {
-        self.history = history
-        passages = []
-        self.refolded = refolded
-    }
-
-    /// - Parameter behind: called behind each step.
+    /// - Parameter after: called after each step.
     @discardableResult
-    static func refolded(
-        _ history: Script<P.Event>, behind: (Refolded) -> Void = { _ in }
-    ) -> [Refolded] {
-        var refold = Refold<P>(history.kind)
+    static func modelSteps(
+        of script: Script<P.Event>, after: (ModelStep) -> Void = { _ in }
+    ) -> [ModelStep] {
+        var reference = ReferenceLog<P>(script.kind)
         var numbers = ScriptNumbers()
-        return history.steps.map { step in
-            let asked = numbers.asked(by: step)
-            let outcome = asked.map { refold.carryOut($0) }
-            if step.isRecording { numbers.append(outcome) }
-            let refolded = Refolded(
-                asked: asked, outcome: outcome, state: refold.now, sequence: refold.facts.count)
-            behind(refolded)
-            return refolded
+        return script.steps.map { step in
+            let command = numbers.command(for: step)
+            let result = command.map { reference.carryOut($0) }
+            numbers.note(result, of: step)
+            let modelStep = ModelStep(
+                command: command, result: result, state: reference.now,
+                sequence: reference.facts.count)
+            after(modelStep)
+            return modelStep
         }
     }
 
     /// The step with its place, for messages.
-    func named(_ index: Int) -> String { history.named(index) }
+    func named(_ index: Int) -> String { script.named(index) }
 
-    /// Events that were folded anywhere, with the states that they met.
-    var foldings: [Refold<P>.Folding] { refolded.flatMap(\.state.foldings) }
+    /// Every call of `apply` in the reference model.
+    var foldings: [ReferenceLog<P>.Folding] { modelSteps.flatMap(\.state.foldings) }
 }
 
 extension Script {
-    /// A step with its place, for messages.
+    /// The step with its place, for messages.
     func named(_ index: Int) -> String {
         "step \(index + 1), \(steps[index].notation(of: steps, at: index)),"
     }

@@ -1,14 +1,14 @@
 import Foldback
 
-/// A law that does not hold, for one history.
+/// A law that does not hold for one script.
 struct Violation: Error, Sendable {
     let law: Law
-    /// Tells ways of breaking the law apart: a smaller history that breaks it otherwise is another
+    /// The way in which the law is broken. A smaller script that breaks it in another way is another
     /// finding.
     let manner: String
-    /// What broke, where, in words of those who write projections.
+    /// What broke, and where, in terms of the projection.
     let statement: String
-    /// What both sides of it are called, and are; none where words say it all.
+    /// Both sides, with their names; nil if the statement is enough.
     let comparison: Comparison?
 
     struct Comparison: Sendable {
@@ -26,9 +26,9 @@ struct Violation: Error, Sendable {
         self.comparison = comparison
     }
 
-    /// Two sights that should be alike.
+    /// Two observations that should be equal.
     ///
-    /// - Parameter manner: nil: what differs.
+    /// - Parameter manner: nil for the name of the part that differs.
     init<P>(
         _ law: Law, _ difference: Observation<P>.Difference, _ statement: String, expected: String,
         found: String, manner: String? = nil
@@ -40,7 +40,7 @@ struct Violation: Error, Sendable {
                 found: difference.found))
     }
 
-    /// Two states that should be alike.
+    /// Two states that should be equal.
     init<P: Projection>(
         _ law: Law, _ manner: String, _ statement: String, expected: (String, P), found: (String, P)
     ) {

@@ -1,6 +1,6 @@
 import Foldback
 
-/// Everything that somebody who looks at a log sees.
+/// Everything that a log shows.
 struct Observation<P: Projection>: Sendable {
     private(set) var sequence: LogSequence
     private(set) var through: Position
@@ -11,79 +11,79 @@ struct Observation<P: Projection>: Sendable {
     private(set) var conflicted: [IntentNumber]
     let rejections: [IntentNumber]
     private(set) var faults: Int
-    /// How each intent stands, from 1 up.
-    let standings: [IntentObservation]
-    /// The same as the rows of a stored projection beside show it; nil where there is none.
+    /// What the log says about each intent, from number 1 up.
+    let intents: [IntentObservation]
+    /// The same from the rows of a stored projection on the same log; nil if there is none.
     var rows: Rows?
 
     enum Rows: Sendable {
-        case shown(RowModelState<P>)
+        case readable(RowModelState<P>)
         case unreadable(String)
     }
 
-    /// What is said of one intent.
+    /// What the log says about one intent.
     struct IntentObservation: Equatable, Sendable {
         let state: IntentState
-        /// Why, where it is rejected.
-        let message: String?
+        /// Why, if it is rejected.
+        let rejection: Rejection?
         let isDismissed: Bool
         let retries: IntentNumber?
         /// The entry of the latest answer.
         let answeredAt: LogSequence?
     }
 
-    var states: [IntentState] { standings.map(\.state) }
+    var states: [IntentState] { intents.map(\.state) }
 
-    /// What a store shows.
+    /// What a store shows, without its intents.
     init(of store: Store<P>) {
         self.init(
-            store.snapshot, faults: store.faults.count, states: [], rows: Self.rows(of: store))
+            store.snapshot, faults: store.faults.count, intents: [], rows: Self.rows(of: store))
     }
 
-    /// The same, with each intent that was ever recorded. Answers are those that intents have by now:
-    /// reading the stream of them waits at its end.
-    /// - Throws: what asking the store for an intent throws.
+    /// What a store shows, with each intent that was ever recorded and its latest answer. It does not read
+    /// the stream of answers, because that waits at its end.
+    /// - Throws: the error of reading an intent.
     init(allOf store: Store<P>) throws(FoldbackError) {
-        var standings: [IntentObservation] = []
+        var intents: [IntentObservation] = []
         var number: IntentNumber = 1
         while number < store.status.nextIntent {
-            standings.append(IntentObservation(try store.intent(number)))
+            intents.append(IntentObservation(try store.intent(number)))
             number = IntentNumber(number.value + 1)
         }
         self.init(
-            store.snapshot, faults: store.faults.count, states: standings,
+            store.snapshot, faults: store.faults.count, intents: intents,
             rows: Self.rows(of: store))
     }
 
-    /// What a store shows of a past sequence.
+    /// What a store shows at a past sequence.
     /// - Throws: as `Store.snapshot(at:)`.
     init(of store: Store<P>, at sequence: LogSequence) async throws {
         let past = try await store.snapshot(at: sequence)
         self.init(
-            past, faults: past.faults.count, states: [],
-            rows: try await P.rowsForLaws(store, at: sequence).map(Rows.shown))
+            past, faults: past.faults.count, intents: [],
+            rows: try await P.rowsForLaws(store, at: sequence).map(Rows.readable))
     }
 
     private static func rows(of store: Store<P>) -> Rows? {
-        do { return try P.rowsForLaws(store).map(Rows.shown) } catch {
+        do { return try P.rowsForLaws(store).map(Rows.readable) } catch {
             return .unreadable("\(error)")
         }
     }
 
-    /// What rows beside show; nil where there are none.
-    var shownByRows: RowModelState<P>? {
-        if case .shown(let rows) = rows { rows } else { nil }
+    /// What the rows show; nil if there are none, or they cannot be read.
+    var readableRows: RowModelState<P>? {
+        if case .readable(let rows) = rows { rows } else { nil }
     }
 
-    /// The same with other states, and nothing beside.
+    /// The same with other states and without rows.
     func with(view: P, confirmed: P) -> Observation {
-        var sight = self
-        (sight.view, sight.confirmed, sight.rows) = (view, confirmed, nil)
-        return sight
+        var observation = self
+        (observation.view, observation.confirmed, observation.rows) = (view, confirmed, nil)
+        return observation
     }
 
     private init(
-        _ snapshot: Snapshot<P>, faults: Int, states standings: [IntentObservation], rows: Rows?
+        _ snapshot: Snapshot<P>, faults: Int, intents: [IntentObservation], rows: Rows?
     ) {
         self.rows = rows
         sequence = snapshot.sequence
@@ -95,29 +95,26 @@ struct Observation<P: Projection>: Sendable {
         conflicted = snapshot.conflicted
         rejections = snapshot.rejections
         self.faults = faults
-        self.standings = standings
+        self.intents = intents
     }
 
-    /// What the refold says should be seen.
-    init(_ state: Refold<P>.State, sequence: Int) {
-        func numbers(_ numbers: [Int]) -> [IntentNumber] {
-            numbers.map { IntentNumber(UInt64($0)) }
-        }
+    /// What the reference model shows.
+    init(_ state: ReferenceLog<P>.State, sequence: Int) {
         rows = nil
         self.sequence = LogSequence(UInt64(sequence))
         through = state.through
         view = state.view
         confirmed = state.confirmed
-        pending = numbers(state.numbers(.pending))
-        accepted = numbers(state.numbers(.accepted))
-        conflicted = numbers(state.conflicted)
-        rejections = numbers(state.rejections)
+        pending = state.numbers(.pending)
+        accepted = state.numbers(.accepted)
+        conflicted = state.conflicted
+        rejections = state.rejections
         faults = state.faults
-        standings = state.intents.sorted { $0.key < $1.key }.map { IntentObservation($0.value) }
+        intents = state.intents.sorted { $0.key < $1.key }.map { IntentObservation($0.value) }
     }
 
-    /// The first thing that differs; nil where nothing does. Rows beside show what is expected of states as
-    /// well, whatever else is compared.
+    /// The first part that differs; nil if none does. Rows, if there are any, are compared with the same
+    /// expected states.
     func difference(from expected: Observation, _ parts: Set<Part> = Set(Part.allCases))
         -> Difference?
     {
@@ -125,17 +122,17 @@ struct Observation<P: Projection>: Sendable {
         switch rows {
         case nil: return nil
         case .unreadable(let reason):
-            // What cannot be read here or there alike says nothing of other histories (P2 does).
+            // If the rows of both are unreadable for the same reason, only P2 reports it.
             if case .unreadable(reason) = expected.rows { return nil }
             return Difference(
-                manner: "rows unreadable", name: "what can be read of the stored rows",
-                expected: StateText("all of them"), found: StateText(reason))
-        case .shown(let rows):
-            var sight = with(view: rows.view, confirmed: rows.confirmed)
-            (sight.sequence, sight.through) = (rows.sequence, rows.through)
-            (sight.pending, sight.accepted) = (rows.pending, rows.accepted)
-            (sight.conflicted, sight.faults) = (rows.conflicted, rows.faults)
-            return sight.ownDifference(from: expected, parts)?.ofRows
+                manner: "rows unreadable", name: "reading the stored rows",
+                expected: StateText("no error"), found: StateText(reason))
+        case .readable(let rows):
+            var observation = with(view: rows.view, confirmed: rows.confirmed)
+            (observation.sequence, observation.through) = (rows.sequence, rows.through)
+            (observation.pending, observation.accepted) = (rows.pending, rows.accepted)
+            (observation.conflicted, observation.faults) = (rows.conflicted, rows.faults)
+            return observation.ownDifference(from: expected, parts)?.ofRows
         }
     }
 
@@ -152,7 +149,7 @@ struct Observation<P: Projection>: Sendable {
         case view, confirmed, pending, accepted, conflicted, rejections, faults, through, sequence
         case states
 
-        /// Both as lines, where they differ.
+        /// Both values as lines, if they differ.
         fileprivate func differing(_ a: Observation, _ b: Observation) -> (StateText, StateText)? {
             func values<V: Equatable>(_ path: KeyPath<Observation, V>) -> (StateText, StateText)? {
                 let (a, b) = (a[keyPath: path], b[keyPath: path])
@@ -171,11 +168,11 @@ struct Observation<P: Projection>: Sendable {
             case .faults: return values(\.faults)
             case .through: return values(\.through)
             case .sequence: return values(\.sequence)
-            case .states: return values(\.standings)
+            case .states: return values(\.intents)
             }
         }
 
-        /// In users' words.
+        /// The name in reports.
         var name: String {
             switch self {
             case .view: "the view"
@@ -187,15 +184,15 @@ struct Observation<P: Projection>: Sendable {
             case .faults: "the number of faults"
             case .through: "through"
             case .sequence: "the sequence"
-            case .states: "what is known of the intents"
+            case .states: "the state of the intents"
             }
         }
     }
 
     struct Difference: Sendable {
-        /// Tells differences apart: the part.
+        /// The part that differs; two differences of one manner are the same finding.
         let manner: String
-        /// In users' words.
+        /// The name in reports.
         let name: String
         let expected: StateText
         let found: StateText
@@ -211,17 +208,17 @@ struct Observation<P: Projection>: Sendable {
 extension Observation.IntentObservation {
     fileprivate init(_ status: IntentStatus<P.Event>) {
         self.init(
-            state: status.state, message: status.rejection?.message,
+            state: status.state, rejection: status.rejection,
             isDismissed: status.isDismissed, retries: status.retries,
             answeredAt: status.answer?.sequence)
     }
 
-    fileprivate init(_ intent: Refold<P>.Intent) {
+    fileprivate init(_ intent: ReferenceLog<P>.Intent) {
         let isRejected = intent.state == .rejected
         self.init(
-            state: intent.state, message: isRejected ? intent.message : nil,
-            isDismissed: isRejected && intent.dismissed,
-            retries: intent.retries.map { IntentNumber(UInt64($0)) },
+            state: intent.state, rejection: isRejected ? intent.rejection : nil,
+            isDismissed: isRejected && intent.isDismissed,
+            retries: intent.retries,
             answeredAt: intent.answeredAt.map { LogSequence(UInt64($0)) })
     }
 }

@@ -1,11 +1,11 @@
 import Foldback
 
-/// A fold in memory that a stored projection stands beside, on one log: what its rows show has to be the
-/// same wherever the laws look (``Observation``).
+/// A fold in memory with a stored projection on the same log. The stored rows must show the same in every
+/// ``Observation``.
 protocol RowModel: Projection, Equatable {
     static var beside: [AdditionalProjection<Event>] { get }
 
-    /// - Throws: where rows cannot be read.
+    /// - Throws: if rows cannot be read.
     static func rowsShown(by store: Store<Self>) throws -> RowModelState<Self>
 
     /// The same at a past sequence.
@@ -13,25 +13,22 @@ protocol RowModel: Projection, Equatable {
         by store: Store<Self>, at sequence: LogSequence
     ) async throws -> RowModelState<Self>
 
-    /// Has the store note which rows change, for as long as what is returned is there.
+    /// Lets the store note which rows change, as long as the returned value exists.
     static func watchRows(of store: Store<Self>) -> RowObservation
 
-    /// What is wrong with what was told of rows that changed; nil where nothing is.
+    /// What is wrong with the reported row changes; nil if nothing is.
     static func flaw(
-        in told: RowWatcher.Gathered, from old: RowModelState<Self>, to new: RowModelState<Self>
+        in changes: RowWatcher.Gathered, from old: RowModelState<Self>, to new: RowModelState<Self>
     ) -> String?
 
-    /// Everything as it is kept, for what differs in nothing that people read.
-    var asKept: [String: String] { get }
+    /// All rows as stored bytes, for states that differ in nothing readable.
+    var asStored: [String: String] { get }
 
-    /// What is written and read as something else (P11).
-    var rowFlaw: Violation? { get }
-
-    /// What an event touches that is applied here, for P9; nil where it is no such event.
+    /// The keys that an event touches in this state, for P9; nil if the event has another type.
     func touched(by event: Any, _ context: EventContext) -> TouchedKeys?
 }
 
-/// What the rows of a store show, as states of the fold in memory.
+/// The rows of a store, as states of the fold in memory.
 struct RowModelState<P: Projection>: Sendable {
     var sequence: LogSequence
     var through: Position
@@ -41,11 +38,11 @@ struct RowModelState<P: Projection>: Sendable {
     var accepted: [IntentNumber]
     var conflicted: [IntentNumber]
     var faults: Int
-    /// Of rows and places in indexes that are pending, or taken away by what is.
+    /// Keys of rows and index entries that pending intents wrote or removed.
     var pendingKeys: Set<[UInt8]>
 }
 
-/// Rows that an event has asked for or changed.
+/// The keys that an event read or wrote.
 struct TouchedKeys: Sendable {
     let keys: Set<KeyBytes>
     let spans: [KeySpan]
@@ -75,16 +72,16 @@ extension RowsInMemory: RowModel {
         store.projected(Stored.self).gathering()
     }
 
-    var asKept: [String: String] {
-        var kept: [String: String] = [:]
-        for (key, value) in everything { kept[key.hexadecimal] = value.hexadecimal }
-        return kept
+    var asStored: [String: String] {
+        var stored: [String: String] = [:]
+        for (key, value) in everything { stored[key.hexadecimal] = value.hexadecimal }
+        return stored
     }
 
     func touched(by event: Any, _ context: EventContext) -> TouchedKeys? {
         guard let event = event as? Stored.Event else { return nil }
         var rows = touchable
-        // One that does not apply has asked all the same.
+        // An event that does not apply has read rows all the same.
         try? Stored.apply(event, context, to: &rows)
         return TouchedKeys(
             keys: Set(rows.reads.map(\.key) + rows.writes.map(\.key)), spans: rows.spans)
@@ -92,12 +89,12 @@ extension RowsInMemory: RowModel {
 }
 
 extension RowModelState {
-    /// - Throws: what reading throws, and ``OrderMismatch``.
+    /// - Throws: the error of a read, and ``OrderMismatch``.
     fileprivate init<Stored>(of rows: borrowing RowReader<Stored>) throws
     where P == RowsInMemory<Stored> {
         confirmed = try rows.confirmed { try RowsInMemory(of: $0) }
         view = try RowsInMemory(of: rows)
-        // What the overlay takes away must not be found by its key either.
+        // A row that the overlay removed must not be found by its key either.
         for row in confirmed.shownRows where !view.has(row.bytes) {
             try RowsInMemory.require(nil, at: row.key, in: row.table, of: rows)
         }
@@ -111,13 +108,13 @@ extension RowModelState {
     }
 }
 
-/// A row that is found in order is another one by its key, or the other way round.
+/// Reading in order and reading by key find different rows.
 struct OrderMismatch: Error, CustomStringConvertible {
     let description: String
 }
 
 extension RowsInMemory {
-    /// All that there is in order, once it is the same by key, and tables are the same backwards.
+    /// All rows in order, after checking that reading by key and backwards finds the same rows.
     fileprivate init(of rows: borrowing RowReader<Stored>) throws {
         self.init(everything: try rows.everything())
         var tables: [String: (key: any RowKey, place: [UInt8])] = [:]
@@ -133,7 +130,7 @@ extension RowsInMemory {
 
     fileprivate func has(_ key: [UInt8]) -> Bool { everything.contains { $0.key == key } }
 
-    /// Rows of tables, as far as they can be read.
+    /// The readable rows of tables.
     fileprivate var shownRows: [(table: String, key: any RowKey, bytes: [UInt8], value: [UInt8])] {
         everything.compactMap { key, value in
             guard let shown = Stored.schema.shown(key: key, row: value),
@@ -146,38 +143,40 @@ extension RowsInMemory {
     fileprivate static func require<K: RowKey>(
         _ value: [UInt8]?, at key: K, in table: String, of rows: borrowing RowReader<Stored>
     ) throws {
-        guard try rows.get(key, in: RowTable<K, [UInt8]>(table, codec: AsKept())) != value else {
+        guard try rows.get(key, in: RowTable<K, [UInt8]>(table, codec: StoredBytes())) != value
+        else {
             return
         }
         throw OrderMismatch(
-            description: "by its key the row of \(table) at \(StateText.inline(key)) is not "
-                + "the one that is found in order")
+            description:
+                "the row of \(table) at \(StateText.inline(key)) that is found by its key is "
+                + "not the row that is found in order")
     }
 
     private static func require<K: RowKey>(
         _ values: [[UInt8]], backwardsIn table: String, keysLike key: K,
         of rows: borrowing RowReader<Stored>
     ) throws {
-        let table = RowTable<K, [UInt8]>(table, codec: AsKept())
+        let table = RowTable<K, [UInt8]>(table, codec: StoredBytes())
         let backwards = try rows.page(of: table, order: .descending, limit: .max)
         guard backwards.map(\.row) != values.reversed() else { return }
-        throw OrderMismatch(description: "backwards \(table.name) has other rows than forwards")
+        throw OrderMismatch(description: "\(table.name) has other rows backwards than forwards")
     }
 }
 
-/// Rows as the bytes that they are.
-private struct AsKept: ByteCodec {
+/// Rows as their stored bytes.
+private struct StoredBytes: ByteCodec {
     func encode(_ row: [UInt8], into output: inout OutputBuffer) { output.append(bytes: row) }
     func decode(_ bytes: RawSpan) -> [UInt8] { bytes.withUnsafeBytes { Array($0) } }
 }
 
-// MARK: For laws, which know a projection only
+// MARK: For laws, which know only the projection
 
 extension Projection {
-    /// Whether a stored projection stands beside this one.
+    /// Whether a stored projection is on the same log.
     static var hasRowsBeside: Bool { Self.self is any RowModel.Type }
 
-    /// What a law's store has beside this projection.
+    /// The stored projection on the same log.
     static var alsoForLaws: [AdditionalProjection<Event>] {
         func beside<Q: RowModel>(_: Q.Type) -> [AdditionalProjection<Event>] {
             Q.beside as? [AdditionalProjection<Event>] ?? []
@@ -186,7 +185,7 @@ extension Projection {
         return beside(type)
     }
 
-    /// Nil where none stands beside.
+    /// Nil if there is no stored projection.
     static func rowsForLaws(_ store: Store<Self>) throws -> RowModelState<Self>? {
         func shown<Q: RowModel>(_: Q.Type) throws -> RowModelState<Self>? {
             guard let store = store as? Store<Q> else { return nil }
@@ -205,17 +204,17 @@ extension Projection {
     }
 
     /// - Parameters:
-    ///   - told: of rows that changed.
-    ///   - old: what rows showed before that.
-    ///   - new: what they show.
+    ///   - changes: the reported row changes.
+    ///   - old: the rows before.
+    ///   - new: the rows after.
     static func flawForLaws(
-        in told: RowWatcher.Gathered, from old: RowModelState<Self>, to new: RowModelState<Self>
+        in changes: RowWatcher.Gathered, from old: RowModelState<Self>, to new: RowModelState<Self>
     ) -> String? {
         func flaw<Q: RowModel>(_: Q.Type) -> String? {
             guard let old = old as? RowModelState<Q>, let new = new as? RowModelState<Q> else {
                 return nil
             }
-            return Q.flaw(in: told, from: old, to: new)
+            return Q.flaw(in: changes, from: old, to: new)
         }
         guard let type = Self.self as? any RowModel.Type else { return nil }
         return flaw(type)

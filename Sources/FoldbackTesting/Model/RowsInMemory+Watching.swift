@@ -1,42 +1,42 @@
 import Foldback
 
-/// P2 of rows: whoever watches them is told of just those that change.
+/// P2 of rows: a watcher is told of exactly the rows that change.
 extension RowsInMemory {
-    /// Rows that are told to be or to have been what they are not, those that have changed and are not told,
-    /// and behind one commit those that are told and have not changed.
+    /// The first wrong change: a reported old or new value that is wrong, a row that changed without a report,
+    /// or after a single commit, a report of a row that did not change.
     ///
-    /// A row also changes where it is pending no longer, or only now.
+    /// A row also changes when it becomes pending or stops being pending.
     static func flaw(
-        in told: RowWatcher.Gathered, from old: RowModelState<Self>, to new: RowModelState<Self>
+        in changes: RowWatcher.Gathered, from old: RowModelState<Self>, to new: RowModelState<Self>
     ) -> String? {
         let (before, after) = (seen(old), seen(new))
-        guard told.isComplete else {
-            return canBeKept(before, after) ? "it is not told all, though that is not much" : nil
+        guard changes.isComplete else {
+            return canBeKept(before, after) ? "it leaves out changes although there are few" : nil
         }
-        var left = Set(before.keys).union(after.keys)
-        for (key, change) in told.changes.sorted(by: { $0.key < $1.key }) {
+        var unreported = Set(before.keys).union(after.keys)
+        for (key, change) in changes.changes.sorted(by: { $0.key < $1.key }) {
             let key = Array(key.bytes.dropFirst(StoredRow.prefixBytes))
-            left.remove(key)
+            unreported.remove(key)
             guard change.old == (before[key] ?? unseen(key, old)) else {
-                return "\(key.hexadecimal) is told to have been what it was not"
+                return "\(key.hexadecimal) is reported with a wrong old value"
             }
             guard change.new == (after[key] ?? unseen(key, new)) else {
-                return "\(key.hexadecimal) is told to be what it is not"
+                return "\(key.hexadecimal) is reported with a wrong new value"
             }
-            // Behind several it may have changed back.
+            // After several commits it may have changed back.
             guard change.old != change.new || new.sequence.value > old.sequence.value + 1 else {
-                return "\(key.hexadecimal) is told, and has not changed"
+                return "\(key.hexadecimal) is reported, but did not change"
             }
         }
-        for key in left.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+        for key in unreported.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             let (was, now) = (before[key] ?? unseen(key, old), after[key] ?? unseen(key, new))
             guard was != now else { continue }
-            return "\(key.hexadecimal) has changed or is gone, and nobody is told"
+            return "\(key.hexadecimal) changed or disappeared without a report"
         }
         return nil
     }
 
-    /// Rows that are there, and whether they are pending.
+    /// The rows that exist, and whether they are pending.
     private static func seen(_ shown: RowModelState<Self>) -> [[UInt8]: VisibleRow] {
         var seen: [[UInt8]: VisibleRow] = [:]
         for (key, value) in shown.view.everything {
@@ -45,12 +45,12 @@ extension RowsInMemory {
         return seen
     }
 
-    /// Of a row that is not there.
+    /// The value of a row that does not exist.
     private static func unseen(_ key: [UInt8], _ shown: RowModelState<Self>) -> VisibleRow {
         VisibleRow(value: .absent, isPending: shown.pendingKeys.contains(key))
     }
 
-    /// Whether all of this could change and still be kept for somebody who takes it late.
+    /// Whether the changes of all these rows fit into what the store keeps for a slow watcher.
     private static func canBeKept(
         _ before: [[UInt8]: VisibleRow], _ after: [[UInt8]: VisibleRow]
     ) -> Bool {

@@ -1,9 +1,9 @@
 import Foldback
 
 extension Projection {
-    /// Whether two states are the same: by `==` where there is one, or by the bytes that the state codec
-    /// writes where there is none, or by every stored property. The last holds for a NaN as well, which
-    /// is not equal to itself. States that rows stand beside: by every byte, those of indexes too.
+    /// Whether two states are the same: by `==`, or without it by the bytes of the state codec, or by every
+    /// stored property. The last also works for NaN, which does not equal itself. States with stored rows are
+    /// compared by every byte, index entries included.
     static func areSame(_ a: Self, _ b: Self) -> Bool {
         if let a = a as? any RowModel { return isEqual(a, b) }
         if let a = a as? any Equatable {
@@ -21,11 +21,11 @@ extension Projection {
         return a == b
     }
 
-    /// Two that differ, as lines that do.
+    /// Two different states, as lines that differ.
     static func texts(_ a: Self, _ b: Self) -> (StateText, StateText) {
         let (first, second) = (StateText(a), StateText(b))
         guard first == second, let a = a as? any RowModel, let b = b as? any RowModel
         else { return (first, second) }
-        return (StateText(a.asKept), StateText(b.asKept))
+        return (StateText(a.asStored), StateText(b.asStored))
     }
 }

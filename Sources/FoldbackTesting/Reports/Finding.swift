@@ -1,35 +1,34 @@
 import Foldback
 import FoldbackHistory
 
-/// A law that does not hold for a projection, and the smallest history found that shows it.
+/// A law that does not hold for a projection, with the smallest script found that shows it.
 public struct Finding: Sendable, CustomStringConvertible {
     public let law: Law
-    /// What broke, and where, in words.
+    /// What broke, and where.
     public let statement: String
-    /// Both sides of it, line by line: `-` as it should be, `+` as it is; empty where the statement says
-    /// it all.
+    /// Both sides, line by line: `-` for expected, `+` for found; empty if the statement is enough.
     public let difference: [String]
-    /// The history: sequence, entry, effect.
+    /// The script as a table: sequence, entry, effect.
     public let table: String
-    /// How many steps the history has.
+    /// How many steps the script has.
     public let stepCount: Int
-    /// As a Swift test to paste.
+    /// A Swift test to paste.
     public let source: String
-    /// As a file; what is kept and tried first the next time.
+    /// The script as a file. It is kept, and runs first the next time.
     public let ndjson: String
-    /// How the history became that small.
+    /// How the script was shrunk.
     public let shrinking: Shrinking
-    /// Histories that were tried until this was found; 0: it was kept from an earlier run.
-    public let historiesTried: Int
+    /// Scripts that ran until this was found; 0 if it was kept from an earlier run.
+    public let scriptsTried: Int
 
-    /// How far a history was shrunk.
+    /// How far a script was shrunk.
     public enum Shrinking: Hashable, Sendable, CustomStringConvertible {
-        /// None of the passes finds anything smaller; something smaller may exist.
+        /// No pass finds a smaller script; a smaller script may exist.
         case minimalForThesePasses(candidates: Int)
         case stoppedByBudget(candidates: Int)
-        /// Met while another failure was being shrunk.
+        /// Found while another failure was shrunk.
         case metOnTheWay
-        /// As it was kept, or written down.
+        /// Not shrunk: it was kept, or given by a test.
         case given
 
         public var description: String {
@@ -37,8 +36,8 @@ public struct Finding: Sendable, CustomStringConvertible {
             case .minimalForThesePasses(let count):
                 "minimal for these passes, \(count) candidates tried"
             case .stoppedByBudget(let count): "stopped by budget after \(count) candidates"
-            case .metOnTheWay: "met while another failure was being shrunk"
-            case .given: "as it was given"
+            case .metOnTheWay: "found while another failure was shrunk"
+            case .given: "as given"
             }
         }
     }
@@ -46,12 +45,12 @@ public struct Finding: Sendable, CustomStringConvertible {
     public var description: String {
         var lines = ["\(law) does not hold", "  \(statement)"]
         lines += difference.map { "    \($0)" }
-        lines.append("  history, \(stepCount) steps (\(shrinking)):")
+        lines.append("  script, \(stepCount) steps (\(shrinking)):")
         lines += table.split(separator: "\n").map { "    \($0)" }
         lines.append("  as a test:")
         lines += source.split(separator: "\n").map { "    \($0)" }
         guard !ndjson.isEmpty else {
-            return (lines + ["  not kept: the codec does not read what it writes"]).joined(
+            return (lines + ["  not kept: the codec cannot read what it wrote"]).joined(
                 separator: "\n")
         }
         lines.append("  as NDJSON:")
@@ -61,57 +60,25 @@ public struct Finding: Sendable, CustomStringConvertible {
 }
 
 extension Finding {
-    /// - Parameter trial: nil where carrying the history out would end the process.
+    /// - Parameter trial: nil if running the script would end the process.
     init<P: Projection>(
-        _ violation: Violation, _ history: Script<P.Event>, _ trial: Trial<P>?,
-        _ shrinking: Shrinking, historiesTried: Int
+        _ violation: Violation, _ script: Script<P.Event>, _ trial: Trial<P>?,
+        _ shrinking: Shrinking, scriptsTried: Int
     ) {
         let title = "\(P.self) \(violation.law)"
         law = violation.law
         statement = violation.statement
         difference = violation.comparison.map(Self.lines) ?? []
-        table = trial.map { ScriptTable($0).text } ?? ScriptTable<P>(history).text
-        stepCount = history.steps.count
+        table = trial.map { ScriptTable($0).text } ?? ScriptTable<P>(script).text
+        stepCount = script.steps.count
         ndjson =
-            (try? history.ndjson(P.codec, title: title)) ?? "(the codec cannot write its events)"
-        source = Self.source(of: history, P.self, violation, ndjson)
+            (try? script.ndjson(P.codec, title: title)) ?? "(the codec cannot write its events)"
+        source = Self.source(of: script, P.self, violation, ndjson)
         self.shrinking = shrinking
-        self.historiesTried = historiesTried
+        self.scriptsTried = scriptsTried
     }
 
-    /// What a fleet has shown.
-    init<P: Projection>(
-        _ violation: Violation, _ run: SimulationRun, _ recorded: RecordedFleet, _: P.Type,
-        _ shrinking: Shrinking, runsTried: Int
-    ) {
-        law = violation.law
-        statement = violation.statement
-        difference = violation.comparison.map(Self.lines) ?? []
-        table = (run.script + ["what happens:"] + Self.shortened(run.trace).map { "  \($0)" })
-            .joined(separator: "\n")
-        stepCount = run.stepCount
-        ndjson = recorded.json
-        source = """
-            @Test func `\(P.self): \(violation.law.title)`() async throws {
-                let fleet = RecordedFleet(
-                    replicas: \(recorded.replicas), stepsMax: \(recorded.stepsMax),
-                    choices: \(recorded.choices))
-                try await requireFleet(fleet, of: \(P.self).self, events: events)
-            }
-            """
-        self.shrinking = shrinking
-        historiesTried = runsTried
-    }
-
-    /// What does not settle repeats itself.
-    private static func shortened(_ trace: [String]) -> [String] {
-        let (first, last) = (30, 6)
-        guard trace.count > first + last else { return trace }
-        return trace.prefix(first) + ["... \(trace.count - first - last) lines ..."]
-            + trace.suffix(last)
-    }
-
-    private static func lines(_ comparison: Violation.Comparison) -> [String] {
+    static func lines(_ comparison: Violation.Comparison) -> [String] {
         let differences = StateText.differences(
             from: comparison.expected, to: comparison.found)
         guard !differences.isEmpty else { return [] }
@@ -119,13 +86,13 @@ extension Finding {
     }
 
     private static func source<P: Projection>(
-        of history: Script<P.Event>, _: P.Type, _ violation: Violation, _ ndjson: String
+        of script: Script<P.Event>, _: P.Type, _ violation: Violation, _ ndjson: String
     ) -> String {
         let (law, manner) = (violation.law, violation.manner)
         let name = String(reflecting: P.self).split(separator: ".").dropFirst()
             .filter { !$0.contains("(") && !$0.contains(")") }.joined(separator: ".")
         var lines = ["@Test func `\(name): \(law.title), \(manner)`() async throws {"]
-        if let source = history.source(name) {
+        if let source = script.source(name) {
             let parts = source.split(separator: "\n", omittingEmptySubsequences: false)
             lines.append("    let script = \(parts[0])")
             lines += parts.dropFirst().map { "    \($0)" }

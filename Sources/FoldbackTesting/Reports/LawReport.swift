@@ -1,20 +1,20 @@
-/// What checking laws found.
+/// The result of checking laws.
 public struct LawReport: Sendable, CustomStringConvertible {
     /// The projection's name.
     public let projection: String
-    /// With it the same histories are made again.
+    /// Repeats the same scripts.
     public let seed: UInt64
-    /// The laws that were checked, and hold for every history that was tried.
+    /// The laws that hold for every script that ran.
     public internal(set) var held: [Law]
-    /// What does not hold; the first of each way of breaking.
+    /// The broken laws: the first finding of each manner.
     public internal(set) var findings: [Finding]
-    /// What was not checked, or not wholly.
+    /// The laws that were not checked, or not completely.
     public internal(set) var unchecked: [Unchecked]
-    /// What the histories had in them: `histories`, `steps`, kinds of steps, refusals, conflicts. Laws say
-    /// little about what never occurred.
+    /// How often scripts, steps, kinds of steps and fleets ran. A report says little about a step that never
+    /// ran.
     public internal(set) var counts: [String: Int]
 
-    /// A law of which nothing can be said, or not all.
+    /// A law that was not checked, or not completely.
     public struct Unchecked: Hashable, Sendable {
         public let law: Law
         public let reason: String
@@ -39,7 +39,7 @@ public struct LawReport: Sendable, CustomStringConvertible {
     }
 }
 
-/// Laws do not hold; the description is the report.
+/// Thrown if laws are broken. The description is the report.
 public struct LawsBroken: Error, Sendable, CustomStringConvertible {
     public let report: LawReport
     public var description: String { report.description }

@@ -1,48 +1,48 @@
 import Foldback
 import FoldbackHistory
 
-/// A history for people: sequence, entry, effect.
+/// A script as a table for people: sequence, entry, effect.
 struct ScriptTable<P: Projection> {
     private var rows: [(sequence: String, entry: String, effect: String)] = []
 
-    /// What happened when it was carried out.
+    /// The script with the effects of its steps.
     init(_ trial: Trial<P>) {
         var before = StateText(P())
         var last: LogSequence = 0
-        for (index, step) in trial.history.steps.enumerated() {
-            let passage = trial.passages[index]
-            let view = StateText(passage.sight.view)
+        for (index, step) in trial.script.steps.enumerated() {
+            let logStep = trial.logSteps[index]
+            let view = StateText(logStep.observation.view)
             let changes = StateText.differences(from: before, to: view, countMax: 3)
-            let isNew = passage.sight.sequence > last
+            let isNew = logStep.observation.sequence > last
             rows.append(
                 (
-                    isNew ? "\(passage.sight.sequence)" : "",
-                    step.notation(of: trial.history.steps, at: index),
-                    Self.effect(passage.outcome, changes, passage.sight)
+                    isNew ? "\(logStep.observation.sequence)" : "",
+                    step.notation(of: trial.script.steps, at: index),
+                    Self.effect(logStep.result, changes, logStep.observation)
                 ))
-            (before, last) = (view, passage.sight.sequence)
+            (before, last) = (view, logStep.observation.sequence)
         }
     }
 
-    /// What would be done.
-    init(_ history: Script<P.Event>) {
-        rows = history.steps.enumerated().map { index, step in
-            ("", step.notation(of: history.steps, at: index), "")
+    /// The script alone.
+    init(_ script: Script<P.Event>) {
+        rows = script.steps.enumerated().map { index, step in
+            ("", step.notation(of: script.steps, at: index), "")
         }
     }
 
     private static func effect(
-        _ outcome: CommandResult?, _ changes: [String], _ sight: Observation<P>
+        _ result: CommandResult?, _ changes: [String], _ observation: Observation<P>
     ) -> String {
         var parts: [String] = []
-        switch outcome {
-        case .refused, .ignored, .joined: parts.append(outcome.map { "\($0)" } ?? "")
+        switch result {
+        case .refused, .ignored, .joined: parts.append(result.map { "\($0)" } ?? "")
         case .recorded(let number):
-            if sight.conflicted.contains(number) { parts.append("conflicted") }
+            if observation.conflicted.contains(number) { parts.append("conflicted") }
         case .appended, nil: break
         }
         if changes.isEmpty {
-            parts.append("the view is as before")
+            parts.append("the view stays the same")
         } else {
             parts.append("view: \(changes.joined(separator: "  "))")
         }

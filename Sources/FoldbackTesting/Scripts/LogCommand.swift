@@ -1,38 +1,36 @@
 import Foldback
 
-/// What a step asks of a log once its intents have their numbers.
-enum LogCommand<Event: Sendable>: Sendable {
+/// A step of a script as a log gets it: with the numbers that this log gave its intents.
+package enum LogCommand<Event: Sendable>: Sendable {
     case record(Event, force: Bool, confirmOnly: Bool, once: String?)
-    case retry(IntentNumber, force: Bool)
-    case withdraw(IntentNumber)
-    case dismiss(IntentNumber)
+    case change(IntentNumber, IntentCommand, force: Bool)
     case acknowledge(IntentNumber, position: Position?, replacement: Event?)
-    case reject(IntentNumber, message: String)
+    case reject(IntentNumber, Rejection)
     case confirm([ConfirmedEvent<Event>], through: Position?)
 }
 
-/// What a log made of it.
-enum CommandResult: Equatable, Sendable, CustomStringConvertible {
+/// What a log answers to a command.
+package enum CommandResult: Equatable, Sendable, CustomStringConvertible {
     case recorded(IntentNumber)
     case joined(IntentNumber)
     case appended
-    /// Nothing changed: the intent stands so already, or the batch brings nothing new.
+    /// Nothing changed: the intent already had this state, or (nil) the batch brought nothing new.
     case ignored(IntentState?)
-    /// The case of ``FoldbackError``.
+    /// The name of the `FoldbackError` case.
     case refused(String)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .recorded(let number): "recorded as intent \(number)"
         case .joined(let number): "joined intent \(number)"
         case .appended: "recorded"
-        case .ignored(let state?): "ignored, for the intent is \(state) already"
-        case .ignored(nil): "ignored, for it brings nothing new"
+        case .ignored(let state?): "ignored because the intent is already \(state)"
+        case .ignored(nil): "ignored because it brings nothing new"
         case .refused(let name): "refused: \(name)"
         }
     }
 
-    /// The intent that later steps mean when they name this one.
+    /// The intent that later steps mean when they name this step.
     var number: IntentNumber? {
         switch self {
         case .recorded(let number), .joined(let number): number
@@ -41,41 +39,51 @@ enum CommandResult: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The numbers that the intents of a history got, by the place of the step that recorded them.
-struct ScriptNumbers: Sendable {
+/// The numbers that one log gave the intents of a script, by the place of the recording step.
+package struct ScriptNumbers: Sendable {
     private var byPlace: [IntentNumber?] = []
 
-    mutating func append(_ outcome: CommandResult?) { byPlace.append(outcome?.number) }
+    package init() {}
 
-    subscript(place: IntentNumber) -> IntentNumber? {
+    /// Notes the result of a step. A step that records takes the next place, whatever its result.
+    package mutating func note<Event>(_ result: CommandResult?, of step: Script<Event>.Step) {
+        if step.isRecording { byPlace.append(result?.number) }
+    }
+
+    /// The intent at a place; nil if the step there recorded none.
+    ///
+    /// A number that no log reaches stands for itself, so a script can name an unknown intent.
+    package subscript(place: IntentNumber) -> IntentNumber? {
+        if place.isNeverRecorded { return place }
         guard place >= 1, place.value <= UInt64(byPlace.count) else { return nil }
         return byPlace[Int(place.value) - 1]
     }
 
-    /// What a step asks; nil where it names an intent that was not recorded, or asks nothing.
-    func asked<Event>(by step: Script<Event>.Step) -> LogCommand<Event>? {
+    /// The command of a step; nil if the step names an intent that was not recorded, or is not for the
+    /// log.
+    package func command<Event>(for step: Script<Event>.Step) -> LogCommand<Event>? {
         switch step {
         case .record(let event, let force, let confirmOnly, let once):
             .record(event, force: force, confirmOnly: confirmOnly, once: once)
-        case .retry(let place, let force): self[place].map { .retry($0, force: force) }
-        case .withdraw(let place): self[place].map { .withdraw($0) }
-        case .dismiss(let place): self[place].map { .dismiss($0) }
+        case .change(let place, let command, let force):
+            self[place].map { .change($0, command, force: force) }
         case .acknowledge(let place, let position, let replacement):
             self[place].map { .acknowledge($0, position: position, replacement: replacement) }
-        case .reject(let place, let message): self[place].map { .reject($0, message: message) }
-        case .confirm(let told, let through):
-            .confirm(told.map { confirmed($0) }, through: through)
+        case .reject(let place, let code, let message):
+            self[place].map { .reject($0, Rejection(code: code, message: message)) }
+        case .confirm(let events, let through):
+            .confirm(events.map { confirmed($0) }, through: through)
         case .checkpoint, .reopen, .kill: nil
         }
     }
 
-    private func confirmed<Event>(_ told: Script<Event>.ServerEvent) -> ConfirmedEvent<Event> {
+    private func confirmed<Event>(_ event: Script<Event>.ServerEvent) -> ConfirmedEvent<Event> {
         let origin: IntentID? =
-            switch told.origin {
+            switch event.origin {
             case .own(let place): self[place].map { IntentID(replica: .own, number: $0) }
             case .foreign(let id): id
             case .none: nil
             }
-        return ConfirmedEvent(position: told.position, event: told.event, origin: origin)
+        return ConfirmedEvent(position: event.position, event: event.event, origin: origin)
     }
 }

@@ -1,19 +1,19 @@
 import Foldback
 import FoldbackHistory
 
-/// Histories as files: one JSON object a line, in the form of the entries that `foldback log --json`
-/// prints. They outlive changes of generators, for they have the events themselves.
+/// Scripts as files: one JSON object a line, in the form of the entries that `foldback log --json` prints. A
+/// file holds events, not choices, so it stays valid when generators change.
 ///
 /// ```
 /// {"history":"Likes","confirmedBy":"downlink","codec":1,"version":1}
 /// {"kind":"intent","intent":1,"event":{"liked":{"post":"a"}}}
 /// {"kind":"rejected","intent":1,"message":"no"}
 /// ```
-/// Beside entries there are the kinds `reopened`, `killed` and `checkpoint`; an intent may have
-/// `force`. Events that are no JSON are lists of their bytes.
+/// Kinds besides those of entries are `reopened`, `killed` and `checkpoint`; an intent may have `force`. An
+/// event that is not JSON is a list of bytes.
 extension Script {
     /// - Parameters:
-    ///   - codec: of the projection that the events are of.
+    ///   - codec: the projection's codec of events.
     ///   - title: for people.
     public func ndjson(
         _ codec: any EventCodec<Event>, title: String
@@ -32,16 +32,16 @@ extension Script {
         return lines.map { "\($0)\n" }.joined()
     }
 
-    /// A history from its file, or from the entries of a log.
+    /// Reads a script from its file, or from the entries of a log.
     ///
-    /// Intents of a log are recorded with force, for they were recorded. They get the places that they
-    /// have in the text, wherever their numbers begin; entries that name one which is not in it name
-    /// nothing, and an origin that is not is somebody else's. A rejection's code is left out.
+    /// Intents of a log are recorded with force, because the log did record them. Their places are the places
+    /// in the text, whatever their numbers are. An entry about an intent that is not in the text names no
+    /// intent, and an origin that is not in the text is another device's intent.
     /// - Parameters:
-    ///   - text: of ``ndjson(_:title:)``, or entries.
-    ///   - codec: of the projection that the events are of.
-    ///   - confirmedBy: the log's kind; nil: as the first line says.
-    /// - Throws: ``ScriptFileError`` with the line; also where nothing says what kind the log is of.
+    ///   - text: the text of ``ndjson(_:title:)``, or entries.
+    ///   - codec: the projection's codec of events.
+    ///   - confirmedBy: the log's kind; nil if the first line names it.
+    /// - Throws: ``ScriptFileError`` with the line, also if the log's kind is unknown.
     public init(
         ndjson text: String, _ codec: any EventCodec<Event>, confirmedBy: LogKind? = nil
     ) throws {
@@ -72,19 +72,19 @@ extension Script {
     }
 }
 
-/// The intents that a file has recorded so far: whose they are, and at which place.
+/// The intents that a file has recorded so far, with their replicas and places.
 private struct RecordedPlaces {
     private var byNumber: [UInt64: (replica: ReplicaID, place: IntentNumber)] = [:]
     private var count: UInt64 = 0
 
-    /// A log's own replica is what its intents say; it may have had several, one after the other.
+    /// Each intent names its replica, because a log may have had several, one after the other.
     mutating func append(_ intent: JSON) throws {
         count += 1
         let replica = intent["replica"]?.stringValue.flatMap { ReplicaID($0) } ?? .own
         byNumber[try intent.number("intent")] = (replica, IntentNumber(count))
     }
 
-    /// Nil where the file has not recorded it.
+    /// Nil if the file has not recorded it.
     subscript(number: UInt64) -> IntentNumber? { byNumber[number]?.place }
 
     func origin<Event>(_ id: IntentID) -> Script<Event>.Origin {
@@ -95,7 +95,7 @@ private struct RecordedPlaces {
     }
 }
 
-/// A file that is no history.
+/// The error of a file that is not a script.
 public struct ScriptFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// From 1 up.
     public let line: Int
@@ -120,22 +120,25 @@ extension Script.Step {
             if force { object["force"] = true }
             if confirmOnly { object["confirmOnly"] = true }
             object["once"] = once.map { .string($0) }
-        case .retry(let old, let force):
-            set("intent", place)
-            object["retries"] = .of(old)
+        case .change(let named, let command, let force):
+            if let kind = command.fileKind {
+                set(kind, named)
+            } else {
+                set("intent", place)
+                object["retries"] = .of(named)
+            }
             if force { object["force"] = true }
-        case .withdraw(let place): set("withdrawn", place)
-        case .dismiss(let place): set("dismissed", place)
         case .acknowledge(let place, let position, let replacement):
             set("acknowledged", place)
             object["position"] = position.map { .of($0) }
             object["event"] = try replacement.map { try JSON($0, codec) }
-        case .reject(let place, let message):
+        case .reject(let place, let code, let message):
             set("rejected", place)
             object["message"] = .string(message)
-        case .confirm(let told, let through):
+            object["code"] = code.map { .string($0) }
+        case .confirm(let events, let through):
             set("confirmed", nil)
-            object["events"] = .array(try told.map { try $0.json(codec, placesSoFar: place) })
+            object["events"] = .array(try events.map { try $0.json(codec, placesSoFar: place) })
             object["through"] = through.map { .of($0) }
         case .checkpoint: set("checkpoint", nil)
         case .reopen: set("reopened", nil)
@@ -148,11 +151,12 @@ extension Script.Step {
         _ json: JSON, _ codec: any EventCodec<Event>, _ format: EventFormat,
         _ recorded: RecordedPlaces
     ) throws {
-        // There is no place 0, so it names nothing.
-        func place(_ name: ExactString = "intent") throws -> IntentNumber {
-            recorded[try json.number(name)] ?? 0
-        }
         let isEntry = json["sequence"] != nil
+        // Place 0 names no intent.
+        func place(_ name: ExactString = "intent") throws -> IntentNumber {
+            let number = IntentNumber(try json.number(name))
+            return recorded[number.value] ?? (!isEntry && number.isNeverRecorded ? number : 0)
+        }
         let force = json["force"]?.boolValue ?? isEntry
         switch json["kind"]?.stringValue {
         case "intent"
@@ -163,28 +167,33 @@ extension Script.Step {
                 try json.event("event", codec, format), force: force,
                 confirmOnly: json["confirmOnly"]?.boolValue ?? false,
                 once: json["once"]?.stringValue)
-        case "withdrawn": self = .withdraw(try place())
-        case "dismissed": self = .dismiss(try place())
         case "acknowledged":
             self = .acknowledge(
                 try place(), position: try json.optional("position").map(Position.init),
                 replacement: json["event"] == nil ? nil : try json.event("event", codec, format))
-        case "rejected": self = .reject(try place(), message: json["message"]?.stringValue ?? "")
+        case "rejected":
+            self = .reject(
+                try place(), code: json["code"]?.stringValue,
+                message: json["message"]?.stringValue ?? "")
         case "confirmed":
-            let told = try (json["events"]?.arrayValue ?? []).map {
+            let events = try (json["events"]?.arrayValue ?? []).map {
                 try Script.ServerEvent($0, codec, format, recorded)
             }
-            self = .confirm(told, through: try json.optional("through").map(Position.init))
+            self = .confirm(events, through: try json.optional("through").map(Position.init))
         case "checkpoint": self = .checkpoint
         case "reopened": self = .reopen
         case "killed": self = .kill
-        case let kind: throw ScriptFieldError(what: "kind \(kind ?? "nothing") is unknown")
+        case let kind:
+            guard let command = kind.flatMap({ IntentCommand(fileKind: $0) }) else {
+                throw ScriptFieldError(what: "kind \(kind ?? "nothing") is unknown")
+            }
+            self = .change(try place(), command, force: json["force"]?.boolValue ?? false)
         }
     }
 }
 
 extension Script.ServerEvent {
-    /// A place that is not recorded by then names nothing, and is left out.
+    /// Leaves out an origin that is not recorded yet, because it names no intent.
     fileprivate func json(
         _ codec: any EventCodec<Event>, placesSoFar: IntentNumber
     ) throws -> JSON {
@@ -194,7 +203,8 @@ extension Script.ServerEvent {
         let id: IntentID? =
             switch origin {
             case .own(let place):
-                place >= 1 && place <= placesSoFar ? IntentID(replica: .own, number: place) : nil
+                (place >= 1 && place <= placesSoFar) || place.isNeverRecorded
+                    ? IntentID(replica: .own, number: place) : nil
             case .foreign(let id): id
             case .none: nil
             }
@@ -227,8 +237,8 @@ private struct ScriptFieldError: Error, CustomStringConvertible {
 }
 
 extension JSON {
-    /// An event, readable where its codec writes JSON. What would be read as another event, like -0.0
-    /// as 0, or as a list of bytes, is a list of bytes.
+    /// An event, as JSON if its codec writes JSON. An event that would be read back as another event (-0.0 as
+    /// 0), or as a list of bytes, is written as a list of bytes.
     fileprivate init<Event>(_ event: Event, _ codec: any EventCodec<Event>) throws {
         let bytes = try codec.encode(event)
         if let json = try? JSON(parsing: bytes), json.rawBytes == nil, json.isRead(as: bytes, codec)
@@ -242,7 +252,7 @@ extension JSON {
     private func isRead<Event>(as bytes: [UInt8], _ codec: any EventCodec<Event>) -> Bool {
         let written = encoded
         if written == bytes { return true }
-        // Some write their members in another order; other formats mean every byte.
+        // Some JSON encoders change the order of members. In other formats every byte counts.
         guard codec.format.codec == EventFormat.json.codec,
             let read = try? codec.decode(written.span.bytes, format: codec.format)
         else { return false }
@@ -270,7 +280,7 @@ extension JSON {
 
     fileprivate func number(_ name: ExactString) throws -> UInt64 {
         guard let number = self[name].flatMap(UInt64.init) else {
-            throw ScriptFieldError(what: "\(name) is no number")
+            throw ScriptFieldError(what: "\(name) is not a number")
         }
         return number
     }

@@ -3,7 +3,9 @@ import Foldback
 extension Script.Step {
     /// The step on one line, with intents by their places: `reject 1 "no"`.
     ///
-    /// - Parameters: the history that it is a step of, and where it stands in it.
+    /// - Parameters:
+    ///   - steps: all steps of the script.
+    ///   - index: the index of this step.
     func notation(of steps: [Self], at index: Int) -> String {
         func place() -> String {
             let place = steps[...index].count { $0.isRecording }
@@ -12,21 +14,21 @@ extension Script.Step {
         func text(_ event: Event) -> String { StateText.inline(event) }
         switch self {
         case .record(let event, let force, let confirmOnly, let once):
-            let how =
+            let terms =
                 (force ? ", force" : "") + (confirmOnly ? ", confirm-only" : "")
                 + (once.map { ", once \(StateText.inline($0))" } ?? "")
-            return "\(place())record \(text(event))\(how)"
-        case .retry(let number, let force):
-            return "\(place())retry \(number)\(force ? ", force" : "")"
-        case .withdraw(let number): return "withdraw \(number)"
-        case .dismiss(let number): return "dismiss \(number)"
+            return "\(place())record \(text(event))\(terms)"
+        case .change(let number, let command, let force):
+            let text = "\(command) \(number)\(force ? ", force" : "")"
+            return command.isRecording ? "\(place())\(text)" : text
         case .acknowledge(let number, let position, let replacement):
             return "acknowledge \(number)" + (position.map { " @\($0)" } ?? "")
                 + (replacement.map { " as \(text($0))" } ?? "")
-        case .reject(let number, let message):
+        case .reject(let number, let code, let message):
             return "reject \(number) \(StateText.inline(message))"
-        case .confirm(let told, let through):
-            let events = told.map { "@\($0.position) \(text($0.event))\($0.origin.notation)" }
+                + (code.map { ", code \(StateText.inline($0))" } ?? "")
+        case .confirm(let events, let through):
+            let events = events.map { "@\($0.position) \(text($0.event))\($0.origin.notation)" }
             return "confirm [\(events.joined(separator: ", "))]"
                 + (through.map { " through \($0)" } ?? "")
         case .checkpoint: return "checkpoint"

@@ -1,7 +1,7 @@
 import Foldback
 
 extension Script {
-    /// The history as Swift, to paste into a test; nil where an event is no enum case of plain values.
+    /// The script as Swift source for a test; nil if an event is not an enum case with plain values.
     func source(_ projection: String) -> String? {
         var lines: [String] = []
         for step in steps {
@@ -27,10 +27,8 @@ extension Script.Step {
                     event, force ? "force: true" : nil, confirmOnly ? "confirmOnly: true" : nil,
                     once.map { "once: \(SwiftLiteral.quoted($0))" },
                 ])
-        case .retry(let place, let force):
-            return call("retry", ["\(place)", force ? "force: true" : nil])
-        case .withdraw(let place): return call("withdraw", ["\(place)"])
-        case .dismiss(let place): return call("dismiss", ["\(place)"])
+        case .change(let place, let command, let force):
+            return call(command.rawValue, ["\(place)", force ? "force: true" : nil])
         case .acknowledge(let place, let position, let replacement):
             var words: String?
             if let replacement {
@@ -38,10 +36,15 @@ extension Script.Step {
                 words = "replacement: \(literal)"
             }
             return call("acknowledge", ["\(place)", position.map { "position: \($0)" }, words])
-        case .reject(let place, let message):
-            return call("reject", ["\(place)", "message: \(SwiftLiteral.quoted(message))"])
-        case .confirm(let told, let through):
-            let events = told.map(\.source)
+        case .reject(let place, let code, let message):
+            return call(
+                "reject",
+                [
+                    "\(place)", code.map { "code: \(SwiftLiteral.quoted($0))" },
+                    "message: \(SwiftLiteral.quoted(message))",
+                ])
+        case .confirm(let events, let through):
+            let events = events.map(\.source)
             guard !events.contains(nil) else { return nil }
             let list = events.compactMap { $0 }.joined(separator: ", ")
             return call("confirm", ["[\(list)]", through.map { "through: \($0)" }])
@@ -64,60 +67,5 @@ extension Script.ServerEvent {
         case .none: origin = ".none"
         }
         return ".init(\(position), \(event), \(origin))"
-    }
-}
-
-/// Values as Swift source, where a mirror tells enough.
-enum SwiftLiteral {
-    /// Nil for structs and classes: how they are made cannot be seen.
-    static func of(_ value: Any) -> String? {
-        switch value {
-        case let string as String: return quoted(string)
-        case let number as any BinaryInteger: return "\(number)"
-        case let number as Double: return number.isFinite ? "\(number)" : nil
-        case let bool as Bool: return "\(bool)"
-        default: break
-        }
-        let mirror = Mirror(reflecting: value)
-        func each(_ children: Mirror.Children) -> [String]? {
-            let literals = children.map { child in
-                of(child.value).map { literal in
-                    let label = child.label.flatMap { $0.first == "." ? nil : $0 }
-                    return label.map { "\($0): \(literal)" } ?? literal
-                }
-            }
-            return literals.contains(nil) ? nil : literals.compactMap { $0 }
-        }
-        switch mirror.displayStyle {
-        case .optional: return mirror.children.first.map { of($0.value) } ?? "nil"
-        case .collection, .set:
-            let elements = mirror.children.map { of($0.value) }
-            guard !elements.contains(nil) else { return nil }
-            return "[\(elements.compactMap { $0 }.joined(separator: ", "))]"
-        case .enum:
-            guard let child = mirror.children.first else {
-                // What it says of itself may be another thing than its case's name.
-                return value is any CustomStringConvertible ? nil : ".\(value)"
-            }
-            guard let name = child.label else { return nil }
-            let payload = Mirror(reflecting: child.value)
-            if payload.displayStyle == .tuple {
-                return each(payload.children).map { ".\(name)(\($0.joined(separator: ", ")))" }
-            }
-            return of(child.value).map { ".\(name)(\($0))" }
-        default: return nil
-        }
-    }
-
-    static func quoted(_ string: String) -> String {
-        var text = ""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": text += "\\\(scalar)"
-            case " "..."~": text.unicodeScalars.append(scalar)
-            default: text += "\\u{\(String(scalar.value, radix: 16))}"
-            }
-        }
-        return "\"\(text)\""
     }
 }

@@ -1,7 +1,7 @@
 import Foldback
 
-/// What happened to a log, as a script: what its user did, what its server said, and when its process
-/// ended. It can be carried out on any log of events of this type, again and again.
+/// What happens to a log: what its user does, what its server answers, and when its process ends. A
+/// script can be run on any log of events of this type, as often as needed.
 ///
 /// ```
 /// record .liked("a")          intent 1
@@ -9,9 +9,11 @@ import Foldback
 /// reject 1
 /// ```
 ///
-/// Steps name an intent by its place among the steps that record, from 1 up: its number in a log that
-/// refuses none. Where recording was refused, or joined an intent that was there, the place stands for
-/// none or for that one, and steps that name nothing do nothing: every script can be carried out.
+/// A step names an intent by its place among the steps that record, from 1 up. That is the intent's
+/// number in a log that refuses nothing. If recording was refused, the place names no intent. If it
+/// joined an existing intent, the place names that intent. A step that names no intent does nothing, so
+/// every script can be run. Numbers from 1,000,000 up are sent as they are: to the log such an intent is
+/// unknown.
 public struct Script<Event: Sendable>: Sendable {
     /// Which source confirms (F2).
     public let kind: LogKind
@@ -22,41 +24,54 @@ public struct Script<Event: Sendable>: Sendable {
         self.steps = steps
     }
 
-    /// One step of a history.
+    /// One step of a script.
     public enum Step: Sendable {
         case record(Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil)
-        case retry(IntentNumber, force: Bool = false)
-        case withdraw(IntentNumber)
-        case dismiss(IntentNumber)
+        /// A command about an intent; write `.withdraw(2)`, `.dismiss(2)` or `.retry(2, force: true)`.
+        case change(IntentNumber, IntentCommand, force: Bool)
         case acknowledge(IntentNumber, position: Position? = nil, replacement: Event? = nil)
-        case reject(IntentNumber, message: String)
+        case reject(IntentNumber, code: String? = nil, message: String)
         case confirm([ServerEvent], through: Position? = nil)
-        /// Writes a checkpoint where the log takes any.
+        /// Writes a checkpoint if the log supports it.
         case checkpoint
         /// Closes the log and opens it again.
         case reopen
-        /// The process ends between two commits, and the log is opened again.
+        /// Ends the process between two commits, and opens the log again.
         case kill
 
-        /// Whether it stands for an intent that later steps can name.
+        /// Whether later steps can name the intent of this step.
         public var isRecording: Bool {
             switch self {
-            case .record, .retry: true
-            case .withdraw, .dismiss, .acknowledge, .reject, .confirm, .checkpoint, .reopen, .kill:
-                false
+            case .record: true
+            case .change(_, let command, _): command.isRecording
+            case .acknowledge, .reject, .confirm, .checkpoint, .reopen, .kill: false
             }
         }
 
-        /// Whether it comes from the server.
+        /// Whether the step comes from the server.
         var isAnswer: Bool {
             switch self {
             case .acknowledge, .reject, .confirm: true
-            case .record, .retry, .withdraw, .dismiss, .checkpoint, .reopen, .kill: false
+            case .record, .change, .checkpoint, .reopen, .kill: false
+            }
+        }
+
+        /// The name of the step in scripts and counts.
+        var name: String {
+            switch self {
+            case .record: "record"
+            case .change(_, let command, _): command.rawValue
+            case .acknowledge: "acknowledge"
+            case .reject: "reject"
+            case .confirm: "confirm"
+            case .checkpoint: "checkpoint"
+            case .reopen: "reopen"
+            case .kill: "kill"
             }
         }
     }
 
-    /// One event of a batch, as the server tells it.
+    /// One event of a batch from the server.
     public struct ServerEvent: Sendable {
         public let position: Position
         public let event: Event
@@ -69,9 +84,9 @@ public struct Script<Event: Sendable>: Sendable {
         }
     }
 
-    /// Whose intent an event of a batch comes from.
+    /// The intent that an event of a batch comes from.
     public enum Origin: Hashable, Sendable {
-        /// This log's, by its place among the steps that record.
+        /// An intent of this log, by its place among the steps that record.
         case own(IntentNumber)
         case foreign(IntentID)
         case none
@@ -85,27 +100,36 @@ public struct Script<Event: Sendable>: Sendable {
         }
     }
 
-    /// Every event that is spoken of, in order.
+    /// Every event in the script, in order.
     var events: [Event] {
         steps.flatMap { step -> [Event] in
             switch step {
             case .record(let event, _, _, _): [event]
             case .acknowledge(_, _, let replacement): replacement.map { [$0] } ?? []
-            case .confirm(let told, _): told.map(\.event)
-            case .retry, .withdraw, .dismiss, .reject, .checkpoint, .reopen, .kill: []
+            case .confirm(let events, _): events.map(\.event)
+            case .change, .reject, .checkpoint, .reopen, .kill: []
             }
         }
     }
 }
 
+extension IntentNumber {
+    /// The first of the numbers that no script reaches: a step that names one names an unknown intent.
+    static let neverRecorded: IntentNumber = 1_000_000
+
+    var isNeverRecorded: Bool { self >= .neverRecorded }
+}
+
 extension ReplicaID {
-    /// The replica of every log that a history is carried out on.
-    static let own = named("me")
-    /// Somebody else's.
-    static let foreign = named("other")
+    /// The replica of every log that runs a script.
+    package static let own = named("me")
+    /// Another device's replica.
+    package static let foreign = named("other")
 
     static func named(_ name: String) -> ReplicaID {
-        guard let replica = ReplicaID(name) else { preconditionFailure("\(name) is no replica id") }
+        guard let replica = ReplicaID(name) else {
+            preconditionFailure("not a replica id: \(name)")
+        }
         return replica
     }
 }

@@ -1,15 +1,15 @@
 import Foldback
 
 extension Generator where Value: Sendable {
-    /// Histories of a log with these events: everything that users and servers do, in any order that can
-    /// happen, and some that should not.
+    /// Scripts with these events: everything that users and servers do, in any order that can happen, and
+    /// some steps that should not happen.
     ///
-    /// What a step needs is there when it is drawn: answers name intents that were recorded, retries what
-    /// was rejected. So it stays while a history shrinks.
+    /// Most steps name an intent in a state that suits them: answers name recorded intents, retries name
+    /// rejected intents. They are drawn by state, so this stays true while a script shrinks.
     /// - Parameters:
-    ///   - kind: nil: either.
-    ///   - steps: how many at most; about half as many on average.
-    public func histories(_ kind: LogKind?, steps: Int) -> Generator<Script<Value>> {
+    ///   - kind: the kind of the log; nil draws one.
+    ///   - steps: how many at most; about 60 % of them on average.
+    public func scripts(_ kind: LogKind?, steps: Int) -> Generator<Script<Value>> {
         Generator<Script<Value>> { choices in
             let kind =
                 kind
@@ -21,35 +21,31 @@ extension Generator where Value: Sendable {
     }
 }
 
-/// A history being drawn, and how its intents stand if none of them was refused.
+/// A script being drawn, and the states of its intents if the log refuses none.
 private struct ScriptDraft<Event: Sendable> {
     private struct Intent {
         let event: Event
         let once: String?
+        /// The server's words, if it changed the event.
+        var replacement: Event?
         var state = IntentState.pending
         var isDismissed = false
     }
 
     /// The simplest first.
-    private enum Kind: Int, CaseIterable {
-        case record, reject, acknowledge, echo, batch, withdraw, retry, dismiss, again, kill, reopen
-        case checkpoint, odd
-
-        var weight: UInt64 {
-            switch self {
-            case .record: 36
-            case .acknowledge: 14
-            case .echo, .batch: 9
-            case .reject: 8
-            case .retry, .again: 4
-            case .withdraw, .kill, .checkpoint, .odd: 3
-            case .reopen, .dismiss: 2
-            }
-        }
+    private enum Kind: Hashable {
+        case record, reject, acknowledge, echo, batch
+        case change(IntentCommand)
+        case again, kill, reopen, checkpoint, odd
     }
 
-    /// From here on no history gets with its numbers (F6).
-    private static var neverRecorded: UInt64 { 1_000_000 }
+    private static var kinds: [(kind: Kind, weight: UInt64)] {
+        [
+            (.record, 36), (.reject, 8), (.acknowledge, 14), (.echo, 9), (.batch, 9),
+            (.change(.withdraw), 3), (.change(.retry), 4), (.change(.dismiss), 2), (.again, 4),
+            (.kill, 3), (.reopen, 2), (.checkpoint, 3), (.odd, 6),
+        ]
+    }
 
     private let kind: LogKind
     private let events: Generator<Event>
@@ -64,39 +60,34 @@ private struct ScriptDraft<Event: Sendable> {
 
     mutating func draw(stepsMax: Int, from choices: inout Choices) throws {
         for _ in 0..<stepsMax {
-            let goesOn = try choices.span { choices in
+            let continues = try choices.span { choices in
                 guard choices.draw(upTo: 1, .weights([1, UInt64(max(stepsMax, 2))])) == 1 else {
                     return false
                 }
                 try choices.span { try drawStep(&$0) }
                 return true
             }
-            if !goesOn { return }
+            if !continues { return }
         }
     }
 
-    /// Adds a step, or none where what was drawn has nothing to work on.
+    /// Adds a step, or none if no intent is in the state that it needs.
     private mutating func drawStep(_ choices: inout Choices) throws {
-        let kinds = Kind.allCases
-        let drawn = choices.draw(upTo: UInt64(kinds.count - 1), .weights(kinds.map(\.weight)))
-        switch kinds[Int(drawn)] {
+        let kinds = Self.kinds
+        let index = choices.draw(upTo: UInt64(kinds.count - 1), .weights(kinds.map(\.weight)))
+        switch kinds[Int(index)].kind {
         case .record: try drawRecord(&choices)
         case .reject:
-            if let place = pick([.pending], &choices) {
-                settle(place, .rejected, .reject(place, message: "no"))
-            }
+            guard let place = pick([.pending], &choices) else { return }
+            intents[self.index(place)].state = .rejected
+            let code = choices.draw(upTo: 1, .weights([4, 1])) == 0 ? nil : "forbidden"
+            steps.append(.reject(place, code: code, message: "no"))
         case .acknowledge: try drawAcknowledgement(&choices)
         case .echo: drawEcho(&choices)
         case .batch: try drawBatch(&choices)
-        case .withdraw:
-            if let place = pick([.pending], &choices) {
-                settle(place, .withdrawn, .withdraw(place))
-            }
-        case .retry: drawRetry(&choices)
-        case .dismiss:
-            if let place = pick([.rejected], &choices) {
-                intents[index(place)].isDismissed = true
-                steps.append(.dismiss(place))
+        case .change(let command):
+            if let place = pick([command.target], &choices) {
+                change(place, command, isForced(&choices, command))
             }
         case .again:
             let answers = steps.filter(\.isAnswer)
@@ -110,7 +101,7 @@ private struct ScriptDraft<Event: Sendable> {
         }
     }
 
-    // MARK: What users do
+    // MARK: The user
 
     private mutating func drawRecord(_ choices: inout Choices) throws {
         let event = try choices.span { try events.generate(from: &$0) }
@@ -122,110 +113,147 @@ private struct ScriptDraft<Event: Sendable> {
         intents.append(Intent(event: event, once: once))
     }
 
-    private mutating func drawRetry(_ choices: inout Choices) {
-        guard let place = pick([.rejected], &choices) else { return }
-        let force = choices.draw(upTo: 1, .weights([1, 1])) == 1
-        intents[index(place)].isDismissed = true
-        let old = intents[index(place)]
-        steps.append(.retry(place, force: force))
-        intents.append(Intent(event: old.event, once: old.once))
+    private func isForced(_ choices: inout Choices, _ command: IntentCommand) -> Bool {
+        command.isRecording && choices.draw(upTo: 1, .weights([1, 1])) == 1
     }
 
-    // MARK: What the server says
+    private mutating func change(_ place: IntentNumber, _ command: IntentCommand, _ force: Bool) {
+        let old = intents[index(place)]
+        // A settled intent stays settled; a rejection leaves the list.
+        if command.target == .rejected {
+            intents[index(place)].isDismissed = true
+        } else {
+            intents[index(place)].state = .withdrawn
+        }
+        steps.append(.change(place, command, force: force))
+        if command.isRecording { intents.append(Intent(event: old.event, once: old.once)) }
+    }
+
+    // MARK: The server
 
     private mutating func drawAcknowledgement(_ choices: inout Choices) throws {
-        // A rejected intent now and then: the server changes its mind.
+        // Sometimes the server changes its mind about an intent that is already settled.
         let isOverride = choices.draw(upTo: 1, .weights([6, 1])) == 1
         guard let place = pick(isOverride ? [.rejected, .withdrawn] : [.pending], &choices) else {
             return
         }
         var position: Position?
         if kind == .downlink, choices.draw(upTo: 1, .weights([1, 3])) == 1 {
-            position = Position(through + choices.draw(upTo: 4, .weights([1, 4, 2, 1, 1])))
-            if position == 0 { position = 1 }
+            let offset = choices.draw(upTo: 6, .weights([1, 4, 2, 1, 1, 1, 1]))
+            position = Position(max(1, through + offset))
         }
-        var words: Event?
+        var replacement: Event?
         if choices.draw(upTo: 1, .weights([3, 1])) == 1 {
-            words = try choices.span { try events.generate(from: &$0) }
+            replacement = try choices.span { try events.generate(from: &$0) }
         }
-        settle(
-            place, kind == .downlink ? .accepted : .confirmed,
-            .acknowledge(place, position: position, replacement: words))
+        intents[index(place)].state = kind == .downlink ? .accepted : .confirmed
+        intents[index(place)].replacement = replacement
+        steps.append(.acknowledge(place, position: position, replacement: replacement))
     }
 
-    /// The first intents of the overlay as they were recorded.
+    /// The first intents of the overlay, as the view has them.
     private mutating func drawEcho(_ choices: inout Choices) {
         let overlay = places([.pending, .accepted])
         guard kind == .downlink, !overlay.isEmpty else { return }
         let count = 1 + Int(choices.draw(upTo: UInt64(min(2, overlay.count - 1)), .uniform))
-        let told = overlay.prefix(count).map { place in
-            through += 1
+        let gap = choices.draw(upTo: 1, .weights([3, 1]))
+        let echo = overlay.prefix(count).map { place in
+            through += 1 + gap
             intents[index(place)].state = .confirmed
+            let intent = intents[index(place)]
             return Script<Event>.ServerEvent(
-                Position(through), intents[index(place)].event, .own(place))
+                Position(through), intent.replacement ?? intent.event, .own(place))
         }
-        steps.append(.confirm(told))
+        steps.append(.confirm(echo))
     }
 
     private mutating func drawBatch(_ choices: inout Choices) throws {
         guard kind == .downlink else { return }
-        var told: [Script<Event>.ServerEvent] = []
-        var position = through + 1
-        for _ in 0..<choices.draw(upTo: 3, .weights([1, 5, 3, 2])) {
+        var batch: [Script<Event>.ServerEvent] = []
+        // Sometimes the batch begins with positions that are already covered (F6).
+        let overlap = choices.draw(upTo: 3, .weights([9, 1, 1, 1]))
+        var position = through + 1 - min(overlap, through)
+        for _ in 0..<choices.draw(upTo: 4, .weights([2, 10, 6, 3, 1])) {
             try choices.span { choices in
                 position += choices.draw(upTo: 2, .weights([2, 2, 1]))
                 let origin = drawOrigin(&choices)
-                let event = try choices.span { try events.generate(from: &$0) }
-                told.append(Script<Event>.ServerEvent(Position(position), event, origin))
+                let event = try drawEvent(of: origin, &choices)
+                batch.append(Script<Event>.ServerEvent(Position(position), event, origin))
             }
         }
-        let highest = told.map(\.position.value).max() ?? through
-        let more = choices.draw(upTo: 2, .weights([4, 1, 1]))
-        through = max(through, highest + more)
-        if choices.draw(upTo: 1, .weights([3, 1])) == 1 { told.reverse() }
-        for case .own(let place) in told.map(\.origin) { intents[index(place)].state = .confirmed }
-        steps.append(.confirm(told, through: more > 0 || told.isEmpty ? Position(through) : nil))
+        let highest = batch.map(\.position.value).max() ?? through
+        let more = choices.draw(upTo: 3, .weights([8, 2, 2, 1]))
+        let end = highest + more
+        through = max(through, end)
+        if choices.draw(upTo: 1, .weights([3, 1])) == 1 { batch.reverse() }
+        for case .own(let place) in batch.map(\.origin) { intents[index(place)].state = .confirmed }
+        steps.append(.confirm(batch, through: more > 0 || batch.isEmpty ? Position(end) : nil))
+    }
+
+    /// The event that the intent recorded, or another event.
+    private func drawEvent(
+        of origin: Script<Event>.Origin, _ choices: inout Choices
+    ) throws -> Event {
+        if case .own(let place) = origin, choices.draw(upTo: 1, .weights([1, 2])) == 0 {
+            return intents[index(place)].event
+        }
+        return try choices.span { try events.generate(from: &$0) }
     }
 
     private func drawOrigin(_ choices: inout Choices) -> Script<Event>.Origin {
         switch choices.draw(upTo: 3, .weights([4, 2, 6, 1])) {
         case 0: return .none
         case 1: return .foreign(IntentID(replica: .foreign, number: IntentNumber(through + 1)))
-        case 3:
-            let number = IntentNumber(Self.neverRecorded + through)
-            return .foreign(IntentID(replica: .own, number: number))
+        case 3: return .foreign(IntentID(replica: .own, number: neverRecorded))
         default:
             guard !intents.isEmpty else { return .none }
             return .own(place(Int(choices.draw(upTo: UInt64(intents.count - 1), .uniform))))
         }
     }
 
-    // MARK: What should not be
+    // MARK: Mistakes
 
-    /// What no honest server and no careful app does; the log has a word for it all the same.
+    private var neverRecorded: IntentNumber {
+        IntentNumber(IntentNumber.neverRecorded.value + through)
+    }
+
+    /// A step that no honest server and no careful app makes, and that the log must answer all the same.
+    /// Its intent can be in any state, or unknown.
     private mutating func drawOdd(_ choices: inout Choices) throws {
-        let any = intents.isEmpty ? nil : pick(Set(IntentState.allCases), &choices)
-        switch (choices.draw(upTo: 6, .uniform), any) {
-        case (0, let place?): steps.append(.withdraw(place))
-        case (1, let place?): steps.append(.dismiss(place))
-        case (2, let place?): steps.append(.reject(place, message: "late"))
-        case (3, let place?): steps.append(.acknowledge(place, position: Position(through + 1)))
-        case (4, let place?):
-            // A position that is covered: nothing is applied, and the intent is confirmed (F6).
-            let told = Script<Event>.ServerEvent(
-                Position(max(through, 1)), intents[index(place)].event, .own(place))
-            steps.append(.confirm([told]))
-            if kind == .downlink { through = max(through, 1) }
-        case (5, let place?) where intents[index(place)].state != .rejected:
-            // Refused, so that the place stands for no intent.
-            let old = intents[index(place)]
-            steps.append(.retry(place, force: true))
+        let isUnknown = choices.draw(upTo: 1, .weights([5, 1])) == 1
+        let place = isUnknown ? neverRecorded : pickAny(&choices)
+        switch (choices.draw(upTo: 4, .weights([3, 1, 1, 1, 2])), place) {
+        case (0, let place?):
+            let commands = IntentCommand.allCases
+            let command = commands[Int(choices.draw(upTo: UInt64(commands.count - 1), .uniform))]
+            let force = isForced(&choices, command)
+            if !isUnknown, places([command.target]).contains(place) {
+                change(place, command, force)
+                return
+            }
+            // The log refuses it. The place of a step that records is taken all the same.
+            steps.append(.change(place, command, force: force))
+            guard command.isRecording else { return }
+            let event =
+                isUnknown
+                ? try choices.span { try events.generate(from: &$0) } : intents[index(place)].event
             intents.append(
-                Intent(event: old.event, once: old.once, state: .withdrawn, isDismissed: true))
+                Intent(event: event, once: nil, state: .withdrawn, isDismissed: true))
+        case (1, let place?): steps.append(.reject(place, message: "late"))
+        case (2, let place?): steps.append(.acknowledge(place, position: Position(through + 1)))
+        case (3, let place?) where !isUnknown:
+            // A position that is covered: nothing is applied, and the intent is confirmed (F6).
+            let event = Script<Event>.ServerEvent(
+                Position(max(through, 1)), intents[index(place)].event, .own(place))
+            steps.append(.confirm([event]))
+            if kind == .downlink { through = max(through, 1) }
         default:
+            // `through` is below the batch, or a position is 0.
+            let isZero = choices.draw(upTo: 1, .weights([2, 1])) == 1
             let event = try choices.span { try events.generate(from: &$0) }
-            let told = Script<Event>.ServerEvent(Position(through + 2), event, .none)
-            steps.append(.confirm([told], through: Position(through + 1)))
+            let position = isZero ? 0 : Position(through + 2)
+            let batch = [Script<Event>.ServerEvent(position, event, .none)]
+            steps.append(.confirm(batch, through: Position(through + 1)))
         }
     }
 
@@ -246,10 +274,8 @@ private struct ScriptDraft<Event: Sendable> {
         return places[Int(choices.draw(upTo: UInt64(places.count - 1), .uniform))]
     }
 
-    private mutating func settle(
-        _ place: IntentNumber, _ state: IntentState, _ step: Script<Event>.Step
-    ) {
-        intents[index(place)].state = state
-        steps.append(step)
+    private func pickAny(_ choices: inout Choices) -> IntentNumber? {
+        guard !intents.isEmpty else { return nil }
+        return place(Int(choices.draw(upTo: UInt64(intents.count - 1), .uniform)))
     }
 }

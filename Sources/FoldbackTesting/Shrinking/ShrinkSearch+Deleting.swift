@@ -1,7 +1,7 @@
-/// Passes that give fewer choices.
+/// Passes that lead to fewer choices.
 extension ShrinkSearch {
-    /// Deletes whole values: of those side by side all, half, a quarter, … one; from the back, for what
-    /// comes later depends on what comes before.
+    /// Deletes whole values: all neighbors of one parent, then half, a quarter, … one of them. It starts at the
+    /// end, because later values depend on earlier values.
     nonisolated(nonsending) mutating func deleteSpans() async throws(OutOfBudget) {
         var siblings = best.siblings
         var group = 0
@@ -15,14 +15,14 @@ extension ShrinkSearch {
         }
     }
 
-    /// Deletes so many at once.
+    /// Deletes `size` neighbors at once.
     ///
-    /// - Parameter siblings: of the best.
+    /// - Parameter siblings: the groups of the best recording.
     private nonisolated(nonsending) mutating func deleteSpans(
         in group: Int, _ size: Int, _ siblings: inout [[Range<Int>]]
     ) async throws(OutOfBudget) {
         var end = Int.max
-        // A group whose last value was deleted is gone.
+        // A group disappears with its last value.
         while group < siblings.count, end > 0 {
             let spans = siblings[group]
             end = min(end, spans.count)
@@ -35,7 +35,7 @@ extension ShrinkSearch {
         }
     }
 
-    /// Deletes choices whatever they belong to.
+    /// Deletes choices across values.
     nonisolated(nonsending) mutating func deleteRuns() async throws(OutOfBudget) {
         for size in [8, 4, 2, 1] {
             var end = best.values.count
@@ -47,7 +47,7 @@ extension ShrinkSearch {
         }
     }
 
-    /// Puts a value in the place of one around it: a subtree for the tree.
+    /// Replaces a value by a value in it: a tree by its subtree.
     nonisolated(nonsending) mutating func replaceSpansByInnerOnes() async throws(OutOfBudget) {
         var outer = 0
         while outer < best.spans.count {
@@ -67,7 +67,7 @@ extension [UInt64] {
         Array(self[..<range.lowerBound] + choices + self[range.upperBound...])
     }
 
-    /// With some of its choices less; nil where one would be less than 0, or is not there.
+    /// With some choices lowered; nil if one would be below 0, or does not exist.
     func lowering(_ places: [Int], by amount: UInt64) -> [UInt64]? {
         guard places.allSatisfy({ $0 < count && self[$0] >= amount }) else { return nil }
         var lowered = self

@@ -1,6 +1,6 @@
-/// Passes that make choices smaller, and mostly leave their number as it is.
+/// Passes that make choices smaller, and rarely change their count.
 extension ShrinkSearch {
-    /// Makes whole values the simplest ones.
+    /// Replaces whole values by their simplest values.
     nonisolated(nonsending) mutating func zeroSpans() async throws(OutOfBudget) {
         var index = 0
         while index < best.spans.count {
@@ -20,7 +20,7 @@ extension ShrinkSearch {
         }
     }
 
-    /// Makes one choice 0, or else finds by halving the least that still fails.
+    /// Sets one choice to 0, or finds the least number that still fails by halving.
     private nonisolated(nonsending) mutating func lowerChoice(
         at place: Int
     ) async throws(OutOfBudget) {
@@ -33,8 +33,8 @@ extension ShrinkSearch {
             let next = try await lowersChoice(at: place, to: middle)
             if !next.isAccepted { (refused, answer) = (middle, next) }
         }
-        // Halving goes astray where not all numbers between fail: where those of either sign take
-        // turns, or a filter lets every third one pass.
+        // Halving misses numbers if not all numbers in between fail: if positive and negative numbers
+        // alternate, or a filter accepts only every third number.
         for step in 2...8 as ClosedRange<UInt64> {
             try await gallop(from: step) { $0.values.lowering([place], by: $1) }
         }
@@ -52,7 +52,7 @@ extension ShrinkSearch {
         return try await tries(values, changedWithin: around)
     }
 
-    /// Where a choice says how many values follow, deletes any of these.
+    /// If a choice is the count of following values, lowers it and deletes one of them.
     private nonisolated(nonsending) mutating func deleteSpansWhileLowering(
         _ place: Int
     ) async throws(OutOfBudget) {
@@ -66,7 +66,7 @@ extension ShrinkSearch {
         }
     }
 
-    /// Lowers all choices that are equal: names of the same thing.
+    /// Lowers all equal choices together: they may name the same thing.
     nonisolated(nonsending) mutating func lowerEqualChoices() async throws(OutOfBudget) {
         for value in Set(best.values).sorted() where value > 0 {
             let places = best.values.indices.filter {
@@ -83,7 +83,7 @@ extension ShrinkSearch {
         }
     }
 
-    /// Makes two equal choices 0 at once: one of two names in two places. Only in short recordings, for
+    /// Sets two equal choices to 0 at once: they may name the same thing. Only in short recordings, because
     /// there are many pairs.
     nonisolated(nonsending) mutating func lowerPairs() async throws(OutOfBudget) {
         let countMax = 64
@@ -103,7 +103,7 @@ extension ShrinkSearch {
         }
     }
 
-    /// Puts neighbours in order: those that follow each other at the same depth, the simpler first.
+    /// Sorts neighbors: consecutive spans of the same depth, the simpler first.
     nonisolated(nonsending) mutating func sortSpans() async throws(OutOfBudget) {
         var isSorted: Bool
         repeat {
@@ -120,15 +120,15 @@ extension ShrinkSearch {
         } while !isSorted
     }
 
-    /// Lowers one number and raises another, so that their sum stays, or lowers both, so that their
-    /// difference stays.
+    /// Lowers one number and raises another, which keeps their sum, or lowers both, which keeps their
+    /// difference.
     nonisolated(nonsending) mutating func moveBetweenChoices() async throws(OutOfBudget) {
-        /// How many numbers behind one are tried with it.
+        /// How many of the following numbers are tried with a number.
         let distanceMax = 4
         var from = 0
         while from < best.values.count {
-            let behind = best.values.indices.dropFirst(from + 1).filter(best.isNumber)
-            for to in behind.prefix(distanceMax) where best.isNumber(at: from) {
+            let following = best.values.indices.dropFirst(from + 1).filter(best.isNumber)
+            for to in following.prefix(distanceMax) where best.isNumber(at: from) {
                 try await moveAll(from: from, to: to)
                 for step in [1, 2] as [UInt64] {
                     try await gallop(from: step) { $0.moving($1, from: from, to: to) }
@@ -139,8 +139,8 @@ extension ShrinkSearch {
         }
     }
 
-    /// Moves as much as goes. From 1 to 0 there is one step where numbers of either sign take turns,
-    /// and from 2 to 1 there are two; so it is also tried with one more.
+    /// Moves as much as possible. If positive and negative numbers alternate (0, 1, -1, 2), a number may need
+    /// one choice more than another number loses, so that is tried as well.
     private nonisolated(nonsending) mutating func moveAll(
         from: Int, to: Int
     ) async throws(OutOfBudget) {
@@ -158,12 +158,12 @@ extension ShrinkSearch {
 }
 
 extension RecordedChoices {
-    /// Not only a decision between two.
+    /// Whether a choice has more than two values.
     fileprivate func isNumber(at place: Int) -> Bool {
         bounds.indices.contains(place) && bounds[place] > 1
     }
 
-    /// With the next span at the same depth before this one; nil where that is no simpler.
+    /// With this span and the next span of the same depth swapped; nil if that is not simpler.
     fileprivate func swappingSpan(at index: Int) -> [UInt64]? {
         let span = spans[index]
         guard

@@ -1,8 +1,8 @@
-/// A search in progress: the best so far, and what was tried.
+/// A search in progress: the best recording so far, and the tried candidates.
 ///
-/// Passes propose candidates to it (``tries(_:)``); only here is decided what becomes the best. A
-/// pass may assume nothing of the best after a candidate was accepted but that it is simpler: what is
-/// drawn may differ from what was proposed.
+/// Passes propose candidates with ``tries(_:)``, which alone decides about the best recording. After a
+/// candidate was accepted, a pass knows only that the best is simpler: the drawn choices may differ from the
+/// proposed choices.
 struct ShrinkSearch<Identity: Hashable & Sendable> {
     typealias Check =
         nonisolated(nonsending) (inout Choices) async -> Shrinker.TrialResult<Identity>
@@ -17,7 +17,7 @@ struct ShrinkSearch<Identity: Hashable & Sendable> {
     private let candidatesMax: Int
     private let isOutOfTime: () -> Bool
     private let check: Check
-    /// What was proposed or drawn, without zeros at the end: they are drawn there anyway.
+    /// Proposed and drawn choices, without zeros at the end, because after the end zeros are drawn anyway.
     private var tried: Set<ArraySlice<UInt64>> = []
 
     init(
@@ -36,11 +36,11 @@ struct ShrinkSearch<Identity: Hashable & Sendable> {
         values[..<((values.lastIndex { $0 != 0 } ?? -1) + 1)]
     }
 
-    /// What came of a candidate.
+    /// The result of a candidate.
     enum Answer {
-        /// It is the best now.
+        /// It is the best recording now.
         case accepted
-        /// It does not fail in this way, or what was drawn is no simpler than the best.
+        /// It does not fail in this way, or the drawn choices are not simpler than the best.
         case refused(drawn: RecordedChoices)
         case triedBefore
 
@@ -77,20 +77,20 @@ struct ShrinkSearch<Identity: Hashable & Sendable> {
         if finding.recording.isSimpler(than: others[index].recording) { others[index] = finding }
     }
 
-    /// Tries to change choices within a span, also where they mean something else after that.
+    /// Tries changed choices within a span, also if their value then draws fewer choices.
     ///
-    /// Changed choices may make a value that draws fewer of them, such as another case of an enum, and
-    /// what follows the span is out of step then. So if that is refused, the choices that the changed
-    /// span has drawn are tried with what followed it:
+    /// A changed choice may select another case of an enum that draws fewer choices. Then all choices after the
+    /// span move to other values. So if the candidate is refused, it tries the drawn choices of the changed
+    /// span together with the choices that followed the span before:
     ///
     ///     best      a a | 3 7 7 7 | b b b
     ///     proposed  a a | 0 7 7 7 | b b b
-    ///     drawn     a a | 0 7 | 7 7 b b …     where 0 is a case with one value
+    ///     drawn     a a | 0 7 | 7 7 b b …     if 0 is a case with one value
     ///     tried     a a | 0 7 | b b b
     ///
     /// - Parameters:
-    ///   - values: all choices, as many as the best has.
-    ///   - index: of the innermost span around the changes; nil where there is none.
+    ///   - values: all choices, as many as in the best recording.
+    ///   - index: the innermost span that contains the changes; nil if there is none.
     nonisolated(nonsending) mutating func tries(
         _ values: [UInt64], changedWithin index: Int?
     ) async throws(OutOfBudget) -> Answer {
@@ -104,10 +104,9 @@ struct ShrinkSearch<Identity: Hashable & Sendable> {
         return try await tries(Array(inStep)).isAccepted ? .accepted : answer
     }
 
-    /// Tries a change by `step`, then by twice as much and so on while that is accepted, and then by
-    /// less and less.
+    /// Tries a change by `step`, and doubles it while it is accepted. Then it halves the change down to `step`.
     ///
-    /// - Parameter change: the best changed by so much; nil where that cannot be.
+    /// - Parameter change: returns the best choices changed by an amount; nil if that is impossible.
     nonisolated(nonsending) mutating func gallop(
         from step: UInt64, _ change: (RecordedChoices, UInt64) -> [UInt64]?
     ) async throws(OutOfBudget) {

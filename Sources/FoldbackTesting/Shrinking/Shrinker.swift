@@ -1,49 +1,48 @@
-/// Looks for the simplest choices that still fail in the same way.
+/// Searches the simplest choices that still fail in the same way.
 ///
-/// Simplest means fewest, then least in order (``RecordedChoices/isSimpler(than:)``). Passes over the choices
-/// delete, zero, lower and move them until none finds anything simpler, or the budget is spent. What is
-/// found is a local minimum for these passes: the true minimum cannot be had but by trying everything.
+/// Simplest means fewest, then least in order (``RecordedChoices/isSimpler(than:)``). Passes delete, zero, lower
+/// and move choices until no pass finds a simpler recording, or the budget is spent. The result is a local
+/// minimum for these passes; only trying everything would find the true minimum.
 ///
-/// The same recording, identity and answers give the same result: no clock and no randomness.
+/// The same recording, identity and results of `check` lead to the same result: no clock and no randomness.
 package struct Shrinker: Sendable {
-    /// How one candidate ended.
+    /// The result of one candidate.
     package enum TrialResult<Identity: Hashable & Sendable>: Sendable, Hashable {
         case passes
-        /// It is no case to test: a filter found nothing, or a precondition does not hold.
+        /// It is not a test case: a filter found no value, or a precondition does not hold.
         case discarded
-        /// What failed, such as the name of a law: equal for failures that have the same cause as far
-        /// as can be told.
+        /// The identity of the failure, such as the name of a law: equal for failures that seem to have the
+        /// same cause.
         case fails(Identity)
     }
 
     package enum Ending: Sendable, Hashable {
-        /// No pass found anything simpler.
+        /// No pass found a simpler recording.
         case minimalForThesePasses
         case stoppedByBudget
     }
 
-    /// The simplest recording seen of a failure.
+    /// The simplest known recording of a failure.
     package struct Finding<Identity: Hashable & Sendable>: Sendable, Hashable {
         package let identity: Identity
         package let recording: RecordedChoices
     }
 
     package struct Result<Identity: Hashable & Sendable>: Sendable {
-        /// Fails as what was given did; that itself where nothing simpler was found.
+        /// Fails like the given recording; equal to it if nothing simpler was found.
         package let smallest: RecordedChoices
         /// How many candidates were checked.
         package let candidates: Int
         package let ending: Ending
-        /// Failures that were met on the way and are others, in order of meeting. None of them was
-        /// followed.
+        /// Other failures that were found on the way, in this order. None of them was shrunk.
         package let others: [Finding<Identity>]
     }
 
-    /// How many candidates are checked at most; from 0 up.
+    /// The limit of candidates; from 0 up.
     private let candidatesMax: Int
     private let isOutOfTime: @Sendable () -> Bool
 
-    /// - Parameter isOutOfTime: asked before each candidate; true ends the search.
+    /// - Parameter isOutOfTime: called before each candidate; true ends the search.
     package init(candidatesMax: Int, isOutOfTime: @escaping @Sendable () -> Bool = { false }) {
         precondition(candidatesMax >= 0, "\(candidatesMax) candidates")
         self.candidatesMax = candidatesMax
@@ -53,12 +52,11 @@ package struct Shrinker: Sendable {
     /// Shrinks a recording.
     ///
     /// - Parameters:
-    ///   - recording: as drawn by a run of `check` that failed.
-    ///   - identity: how it failed.
-    ///   - check: draws from the choices that it is given, and says how that ends. Called in the
-    ///     caller's isolation, for one candidate after the other.
-    /// - Complexity: each candidate costs time in proportion to its choices besides `check`, and all of
-    ///   them are kept until the end.
+    ///   - recording: the choices of a failing run of `check`.
+    ///   - identity: the identity of that failure.
+    ///   - check: draws from the given choices, and returns the result. It is called in the caller's
+    ///     isolation, for one candidate after the other.
+    /// - Complexity: besides `check`, O(n) time in the choices of each candidate, and memory for all of them.
     package nonisolated(nonsending) func shrink<Identity>(
         _ recording: RecordedChoices, failing identity: Identity,
         check: nonisolated(nonsending) @escaping (inout Choices) async -> TrialResult<Identity>

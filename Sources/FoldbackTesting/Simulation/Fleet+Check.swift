@@ -1,11 +1,11 @@
 import Foldback
 import FoldbackSync
 
-/// What has to hold once everything has healed and come to rest.
+/// The checks after everything has healed and settled.
 extension Fleet {
-    /// Looks at every replica, its log and its authority's books; notes the first thing that is wrong.
+    /// Checks every replica, its log and its authority, and notes the first violation.
     ///
-    /// Behind ``run()``, outside of virtual time. Ends the replicas.
+    /// Call it after ``run()``, outside of virtual time. It ends the replicas.
     func check() async {
         if !shared.notes.isBroken {
             checkBooks()
@@ -13,11 +13,11 @@ extension Fleet {
             for (index, replica) in replicas.enumerated() {
                 guard let store = replica.store else { continue }
                 do { try check(store, server(of: index), &known) } catch {
-                    broke("lost", "\(replica.name) cannot say what became of an intent: \(error)")
+                    broke("lost", "\(replica.name) does not know the state of an intent: \(error)")
                 }
             }
             for id in shared.book.ids where !known.contains(id) {
-                broke("lost", "Intent \(id) was recorded, and no log has it.")
+                broke("lost", "Intent \(id) was recorded, but no log has it.")
             }
         }
         for (index, replica) in replicas.enumerated() {
@@ -43,7 +43,8 @@ extension Fleet {
                 guard let id = event.origin else { continue }
                 guard shared.book.has(id) else {
                     broke(
-                        "made up", "The authority has applied intent \(id), which nobody recorded.")
+                        "made up", "The authority has applied intent \(id), which no user recorded."
+                    )
                     continue
                 }
                 guard applied.insert(id).inserted else {
@@ -53,7 +54,7 @@ extension Fleet {
                 if case .accepted? = server.books.verdict(on: id) { continue }
                 broke(
                     "applied, not accepted",
-                    "The authority has applied intent \(id), and did not accept it.")
+                    "The authority has applied intent \(id) without accepting it.")
             }
             shared.notes.countSettled(server.books.decidedCount)
         }
@@ -67,10 +68,10 @@ extension Fleet {
         if let first = snapshot.overlay.first {
             broke(
                 "\(first.state)",
-                "All works again, and intent \(first.id) of \(name) stays \(first.state).")
+                "Everything works again, but intent \(first.id) of \(name) stays \(first.state).")
         }
         if !store.attempts.isEmpty {
-            broke("attempts", "\(name) has attempts left of intents that are answered.")
+            broke("attempts", "\(name) still has attempts of answered intents.")
         }
         var number: IntentNumber = 1
         while number < store.status.nextIntent {
@@ -82,7 +83,7 @@ extension Fleet {
         compare(store, "\(name)", server.books)
     }
 
-    /// What the log says of an intent is what the authority says.
+    /// Compares the state of an intent in the log with the authority's verdict.
     private func checkVerdict(
         on intent: IntentStatus<P.Event>, _ books: InProcessAuthority<P>
     ) {
@@ -101,19 +102,19 @@ extension Fleet {
             }
         broke(
             "\(intent.state), not \(expected)",
-            "Intent \(intent.id) is \(intent.state), and \(verdict).")
+            "Intent \(intent.id) is \(intent.state), but \(verdict).")
     }
 
     private func compare(_ store: Store<P>, _ name: String, _ books: InProcessAuthority<P>) {
-        let sight = Observation(of: store)
-        // Besides the states what cannot differ, so that rows have to have the same.
-        if let difference = sight.difference(
-            from: sight.with(view: books.state, confirmed: books.state),
+        let found = Observation(of: store)
+        // Conflicts and faults equal themselves, but the comparison includes those of the rows.
+        if let difference = found.difference(
+            from: found.with(view: books.state, confirmed: books.state),
             [.confirmed, .view, .conflicted, .faults])
         {
             shared.notes.broke(
                 difference.manner,
-                "All works again, and \(difference.name) of \(name) is not the authority's.",
+                "Everything works again, but \(difference.name) of \(name) is not the authority's.",
                 comparing: Violation.Comparison(
                     expectedName: "the authority", expected: difference.expected,
                     foundName: name, found: difference.found))
@@ -122,7 +123,8 @@ extension Fleet {
         if shared.kind == .downlink, store.status.through != through {
             broke(
                 "through",
-                "All works again, and \(name) has come to \(store.status.through) of \(through).")
+                "Everything works again, but \(name) is at position \(store.status.through) of \(through)."
+            )
         }
     }
 }

@@ -2,12 +2,12 @@ import Foldback
 import FoldbackSync
 import Synchronization
 
-/// Replicas and their authority, carrying out one script in virtual time.
+/// Replicas and their authority, which run one script in virtual time.
 ///
-/// In a downlink log all replicas share one authority. Where acknowledgements confirm each replica has
-/// one of its own: nothing brings it what others did (F2).
+/// In downlink logs all replicas share one authority. In acknowledgement logs each replica has its own
+/// authority, because nothing delivers the events of other replicas (F2).
 struct Fleet<P: Projection>: Sendable {
-    /// What all of a fleet know.
+    /// The values that all parts of a fleet share.
     struct Shared: Sendable {
         let kind: LogKind
         let time: VirtualTime
@@ -15,17 +15,17 @@ struct Fleet<P: Projection>: Sendable {
         let book: FleetBook<P>
     }
 
-    /// How long nothing new happens before everything heals; what users did last has time to leave.
+    /// The quiet time before everything heals. The last intents can be sent meanwhile.
     private static var graceBeforeHealing: Duration { .seconds(20) }
 
     let script: FleetScript<P.Event>
     let shared: Shared
     let replicas: [SimulatedReplica<P>]
     let servers: [SimulatedServer<P>]
-    /// What waits for its time; it is cancelled when everything heals.
+    /// Later actions. They are cancelled when everything heals.
     private let timers = Timers()
 
-    /// - Parameter authority: what stands before an honest authority, to break it on purpose.
+    /// - Parameter authority: wraps the honest authority, to break it on purpose.
     init(
         _ script: FleetScript<P.Event>, isTracing: Bool,
         authority: (InProcessAuthority<P>) -> any Authority<P.Event>
@@ -50,19 +50,19 @@ struct Fleet<P: Projection>: Sendable {
         if script.order != 0 { shared.notes.fired(.disorder) }
     }
 
-    /// The authority that decides on what a replica does.
+    /// The authority of a replica.
     func server(of member: Int) -> SimulatedServer<P> { servers[min(member, servers.count - 1)] }
 
     // MARK: Running
 
-    /// Carries out the script, heals everything, and lets it run until nothing is pending.
+    /// Runs the script, heals everything, and continues until nothing is pending.
     ///
-    /// What should not be is noted, also that it does not come to its end.
+    /// It notes the first violation. A run that does not end is one.
     func run() async {
         let (time, notes) = (shared.time, shared.notes)
         do {
             try await time.run {
-                for replica in replicas { try replica.begin() }
+                for replica in replicas { try replica.start() }
                 for step in script.steps where !notes.isBroken {
                     if step.delay > .zero { await time.sleep(step.delay) }
                     try await perform(step)
@@ -73,45 +73,45 @@ struct Fleet<P: Projection>: Sendable {
                 for replica in replicas { await replica.stop() }
             }
         } catch VirtualTime.Halt.stuck {
-            notes.broke("stuck", "Nothing can happen any more, and something is waited for.")
+            notes.broke("stuck", "A task waits for an event that can never happen.")
         } catch VirtualTime.Halt.endless(let jobs) {
             notes.broke(
-                "endless", "It goes round in circles: \(jobs) steps of tasks without an end.")
+                "endless", "The run does not end: \(jobs) jobs ran.")
         } catch {
-            notes.broke("error", "A log cannot go on: \(error)")
+            notes.broke("error", "A log cannot continue: \(error)")
         }
     }
 
     private func heal() async throws {
-        shared.notes.trace("all", "everything works from here on")
+        shared.notes.trace("all", "everything works from now on")
         await timers.cancel()
         for server in servers { server.heal() }
         for replica in replicas {
             replica.wire.heal()
-            try replica.begin()
+            try replica.start()
             replica.outbox?.signedIn()
             replica.outbox?.wentOnline()
         }
     }
 
-    /// Waits until nothing is pending and nothing on its way, and fetches.
+    /// Waits until nothing is pending and no request is on its way, and fetches.
     private func settle() async {
-        // No wait is longer than a minute, and a request that goes through settles an intent.
-        let most = Duration.seconds(600 + 10 * script.steps.count)
-        await wait(atMost: most) {
-            // An answer that was on its way when everything healed may still ask for it.
+        // No backoff is longer than a minute, and each answered request settles an intent.
+        let limit = Duration.seconds(600 + 10 * script.steps.count)
+        await wait(atMost: limit) {
+            // An answer that was on its way when everything healed may still ask for a sign-in.
             for replica in replicas { replica.signInWhereAsked() }
             return replicas.allSatisfy {
                 $0.wire.isQuiet && $0.store?.snapshot.pending.isEmpty ?? true
             }
         }
         for replica in replicas { await replica.fetch() }
-        await wait(atMost: most) { replicas.allSatisfy(\.wire.isQuiet) }
+        await wait(atMost: limit) { replicas.allSatisfy(\.wire.isQuiet) }
     }
 
-    private func wait(atMost most: Duration, until condition: () -> Bool) async {
+    private func wait(atMost limit: Duration, until condition: () -> Bool) async {
         let time = shared.time
-        let end = time.now.advanced(by: most)
+        let end = time.now.advanced(by: limit)
         var pause = Duration.milliseconds(100)
         while !condition(), time.now < end {
             await time.sleep(pause)
@@ -125,11 +125,11 @@ struct Fleet<P: Projection>: Sendable {
         let replica = replicas[step.member]
         let notes = shared.notes
         switch step.act {
-        case .record, .withdraw, .retry, .dismiss: try await performUsers(step, replica)
+        case .record, .change: try await performAction(step, replica)
         case .fetch:
             notes.trace(replica.name, "fetches")
             notes.count()
-            replica.beginFetching()
+            replica.startFetching()
         case .signIn: replica.outbox?.signedIn()
         case .link(let fault):
             notes.trace(replica.name, "\(step.act)")
@@ -143,26 +143,26 @@ struct Fleet<P: Projection>: Sendable {
             timers.start(duration, shared.time) { replica.outbox?.wentOnline() }
         case .crash(let duration, let turns, let copiesLog):
             for _ in 0..<turns { await Task.yield() }
-            guard try await replica.die(copiesLog: copiesLog) else { break }
+            guard try await replica.crash(copiesLog: copiesLog) else { break }
             notes.fired(.crash)
             notes.trace(replica.name, "\(step.act)")
-            guard duration > .zero else { return try replica.begin() }
+            guard duration > .zero else { return try replica.start() }
             timers.start(duration, shared.time) {
-                do { try replica.begin() } catch {
+                do { try replica.start() } catch {
                     notes.broke("error", "A log cannot be opened: \(error)")
                 }
             }
         case .authorityCrash(let duration):
             notes.trace("the authority", "\(step.act)")
-            server(of: step.member).die(for: duration)
+            server(of: step.member).crash(for: duration)
         }
     }
 
-    private func performUsers(
+    private func performAction(
         _ step: FleetScript<P.Event>.Step, _ replica: SimulatedReplica<P>
     ) async throws {
         guard let store = replica.store else {
-            shared.notes.trace(replica.name, "does not run")
+            shared.notes.trace(replica.name, "is not running")
             return
         }
         shared.notes.count()
@@ -170,24 +170,22 @@ struct Fleet<P: Projection>: Sendable {
         switch step.act {
         case .record(let event, let force, let confirmOnly, let once, let ruling):
             try await user.record(event, force, confirmOnly, once, ruling)
-        case .withdraw(let place): await user.withdraw(place)
-        case .retry(let place): try await user.retry(place)
-        case .dismiss(let place): await user.dismiss(place)
+        case .change(let place, let command): try await user.perform(command, at: place)
         case .fetch, .signIn, .link, .partition, .crash, .authorityCrash:
-            preconditionFailure("\(step.act) is nothing that users do")
+            preconditionFailure("\(step.act) is not an action of a user")
         }
     }
 }
 
 extension Fleet.Shared {
-    /// One that says of each intent what the script says.
+    /// An authority with the verdicts of the script.
     fileprivate func authority(eventsPerPageMax: Int) -> InProcessAuthority<P> {
         InProcessAuthority(P.self, eventsPerPageMax: eventsPerPageMax) { [book, notes] intent, _ in
             switch book.ruling(on: intent.id) {
             case .accept: return .accept
             case .reject:
                 notes.fired(.rejection)
-                return .reject(Rejection(message: "as it was to be"))
+                return .reject(Rejection(message: "as the script says"))
             case .reword(let event):
                 notes.fired(.rewording)
                 return .reword(event)
@@ -196,7 +194,7 @@ extension Fleet.Shared {
     }
 }
 
-/// What happens at a later time, unless it is cancelled before.
+/// Actions at a later time, which can be cancelled.
 private final class Timers: Sendable {
     private let tasks = Mutex<[Task<Void, Never>]>([])
 

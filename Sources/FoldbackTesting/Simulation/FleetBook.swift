@@ -2,11 +2,11 @@ import Foldback
 import FoldbackSync
 import Synchronization
 
-/// What users were told when they recorded, kept apart from every log: what logs and authorities are
-/// held against.
+/// The answers that users got when they recorded, kept outside of every log. Logs and authorities are compared
+/// with it.
 final class FleetBook<P: Projection>: Sendable {
     private struct Intent {
-        /// As a log gives the event back.
+        /// The event as a log returns it.
         let bytes: [UInt8]
         let ruling: FleetScript<P.Event>.Ruling
         var hasLeft = false
@@ -15,7 +15,7 @@ final class FleetBook<P: Projection>: Sendable {
     private let intents = Mutex<[IntentID: Intent]>([:])
     private let freshCount = Mutex(0)
 
-    /// A name that no other log of the fleet has.
+    /// A replica id that no other log of the fleet has.
     func freshReplica(after name: String) -> ReplicaID {
         .named(
             freshCount.withLock { count in
@@ -33,8 +33,8 @@ final class FleetBook<P: Projection>: Sendable {
         }
     }
 
-    /// Notes that a log has taken an intent.
-    /// - Throws: what the codec throws.
+    /// Notes that a log has recorded an intent.
+    /// - Throws: an error of the codec.
     func note(
         _ id: IntentID, _ event: P.Event, _ ruling: FleetScript<P.Event>.Ruling
     ) throws {
@@ -50,16 +50,17 @@ final class FleetBook<P: Projection>: Sendable {
 
     func has(_ id: IntentID) -> Bool { intents.withLock { $0[id] != nil } }
 
-    /// Whether a request with the intent was ever begun.
+    /// Whether a request with the intent ever began.
     func hasLeft(_ id: IntentID) -> Bool { intents.withLock { $0[id]?.hasLeft ?? false } }
 
-    /// Notes that a request with an intent is begun.
-    /// - Returns: what is wrong with it; nil where nothing is.
+    /// Notes that a request with an intent begins.
+    /// - Returns: what is wrong with the request; nil if nothing is.
     func leaves(_ intent: Submission<P.Event>) -> String? {
         let bytes = try? P.codec.encode(intent.event)
         return intents.withLock { intents in
             guard let known = intents[intent.id] else {
-                return "Intent \(intent.id) is sent, and no user was told of one by that id (A1)."
+                return
+                    "Intent \(intent.id) is sent, but no user recorded an intent with this id (A1)."
             }
             intents[intent.id]?.hasLeft = true
             return known.bytes == bytes

@@ -3,12 +3,12 @@ import Foldback
 extension Generator where Value: Sendable {
     /// Scripts of a fleet with these events.
     ///
-    /// What is drawn first of anything is harmless: nothing goes wrong in a script of zeros.
+    /// The first alternative of each choice is harmless: a script of zeros has no faults.
     /// - Parameters:
-    ///   - members: replicas, at least 1. Logs that acknowledgements confirm have an authority each.
+    ///   - members: replicas, at least 1. In acknowledgement logs each replica has its own authority.
     ///   - stepsMax: how many steps at most; about half as many on average.
     func fleets(members: Int, stepsMax: Int) -> Generator<FleetScript<Value>> {
-        precondition(members >= 1, "a fleet of \(members)")
+        precondition(members >= 1, "a fleet of \(members) replicas")
         return Generator<FleetScript<Value>> { choices in
             let kind: LogKind = choices.oneIn(4) ? .acknowledgement : .downlink
             var script = FleetScript<Value>(
@@ -36,12 +36,12 @@ extension Generator where Value: Sendable {
 }
 
 extension Choices {
-    /// True in one of so many cases; false is simpler.
+    /// True in one of `count` cases; false is simpler.
     fileprivate mutating func oneIn(_ count: UInt64) -> Bool {
         draw(upTo: 1, .weights([count - 1, 1])) == 1
     }
 
-    /// One of as many places as there are weights.
+    /// An index of these weights.
     fileprivate mutating func index(_ weights: [UInt64]) -> Int {
         Int(draw(upTo: UInt64(weights.count - 1), .weights(weights)))
     }
@@ -53,8 +53,9 @@ extension Choices {
 }
 
 extension FleetScript.Member {
-    /// With several requests at once, answers come in any order, and where they confirm that order is
-    /// the log's own: nothing could be compared with the authority's, so there they go one by one (F4).
+    /// In an acknowledgement log answers confirm in the order in which they arrive (F4). With several requests
+    /// at once that is not the authority's order, and states could not be compared. So there is one request
+    /// at a time.
     fileprivate init(_ kind: LogKind, from choices: inout Choices) {
         isOnDisk = choices.oneIn(12)
         let requestsMax = [1, 2, 4][choices.index([2, 1, 1])]
@@ -65,21 +66,19 @@ extension FleetScript.Member {
 }
 
 extension FleetScript.Step {
-    /// The simplest first.
-    private enum Kind: Int, CaseIterable {
-        case record, fetch, link, withdraw, retry, dismiss, signIn, partition, crash
-        case authorityCrash
+    private enum Kind {
+        case record, fetch, link
+        case change(IntentCommand)
+        case signIn, partition, crash, authorityCrash
+    }
 
-        var weight: UInt64 {
-            switch self {
-            case .record: 30
-            case .fetch: 14
-            case .link: 24
-            case .withdraw, .retry: 4
-            case .signIn, .partition, .crash: 3
-            case .dismiss, .authorityCrash: 2
-            }
-        }
+    /// The simplest first. ``RecordedFleet`` has the indexes, so new kinds go to the end.
+    private static var kinds: [(kind: Kind, weight: UInt64)] {
+        [
+            (.record, 30), (.fetch, 14), (.link, 24), (.change(.withdraw), 4),
+            (.change(.retry), 4), (.change(.dismiss), 2), (.signIn, 3), (.partition, 3),
+            (.crash, 3), (.authorityCrash, 2),
+        ]
     }
 
     fileprivate init(
@@ -87,15 +86,13 @@ extension FleetScript.Step {
     ) throws {
         delay = choices.seconds([0, 0.001, 0.05, 0.5, 4, 30])
         member = Int(choices.draw(upTo: UInt64(members - 1), .uniform))
-        let kinds = Kind.allCases
+        let kinds = Self.kinds
         act =
-            switch kinds[choices.index(kinds.map(\.weight))] {
+            switch kinds[choices.index(kinds.map(\.weight))].kind {
             case .record: try .recorded(events, from: &choices)
             case .fetch: .fetch
             case .link: .link(LinkFault(from: &choices))
-            case .withdraw: .withdraw(choices.place)
-            case .retry: .retry(choices.place)
-            case .dismiss: .dismiss(choices.place)
+            case .change(let command): .change(choices.place, command)
             case .signIn: .signIn
             case .partition:
                 .partition(choices.seconds([1, 0.1, 10, 100]), isKnown: choices.oneIn(2))
@@ -109,7 +106,7 @@ extension FleetScript.Step {
 }
 
 extension Choices {
-    /// Of something whose count is known when it is needed.
+    /// A place in a list whose length is known later.
     fileprivate var place: Int {
         mutating get { Int(draw(upTo: 7, .uniform)) }
     }

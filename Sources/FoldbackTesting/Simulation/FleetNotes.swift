@@ -1,16 +1,16 @@
 import Foldback
 import Synchronization
 
-/// What is noted while a fleet runs: what happened, how often, and what should not have.
+/// Notes of a running fleet: its trace, its counts, and the first violation.
 final class FleetNotes: Sendable {
     struct Content: Sendable {
-        /// Virtual time, who, what. Empty unless asked for.
+        /// Virtual time, actor, action. Empty unless tracing was requested.
         var trace: [String] = []
         var fired: [SimulatedFault: Int] = [:]
-        /// What users did, requests, and answers that arrived.
+        /// The number of actions of users, requests, and arrived answers.
         var operations = 0
         var settledCount = 0
-        /// The first.
+        /// The first violation.
         var violation: Violation?
     }
 
@@ -33,13 +33,15 @@ final class FleetNotes: Sendable {
 
     func fired(_ fault: SimulatedFault) { noted.withLock { $0.fired[fault, default: 0] += 1 } }
 
-    func trace(_ who: String, _ what: @autoclosure () -> String) {
+    func trace(_ actor: String, _ action: @autoclosure () -> String) {
         guard isTracing else { return }
-        let line = "\(time.passed.inSeconds)  \(who)  \(what())"
+        let line = "\(time.passed.inSeconds)  \(actor)  \(action())"
         noted.withLock { $0.trace.append(line) }
     }
 
-    /// - Parameter manner: tells ways of breaking apart; the same in a smaller script.
+    /// Notes a violation of P15, if it is the first.
+    ///
+    /// - Parameter manner: the way in which the law is broken; a smaller script breaks it in the same way.
     func broke(
         _ manner: String, _ statement: String, comparing comparison: Violation.Comparison? = nil
     ) {

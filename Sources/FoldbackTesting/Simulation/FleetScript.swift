@@ -1,13 +1,13 @@
 import Foldback
 
-/// All that happens to a fleet: what users do, what goes wrong, and when. What is not in it goes well
+/// Everything that happens to a fleet: actions of users and faults, with their times. Everything else works
 /// and takes no time.
 struct FleetScript<Event: Sendable>: Sendable {
     let kind: LogKind
     let members: [Member]
-    /// What the authority sends at once by the downlink.
+    /// How many events the authority sends in one page of the downlink.
     let eventsPerPageMax: Int
-    /// Of the chance in waits and latencies.
+    /// The seed of random waits and latencies.
     let seed: UInt64
     /// See ``VirtualTime``.
     let order: UInt64
@@ -18,31 +18,29 @@ struct FleetScript<Event: Sendable>: Sendable {
         let isOnDisk: Bool
         let requestsMax: Int
         let intentsPerRequestMax: Int
-        /// The most that a message takes in one direction.
+        /// The longest time of a message in one direction.
         let latencyMax: Duration
     }
 
     struct Step: Sendable {
         /// Since the step before.
         let delay: Duration
-        /// Whose it is; the authority's where it is nobody's.
+        /// The replica of the step. A step of the authority is for the authority of this replica.
         let member: Int
         let act: Act
     }
 
     enum Act: Sendable {
-        /// `ruling`: what the authority will say of it.
+        /// `ruling`: the authority's verdict on the intent.
         case record(Event, force: Bool, confirmOnly: Bool, once: String?, ruling: Ruling)
-        /// Of those that may be, the how manyeth.
-        case withdraw(Int)
-        case retry(Int)
-        case dismiss(Int)
+        /// A command about one of the intents that it is for, by its place among them.
+        case change(Int, IntentCommand)
         case fetch
         case signIn
-        /// Happens to the next call.
+        /// A fault of the next call.
         case link(LinkFault)
         case partition(Duration, isKnown: Bool)
-        /// `turns`: how often others get a turn before.
+        /// `turns`: how often other tasks get a turn before the crash.
         case crash(Duration, turns: Int, copiesLog: Bool)
         case authorityCrash(Duration)
     }
@@ -54,7 +52,7 @@ struct FleetScript<Event: Sendable>: Sendable {
     }
 }
 
-/// What goes wrong with one call.
+/// A fault of one call.
 enum LinkFault: Hashable, Sendable {
     case lostRequest
     case lostAnswer
@@ -64,25 +62,25 @@ enum LinkFault: Hashable, Sendable {
     case later(Duration?)
     case unavailable(Duration?)
     case unauthenticated
-    /// So much longer in each direction.
+    /// Adds this time in each direction.
     case slow(Duration)
 }
 
 // MARK: For people
 
 extension FleetScript {
-    /// A line for what is not as simple as can be, and one for each step: virtual time, who, what.
+    /// A line for each member that is not the simplest, and for each step: virtual time, actor, action.
     var lines: [String] {
         var lines: [String] = []
         for (index, member) in members.enumerated() {
-            let odd = member.oddities
-            if !odd.isEmpty { lines.append("\(Self.name(of: index)): \(odd)") }
+            let traits = member.traits
+            if !traits.isEmpty { lines.append("\(Self.name(of: index)): \(traits)") }
         }
-        if order != 0 { lines.append("tasks that are ready at once run in any order") }
+        if order != 0 { lines.append("tasks that are ready at the same time run in random order") }
         var time = Duration.zero
         for step in steps {
             time += step.delay
-            lines.append("\(time.inSeconds)  \(step.who)  \(step.act)")
+            lines.append("\(time.inSeconds)  \(step.actor)  \(step.act)")
         }
         return lines
     }
@@ -94,7 +92,7 @@ extension FleetScript {
 }
 
 extension FleetScript.Member {
-    fileprivate var oddities: String {
+    fileprivate var traits: String {
         var parts: [String] = []
         if isOnDisk { parts.append("on disk") }
         if requestsMax > 1 { parts.append("\(requestsMax) requests at once") }
@@ -104,7 +102,7 @@ extension FleetScript.Member {
 }
 
 extension FleetScript.Step {
-    var who: String {
+    var actor: String {
         if case .authorityCrash = act { return "the authority" }
         return FleetScript<Event>.name(of: member)
     }
@@ -119,24 +117,22 @@ extension FleetScript.Act: CustomStringConvertible {
                 confirmOnly ? "confirm-only" : nil, once.map { "once \"\($0)\"" },
                 ruling.description,
             ].compactMap(\.self).joined(separator: ", ")
-        case .withdraw: "withdraws"
-        case .retry: "retries what was rejected"
-        case .dismiss: "dismisses a rejection"
+        case .change(_, let command): command.userText
         case .fetch: "fetches"
         case .signIn: "signs in"
         case .link(let fault): "next call: \(fault)"
         case .partition(let time, let isKnown):
             "is \(isKnown ? "offline" : "cut off") for \(time.inSeconds) s"
         case .crash(let time, _, let copiesLog):
-            "dies, and begins again \(copiesLog ? "on a copy of its log " : "")"
+            "crashes, and restarts \(copiesLog ? "on a copy of its log " : "")"
                 + "after \(time.inSeconds) s"
-        case .authorityCrash(let time): "dies, and begins again after \(time.inSeconds) s"
+        case .authorityCrash(let time): "crashes, and restarts after \(time.inSeconds) s"
         }
     }
 }
 
 extension FleetScript.Ruling {
-    /// Nil where it is what it should be.
+    /// Nil for an accepted intent.
     fileprivate var description: String? {
         switch self {
         case .accept: nil
@@ -148,23 +144,23 @@ extension FleetScript.Ruling {
 
 extension LinkFault: CustomStringConvertible {
     var description: String {
-        func behind(_ time: Duration?) -> String { time.map { " for \($0.inSeconds) s" } ?? "" }
+        func lasting(_ time: Duration?) -> String { time.map { " for \($0.inSeconds) s" } ?? "" }
         return switch self {
         case .lostRequest: "the request is lost"
         case .lostAnswer: "the answer is lost"
-        case .lateAnswer(let time): "the answer comes \(time.inSeconds) s after it was given up"
+        case .lateAnswer(let time): "the answer arrives \(time.inSeconds) s after the timeout"
         case .duplicate: "the request arrives twice"
-        case .partial(let count): "the answer has the first \(count) only"
-        case .later(let time): "all is put off\(behind(time))"
-        case .unavailable(let time): "the authority takes no requests\(behind(time))"
-        case .unauthenticated: "the authority does not know who asks"
-        case .slow(let time): "takes \(time.inSeconds) s longer each way"
+        case .partial(let count): "the answer has only the first \(count)"
+        case .later(let time): "the authority answers later\(lasting(time))"
+        case .unavailable(let time): "the authority is unavailable\(lasting(time))"
+        case .unauthenticated: "the user is signed out"
+        case .slow(let time): "each way takes \(time.inSeconds) s longer"
         }
     }
 }
 
 extension Duration {
-    /// With three digits behind the point.
+    /// Seconds with three decimal places.
     var inSeconds: String {
         let milliseconds =
             components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a run of a fleet was drawn from: enough to repeat it, with the same version of this package and
-/// the same generator of events.
+/// The choices of one run of a fleet. They repeat the run with the same version of this package and the same
+/// generator of events.
 public struct RecordedFleet: Codable, Hashable, Sendable {
     public let replicas: Int
     public let stepsMax: Int
@@ -14,7 +14,7 @@ public struct RecordedFleet: Codable, Hashable, Sendable {
         self.choices = choices
     }
 
-    /// - Throws: what `JSONDecoder` throws.
+    /// - Throws: an error of `JSONDecoder`.
     public init(json: String) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(json.utf8))
     }

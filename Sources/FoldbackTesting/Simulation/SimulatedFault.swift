@@ -1,37 +1,37 @@
-/// What goes wrong in a simulation. Each is counted where it has happened, not where it was planned.
+/// A fault in a simulation. It is counted when it happens, not when it is planned.
 public enum SimulatedFault: String, CaseIterable, Hashable, Sendable {
-    /// A request took time on its way.
+    /// A request took time to arrive.
     case latency
-    /// A request arrived behind one that the same replica sent later, or its answer did.
+    /// A request, or its answer, arrived after a request that the same replica sent later.
     case reordering
     /// A request never arrived.
     case lostRequest = "lost request"
-    /// A request was carried out, and the answer never came.
+    /// A request was carried out, and its answer never arrived.
     case lostAnswer = "lost answer"
-    /// The answer came after the replica had given it up, past the request that asked.
+    /// The answer arrived after the timeout of its request.
     case lateAnswer = "late answer"
     /// A request arrived twice.
     case duplicate
-    /// The answer told of some intents, or brought some events, only.
+    /// The answer had only some of the verdicts or events.
     case partialAnswer = "partial answer"
     case rejection
-    /// The authority accepted an intent in other words.
+    /// The authority accepted an intent with another event.
     case rewording
-    /// The authority wanted to be asked about intents later.
+    /// The authority put off its verdicts.
     case later
-    /// The authority took no requests.
+    /// The authority was unavailable.
     case unavailable
     case unauthenticated
-    /// A replica was cut off, and did not know it.
+    /// A replica was cut off without knowing it.
     case partition
-    /// A replica was cut off, and knew it.
+    /// A replica was offline and knew it.
     case offline
-    /// A replica's process ended and began again.
+    /// A replica's process crashed and restarted.
     case crash
-    /// A replica began again on a copy of its log.
+    /// A replica restarted on a copy of its log.
     case copy
-    /// The authority's process ended and began again; it keeps what it has decided.
+    /// The authority's process crashed and restarted, with its decisions.
     case authorityCrash = "authority crash"
-    /// Tasks that were ready at once ran in an order by chance.
+    /// Tasks that were ready at the same time ran in random order.
     case disorder
 }

@@ -2,12 +2,12 @@ import Foldback
 import FoldbackSync
 import Synchronization
 
-/// The authority as one process of a replica sees it; none once that process has ended.
+/// The authority for one process of a replica. After the process ends, every call fails.
 final class SimulatedLink<P: Projection>: Authority {
     typealias Event = P.Event
     typealias Verdicts = [IntentID: FoldbackSync.Verdict<P.Event>]
 
-    /// Where answers go that come in another way than as one.
+    /// Where answers go that arrive after the timeout.
     struct LateDelivery: Sendable {
         let verdicts: @Sendable (Verdicts) async -> Void
         let changes: @Sendable (Changes<P.Event>) async -> Void
@@ -57,12 +57,14 @@ final class SimulatedLink<P: Projection>: Authority {
                         Dictionary(uniqueKeysWithValues: intents.map { ($0.id, later) }))
                 },
                 deliverLate: late.verdicts))
-        notes.trace(name, "hears \(Self.text(of: answer, to: intents))")
+        notes.trace(name, "receives \(Self.text(of: answer, to: intents))")
         return answer
     }
 
     func changes(after position: Position) async throws(AuthorityFailure) -> Changes<Event> {
-        guard store.withLock({ $0 }) != nil else { throw .unreachable(reason: "it has ended") }
+        guard store.withLock({ $0 }) != nil else {
+            throw .unreachable(reason: "the process has ended")
+        }
         notes.count()
         let authority = server.authority
         let changes = try await wire.perform(
@@ -80,38 +82,41 @@ final class SimulatedLink<P: Projection>: Authority {
                 deliverLate: late.changes))
         notes.trace(
             name,
-            "fetches \(changes.events.count) events behind \(position), through \(changes.through)")
+            "fetches \(changes.events.count) events after \(position), through \(changes.through)")
         return changes
     }
 
-    /// What may not be, whatever becomes of it.
+    /// Checks that the request may be sent (A1, A5).
     private func check(_ intents: [Submission<Event>]) throws(AuthorityFailure) {
-        guard let store = store.withLock({ $0 }) else { throw .unreachable(reason: "it has ended") }
+        guard let store = store.withLock({ $0 }) else {
+            throw .unreachable(reason: "the process has ended")
+        }
         for intent in intents {
-            if let wrong = book.leaves(intent) { notes.broke("sent otherwise", wrong) }
-            // Answered meanwhile, an intent has no attempts any more.
+            if let violation = book.leaves(intent) { notes.broke("sent otherwise", violation) }
+            // An intent that was answered meanwhile has no attempts any more.
             if store.attempt(of: intent.id.number) == nil,
                 store.pendingEvent(intent.id.number) != nil
             {
                 notes.broke(
                     "sent uncovered",
-                    "Intent \(intent.id) is sent before that is noted in its log (A5).")
+                    "Intent \(intent.id) is sent before its log has the attempt (A5).")
             }
         }
     }
 
     private static func text(of verdicts: Verdicts, to intents: [Submission<Event>]) -> String {
         intents.map { intent in
-            let word =
+            let verdict =
                 switch verdicts[intent.id] {
                 case .accepted(let position?, let words):
-                    "accepted at \(position)\(words == nil ? "" : " in other words")"
-                case .accepted(nil, let words): "accepted\(words == nil ? "" : " in other words")"
+                    "accepted at \(position)\(words == nil ? "" : " with another event")"
+                case .accepted(nil, let words):
+                    "accepted\(words == nil ? "" : " with another event")"
                 case .rejected: "rejected"
                 case .later: "later"
                 case nil: "nothing"
                 }
-            return "\(word) of \(intent.id)"
+            return "\(verdict): \(intent.id)"
         }.joined(separator: ", ")
     }
 }

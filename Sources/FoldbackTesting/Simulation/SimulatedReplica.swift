@@ -3,8 +3,8 @@ import FoldbackSync
 import Foundation
 import Synchronization
 
-/// One replica: a store with an outbox and a downlink as apps have them, whose process can end at any
-/// moment and begin again on what it left.
+/// One replica: a store with an outbox and a downlink, like in an app. Its process can crash at any moment and
+/// restart on its committed data.
 final class SimulatedReplica<P: Projection>: Sendable {
     /// One process.
     private struct Process {
@@ -14,18 +14,18 @@ final class SimulatedReplica<P: Projection>: Sendable {
         var tasks: [Task<Void, Never>] = []
     }
 
-    /// What is there to begin on.
-    private enum Left {
+    /// The committed data of the replica.
+    private enum Data {
         case nothing
         case rows(MemoryRows)
-        /// The log in a folder, which is the copy of so many before it.
+        /// A log in a folder, and how often it was copied.
         case log(TemporaryFolder, copies: Int)
     }
 
     private struct Content {
         var process: Process?
-        var left = Left.nothing
-        /// Of processes that have ended.
+        var data = Data.nothing
+        /// Tasks of processes that have ended.
         var oldTasks: [Task<Void, Never>] = []
     }
 
@@ -58,19 +58,19 @@ final class SimulatedReplica<P: Projection>: Sendable {
 
     // MARK: Processes
 
-    /// Begins on what is left; does nothing where one runs.
-    /// - Throws: as opening.
-    func begin() throws {
+    /// Starts a process on the committed data; does nothing if one runs.
+    /// - Throws: an error of opening the log.
+    func start() throws {
         guard store == nil else { return }
         let store = try open()
         let late = SimulatedLink<P>.LateDelivery(
-            verdicts: { [weak self] in await self?.hear($0) },
-            changes: { [weak self] in await self?.hear($0) })
+            verdicts: { [weak self] in await self?.deliver($0) },
+            changes: { [weak self] in await self?.deliver($0) })
         let link = SimulatedLink(
             name, of: store, wire, server, fleet.book, fleet.notes, late: late)
         let outbox = Outbox(store, to: link, policy: policy, sources: fleet.time.sources)
         content.withLock { $0.process = Process(store: store, outbox: outbox, link: link) }
-        start {
+        startTask {
             do throws(FoldbackError) { try await outbox.run() } catch {
                 self.fleet.notes.broke("ended", "The outbox of \(self.name) ends: \(error)")
             }
@@ -79,10 +79,10 @@ final class SimulatedReplica<P: Projection>: Sendable {
 
     private func open() throws -> Store<P> {
         let replica = ReplicaID.named(name)
-        switch content.withLock({ $0.left }) {
+        switch content.withLock({ $0.data }) {
         case .nothing where isOnDisk:
             let folder = try TemporaryFolder()
-            content.withLock { $0.left = .log(folder, copies: 0) }
+            content.withLock { $0.data = .log(folder, copies: 0) }
             return try open()
         case .nothing:
             return Store.inMemory(
@@ -105,7 +105,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
             freshReplica: { [book = fleet.book, name] in book.freshReplica(after: name) })
     }
 
-    private func start(_ work: @escaping @Sendable () async -> Void) {
+    private func startTask(_ work: @escaping @Sendable () async -> Void) {
         let task = Task(executorPreference: fleet.time, operation: work)
         content.withLock { content in
             if content.process == nil {
@@ -117,13 +117,13 @@ final class SimulatedReplica<P: Projection>: Sendable {
         }
     }
 
-    /// The process ends: what is committed is left. False where none runs.
-    /// - Throws: what copying files throws.
-    func die(copiesLog: Bool) async throws -> Bool {
+    /// Ends the process and keeps the committed data. Returns false if none runs.
+    /// - Throws: an error of copying files.
+    func crash(copiesLog: Bool) async throws -> Bool {
         guard let process = content.withLock({ $0.process }) else { return false }
         process.link.end()
         if let rows = process.store.memoryRows {
-            content.withLock { $0.left = .rows(rows) }
+            content.withLock { $0.data = .rows(rows) }
         } else if copiesLog {
             try copyLog()
             fleet.notes.fired(.copy)
@@ -133,16 +133,16 @@ final class SimulatedReplica<P: Projection>: Sendable {
             content.oldTasks += process.tasks
         }
         for task in process.tasks { task.cancel() }
-        // The file's one writer has to go; it hears nothing any more.
+        // Frees the file for its next writer; the old store gets no calls any more.
         if isOnDisk { await process.store.close() }
         return true
     }
 
-    /// As the files are in the midst of what the process did.
+    /// Copies the files as they are at this moment.
     private func copyLog() throws {
-        guard case .log(let folder, let copies) = content.withLock({ $0.left }) else { return }
+        guard case .log(let folder, let copies) = content.withLock({ $0.data }) else { return }
         try FileManager.default.copyItem(at: folder.log(copies), to: folder.log(copies + 1))
-        content.withLock { $0.left = .log(folder, copies: copies + 1) }
+        content.withLock { $0.data = .log(folder, copies: copies + 1) }
     }
 
     /// Ends the outbox and all fetches; the store stays open.
@@ -152,24 +152,24 @@ final class SimulatedReplica<P: Projection>: Sendable {
         for task in tasks { await task.value }
     }
 
-    /// What a new process would see.
-    /// - Throws: as opening.
+    /// Restarts the replica and returns its store; nil if it was not running.
+    /// - Throws: an error of opening the log.
     func reopened() async throws -> Store<P>? {
-        guard try await die(copiesLog: false) else { return nil }
+        guard try await crash(copiesLog: false) else { return nil }
         return try open()
     }
 
-    // MARK: What comes from the authority
+    // MARK: Messages of the authority
 
-    /// Its user signs in when the app asks for it.
+    /// The user signs in if the app asks for it.
     func signInWhereAsked() {
         guard let outbox, case .signedOut = outbox.status.pause else { return }
         outbox.signedIn()
     }
 
-    /// Begins to fetch, beside whatever is under way.
-    func beginFetching() {
-        start { await self.fetch() }
+    /// Starts a fetch, also if another fetch is running.
+    func startFetching() {
+        startTask { await self.fetch() }
     }
 
     func fetch() async {
@@ -181,16 +181,16 @@ final class SimulatedReplica<P: Projection>: Sendable {
         let downlink = Downlink(store, from: link, policy: policy, sources: fleet.time.sources)
         do throws(FoldbackError) {
             if case .failed(.invalidAnswer(let reason)) = try await downlink.fetch() {
-                fleet.notes.broke("unusable", "\(name) cannot use what it fetches: \(reason)")
+                fleet.notes.broke("unusable", "\(name) cannot use the fetched events: \(reason)")
             }
         } catch {
-            fleet.notes.broke("unusable", "\(name) cannot record what it fetches: \(error)")
+            fleet.notes.broke("unusable", "\(name) cannot record the fetched events: \(error)")
         }
     }
 
-    private func hear(_ verdicts: SimulatedLink<P>.Verdicts) async {
+    private func deliver(_ verdicts: SimulatedLink<P>.Verdicts) async {
         for (id, verdict) in verdicts.sorted(by: { $0.key.number < $1.key.number }) {
-            await hear { store throws(FoldbackError) in
+            await deliver { store throws(FoldbackError) in
                 switch verdict {
                 case .accepted(let position, let words):
                     try await store.acknowledge(
@@ -205,19 +205,19 @@ final class SimulatedReplica<P: Projection>: Sendable {
         }
     }
 
-    private func hear(_ changes: Changes<P.Event>) async {
-        await hear { store throws(FoldbackError) in
+    private func deliver(_ changes: Changes<P.Event>) async {
+        await deliver { store throws(FoldbackError) in
             try await store.confirm(changes.events, through: changes.through)
         }
     }
 
-    private func hear(
-        _ tell: @Sendable (Store<P>) async throws(FoldbackError) -> Void
+    private func deliver(
+        _ record: @Sendable (Store<P>) async throws(FoldbackError) -> Void
     ) async {
         guard let store else { return }
-        do throws(FoldbackError) { try await tell(store) } catch {
+        do throws(FoldbackError) { try await record(store) } catch {
             if case .closed = error { return }
-            fleet.notes.broke("unusable", "\(name) cannot record what was said: \(error)")
+            fleet.notes.broke("unusable", "\(name) cannot record the authority's answer: \(error)")
         }
     }
 }

@@ -2,16 +2,16 @@ import Foldback
 import FoldbackSync
 import Synchronization
 
-/// An authority, and whether its process runs. It keeps what it has decided.
+/// An authority and its process. Its decisions survive a crash.
 final class SimulatedServer<P: Projection>: Sendable {
     private struct Process {
         var downUntil: Timestamp?
-        /// How often it began.
-        var beginnings = 0
+        /// How often the process started.
+        var starts = 0
     }
 
     let books: InProcessAuthority<P>
-    /// As requests meet it.
+    /// The authority that answers requests.
     let authority: any Authority<P.Event>
     private let time: VirtualTime
     private let process = Mutex(Process())
@@ -24,22 +24,22 @@ final class SimulatedServer<P: Projection>: Sendable {
         self.time = time
     }
 
-    func die(for duration: Duration) {
+    func crash(for duration: Duration) {
         let end = time.now.advanced(by: duration)
         process.withLock { process in
             process.downUntil = end
-            process.beginnings += 1
+            process.starts += 1
         }
     }
 
     func heal() { process.withLock { $0.downUntil = nil } }
 
-    /// Tells the present process from those before; nil while none runs.
+    /// Identifies the running process; nil if none runs.
     var running: Int? {
         let now = time.now
         return process.withLock { process in
             if let end = process.downUntil, now < end { return nil }
-            return process.beginnings
+            return process.starts
         }
     }
 }

@@ -1,6 +1,6 @@
 import Foldback
 
-/// Somebody who uses a replica, and remembers what it said.
+/// A user of one replica, who remembers what it answered.
 struct SimulatedUser<P: Projection>: Sendable {
     private let name: String
     private let store: Store<P>
@@ -12,7 +12,7 @@ struct SimulatedUser<P: Projection>: Sendable {
         self.fleet = fleet
     }
 
-    /// - Throws: what a log throws that cannot go on.
+    /// - Throws: the error of a log that cannot continue.
     func record(
         _ event: P.Event, _ force: Bool, _ confirmOnly: Bool, _ once: String?,
         _ ruling: FleetScript<P.Event>.Ruling
@@ -22,25 +22,35 @@ struct SimulatedUser<P: Projection>: Sendable {
                 event, force: force, confirmOnly: confirmOnly, once: once)
             try note(receipt, event, ruling)
         } catch {
-            try bear(error, "record \(StateText.inline(event))")
+            try accept(error, "record \(StateText.inline(event))")
         }
     }
 
-    func retry(_ place: Int) async throws {
-        guard let number = Self.pick(place, of: store.rejections) else { return }
+    /// - Parameter place: among the intents that the command is for; it wraps around.
+    /// - Throws: the error of a log that cannot continue.
+    func perform(_ command: IntentCommand, at place: Int) async throws {
+        let numbers = command.target == .pending ? store.snapshot.pending : store.rejections
+        guard !numbers.isEmpty else { return }
+        let number = numbers[place % numbers.count]
+        switch command {
+        case .withdraw: await withdraw(number)
+        case .dismiss: await dismiss(number)
+        case .retry: try await retry(number)
+        }
+    }
+
+    private func retry(_ number: IntentNumber) async throws {
         do throws(FoldbackError) {
             let event = try store.intent(number).event
             let receipt = try await store.retry(number, force: true)
             if let event { try note(receipt, event, .accept) }
         } catch {
-            try bear(error, "retry \(number)")
+            try accept(error, "retry \(number)")
         }
     }
 
-    func withdraw(_ place: Int) async {
-        guard let number = Self.pick(place, of: store.snapshot.pending),
-            let id = store.pendingEvent(number)?.id
-        else { return }
+    private func withdraw(_ number: IntentNumber) async {
+        guard let id = store.pendingEvent(number)?.id else { return }
         let hasLeft = fleet.book.hasLeft(id)
         do throws(FoldbackError) {
             try await store.withdraw(number)
@@ -48,15 +58,15 @@ struct SimulatedUser<P: Projection>: Sendable {
             guard hasLeft else { return }
             fleet.notes.broke(
                 "withdrawn after leaving",
-                "Intent \(id) is withdrawn, though it has left: the authority may have it (F7).")
+                "Intent \(id) is withdrawn after it left the device: the authority may have it (F7)."
+            )
         } catch {
             fleet.notes.trace(name, "cannot withdraw \(id): \(error)")
         }
     }
 
-    func dismiss(_ place: Int) async {
-        guard let number = Self.pick(place, of: store.rejections) else { return }
-        // Answered otherwise meanwhile, it is rejected no more.
+    private func dismiss(_ number: IntentNumber) async {
+        // A later answer may have changed the state of the intent: then this throws.
         _ = try? await store.dismiss(number)
         fleet.notes.trace(name, "dismisses the rejection of \(number)")
     }
@@ -73,15 +83,22 @@ struct SimulatedUser<P: Projection>: Sendable {
         }
     }
 
-    /// Refusals are part of life.
-    private func bear(_ error: FoldbackError, _ what: String) throws {
+    /// Notes a refusal, and throws every other error.
+    private func accept(_ error: FoldbackError, _ action: String) throws {
         switch error {
-        case .inapplicable, .notRejected: fleet.notes.trace(name, "cannot \(what): \(error)")
+        case .inapplicable, .notRejected: fleet.notes.trace(name, "cannot \(action): \(error)")
         default: throw error
         }
     }
+}
 
-    private static func pick(_ place: Int, of numbers: [IntentNumber]) -> IntentNumber? {
-        numbers.isEmpty ? nil : numbers[place % numbers.count]
+extension IntentCommand {
+    /// The command in a fleet's script.
+    var userText: String {
+        switch self {
+        case .withdraw: "withdraws"
+        case .retry: "retries what was rejected"
+        case .dismiss: "dismisses a rejection"
+        }
     }
 }

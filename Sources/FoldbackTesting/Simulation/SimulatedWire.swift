@@ -2,22 +2,22 @@ import Foldback
 import FoldbackSync
 import Synchronization
 
-/// What is between a replica and its authority. Requests and answers are on their way here whatever
-/// becomes of who sent them.
+/// The connection between a replica and its authority. It carries requests and answers even if the sender's
+/// process ends.
 final class SimulatedWire<P: Projection>: Sendable {
-    /// A call of an authority's, and what the wire may make of it.
+    /// A call of the authority, and how the wire can change it.
     struct Call<R: Sendable>: Sendable {
         let carryOut: @Sendable () async throws(AuthorityFailure) -> R
-        /// What remains of an answer that tells of so much only; nil where that is all of it.
+        /// The first part of an answer; nil if that is the whole answer.
         let cut: @Sendable (R, Int) -> R?
-        /// The answer that puts everything off.
+        /// The answer that puts off every verdict.
         let putOff: @Sendable (Duration?) -> Result<R, AuthorityFailure>
-        /// Brings an answer in another way than as one.
+        /// Delivers an answer after the timeout of its request.
         let deliverLate: @Sendable (R) async -> Void
     }
 
-    /// One call's way.
-    private struct Passage {
+    /// The transit of one call.
+    private struct Transit {
         let number: Int
         let fault: LinkFault?
         let there: Duration
@@ -29,7 +29,7 @@ final class SimulatedWire<P: Projection>: Sendable {
         var downUntil: Timestamp?
         var sent = 0
         var inTransit = 0
-        /// The latest that has arrived, and that was answered.
+        /// The numbers of the latest arrived and the latest answered call.
         var arrived = 0
         var answered = 0
     }
@@ -61,7 +61,7 @@ final class SimulatedWire<P: Projection>: Sendable {
         content.withLock { $0.downUntil = end }
     }
 
-    /// All goes well from now on, but for what is on its way.
+    /// Ends all faults, except for calls that are on their way.
     func heal() {
         content.withLock { content in
             content.armed = []
@@ -69,7 +69,7 @@ final class SimulatedWire<P: Projection>: Sendable {
         }
     }
 
-    /// Nothing is on its way.
+    /// Whether no call is on its way.
     var isQuiet: Bool { content.withLock { $0.inTransit == 0 } }
 
     private var isDown: Bool {
@@ -80,7 +80,7 @@ final class SimulatedWire<P: Projection>: Sendable {
     // MARK: Calls
 
     func perform<R>(_ call: Call<R>) async throws(AuthorityFailure) -> R {
-        let passage = passage()
+        let transit = newTransit()
         guard !isDown else {
             notes.fired(.partition)
             throw failure("the link is down")
@@ -88,64 +88,64 @@ final class SimulatedWire<P: Projection>: Sendable {
         let reply = Reply<R>()
         content.withLock { $0.inTransit += 1 }
         _ = Task(executorPreference: time) {
-            await self.transit(call, passage, reply)
+            await self.carry(call, transit, reply)
             self.content.withLock { $0.inTransit -= 1 }
         }
         return try await reply.value()
     }
 
-    private func passage() -> Passage {
+    private func newTransit() -> Transit {
         let fault = content.withLock { content in
             content.sent += 1
             return content.armed.isEmpty ? nil : content.armed.removeFirst()
         }
-        var more = Duration.zero
-        if case .slow(let duration) = fault { more = duration }
+        var delay = Duration.zero
+        if case .slow(let duration) = fault { delay = duration }
         func leg() -> Duration {
-            latencyMax == .zero ? more : more + latencyMax * time.sources.jitter()
+            latencyMax == .zero ? delay : delay + latencyMax * time.sources.jitter()
         }
-        return Passage(
+        return Transit(
             number: content.withLock { $0.sent }, fault: fault, there: leg(), back: leg())
     }
 
-    private func transit<R>(
-        _ call: Call<R>, _ passage: Passage, _ reply: Reply<R>
+    private func carry<R>(
+        _ call: Call<R>, _ transit: Transit, _ reply: Reply<R>
     ) async {
-        if passage.there > .zero {
+        if transit.there > .zero {
             notes.fired(.latency)
-            await time.sleep(passage.there)
+            await time.sleep(transit.there)
         }
-        guard passage.fault != .lostRequest, !isDown, let process = server.running else {
-            return reply.resolve(.failure(lost(request: passage)))
+        guard transit.fault != .lostRequest, !isDown, let process = server.running else {
+            return reply.resolve(.failure(lost(request: transit)))
         }
-        noteOrder(passage, \.arrived)
-        let result = await carriedOut(call, passage)
-        if case .lateAnswer(let delay) = passage.fault {
+        noteOrder(transit, \.arrived)
+        let result = await carriedOut(call, transit)
+        if case .lateAnswer(let delay) = transit.fault {
             notes.fired(.lateAnswer)
-            reply.resolve(.failure(failure("no answer came in time")))
+            reply.resolve(.failure(failure("no answer arrived in time")))
             await time.sleep(delay)
             if case .success(let answer) = result {
-                notes.trace(name, "an answer that was given up comes")
+                notes.trace(name, "an answer arrives after its timeout")
                 notes.count()
                 await call.deliverLate(answer)
             }
             return
         }
-        if passage.back > .zero { await time.sleep(passage.back) }
-        guard passage.fault != .lostAnswer, !isDown, server.running == process else {
-            return reply.resolve(.failure(lost(answerTo: passage, process)))
+        if transit.back > .zero { await time.sleep(transit.back) }
+        guard transit.fault != .lostAnswer, !isDown, server.running == process else {
+            return reply.resolve(.failure(lost(answerTo: transit, process)))
         }
-        noteOrder(passage, \.answered)
+        noteOrder(transit, \.answered)
         notes.count()
         reply.resolve(result)
     }
 
-    /// What the authority makes of a call that has arrived.
+    /// The authority's answer to a call that has arrived.
     private func carriedOut<R>(
-        _ call: Call<R>, _ passage: Passage
+        _ call: Call<R>, _ transit: Transit
     ) async -> Result<R, AuthorityFailure> {
         do throws(AuthorityFailure) {
-            switch passage.fault {
+            switch transit.fault {
             case .unavailable(let after):
                 notes.fired(.unavailable)
                 return .failure(.unavailable(after: after, reason: "busy on purpose"))
@@ -172,21 +172,21 @@ final class SimulatedWire<P: Projection>: Sendable {
         }
     }
 
-    private func noteOrder(_ passage: Passage, _ latest: WritableKeyPath<Content, Int>) {
+    private func noteOrder(_ transit: Transit, _ latest: WritableKeyPath<Content, Int>) {
         let isOvertaken = content.withLock { content in
-            defer { content[keyPath: latest] = max(content[keyPath: latest], passage.number) }
-            return passage.number < content[keyPath: latest]
+            defer { content[keyPath: latest] = max(content[keyPath: latest], transit.number) }
+            return transit.number < content[keyPath: latest]
         }
         if isOvertaken { notes.fired(.reordering) }
     }
 
-    private func lost(request passage: Passage) -> AuthorityFailure {
+    private func lost(request transit: Transit) -> AuthorityFailure {
         notes.fired(
-            passage.fault == .lostRequest ? .lostRequest : isDown ? .partition : .authorityCrash)
+            transit.fault == .lostRequest ? .lostRequest : isDown ? .partition : .authorityCrash)
         return failure("the request was lost")
     }
 
-    private func lost(answerTo passage: Passage, _ process: Int) -> AuthorityFailure {
+    private func lost(answerTo transit: Transit, _ process: Int) -> AuthorityFailure {
         notes.fired(
             server.running != process ? .authorityCrash : isDown ? .partition : .lostAnswer)
         return failure("the answer was lost")
@@ -198,7 +198,7 @@ final class SimulatedWire<P: Projection>: Sendable {
     }
 }
 
-/// What comes back to who waits for it, if it still does.
+/// The answer to a waiting caller.
 private final class Reply<R: Sendable>: Sendable {
     typealias Answer = Result<R, AuthorityFailure>
 
@@ -210,7 +210,7 @@ private final class Reply<R: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// The first one holds.
+    /// Sets the answer, if there is none yet.
     func resolve(_ answer: Answer) {
         let continuation = state.withLock { state -> UnsafeContinuation<Answer, Never>? in
             switch state {

@@ -1,10 +1,10 @@
 import Foldback
 import FoldbackSync
 
-/// Many replicas and one authority, run from one seed in virtual time: real stores, outboxes and
-/// downlinks, a link that does everything that links do, and processes that die.
+/// Many replicas and one authority, run from one seed in virtual time: real stores, outboxes and downlinks, a
+/// link with every kind of fault, and processes that crash.
 ///
-/// Once the faults have healed every intent is settled exactly once at the authority, every replica's
+/// Once the faults have healed, every intent is settled exactly once at the authority, every replica's
 /// confirmed state and view are the authority's, and nothing is pending (``Law/p15``).
 ///
 /// ```swift
@@ -12,7 +12,7 @@ import FoldbackSync
 /// let run = await simulation.run(seed: 7)
 /// if let finding = await simulation.finding(in: run, candidatesMax: 3_000) { print(finding) }
 /// ```
-/// The same seed gives the same run, to the order of every task, with the same version of this package.
+/// The same seed leads to the same run, down to the order of all tasks, with the same version of this package.
 public struct Simulation<P: Projection>: Sendable {
     typealias Script = FleetScript<P.Event>
 
@@ -22,15 +22,15 @@ public struct Simulation<P: Projection>: Sendable {
     private let authority: @Sendable (InProcessAuthority<P>) -> any Authority<P.Event>
 
     /// - Parameters:
-    ///   - projection: whose stores and authority it has.
-    ///   - events: what users do; events that touch the same things find more.
+    ///   - projection: the projection of the stores and the authority.
+    ///   - events: generates the events of users. Events that often touch the same things find more.
     ///   - replicas: 1 or more.
-    ///   - stepsMax: what happens in one run, half as much on average; then everything heals.
+    ///   - stepsMax: steps of one run at most; then everything heals.
     public init(of projection: P.Type, events: Generator<P.Event>, replicas: Int, stepsMax: Int) {
         self.init(events: events, replicas: replicas, stepsMax: stepsMax) { $0 }
     }
 
-    /// - Parameter authority: what stands before the honest one, to break it on purpose.
+    /// - Parameter authority: wraps the honest authority, to break it on purpose.
     package init(
         events: Generator<P.Event>, replicas: Int, stepsMax: Int,
         authority: @escaping @Sendable (InProcessAuthority<P>) -> any Authority<P.Event>
@@ -43,11 +43,11 @@ public struct Simulation<P: Projection>: Sendable {
 
     // MARK: Running
 
-    /// One run, drawn at random.
+    /// Runs a random script.
     ///
     /// - Parameters:
-    ///   - seed: any; the same run for the same one.
-    ///   - isTracing: whether everything that happens is written down.
+    ///   - seed: any number; the same seed leads to the same run.
+    ///   - isTracing: whether the run has a trace.
     public nonisolated(nonsending) func run(
         seed: UInt64, isTracing: Bool = false
     ) async -> SimulationRun {
@@ -55,7 +55,7 @@ public struct Simulation<P: Projection>: Sendable {
         return await run(&choices, isTracing)
     }
 
-    /// Repeats a run by what it drew: ``SimulationRun/choices``.
+    /// Repeats a run from its ``SimulationRun/choices``.
     public nonisolated(nonsending) func run(
         choices: [UInt64], isTracing: Bool = false
     ) async -> SimulationRun {
@@ -80,13 +80,12 @@ public struct Simulation<P: Projection>: Sendable {
 
     // MARK: Finding
 
-    /// What a run has found, shrunk to the smallest script that still shows it; nil where it has found
-    /// nothing.
+    /// The finding of a run, shrunk to a small script that still shows it; nil if the run broke nothing.
     ///
     /// - Parameters:
-    ///   - run: of this simulation.
-    ///   - candidatesMax: how many smaller scripts are tried; 0: it is reported as it is.
-    ///   - runsTried: how many there were, for the report.
+    ///   - run: a run of this simulation.
+    ///   - candidatesMax: how many smaller scripts are tried; 0 reports the run as it is.
+    ///   - runsTried: the number of runs so far, for the report.
     public nonisolated(nonsending) func finding(
         in run: SimulationRun, candidatesMax: Int, runsTried: Int = 1
     ) async -> Finding? {
@@ -105,14 +104,14 @@ public struct Simulation<P: Projection>: Sendable {
             case .minimalForThesePasses: .minimalForThesePasses(candidates: result.candidates)
             case .stoppedByBudget: .stoppedByBudget(candidates: result.candidates)
             }
-        // What depends on luck may not show again.
+        // A nondeterministic failure may not show again.
         let shown = smallest.violation == nil ? run : smallest
         return Finding(
             smallest.violation ?? violation, shown, recorded(shown), P.self, shrinking,
             runsTried: runsTried)
     }
 
-    /// A run as a file.
+    /// The choices of a run, for a file.
     private func recorded(_ run: SimulationRun) -> RecordedFleet {
         RecordedFleet(replicas: replicas, stepsMax: stepsMax, choices: run.choices)
     }

@@ -2,29 +2,29 @@ import Foldback
 
 /// One run of a fleet.
 public struct SimulationRun: Sendable {
-    /// What was drawn: with these numbers the same run is made again.
+    /// The drawn choices. They repeat the same run.
     public var choices: [UInt64] { recording.values }
-    /// What users did, requests that were begun, and answers that arrived.
+    /// The number of actions of users, begun requests, and arrived answers.
     public let operations: Int
-    /// Intents that the authority has decided on.
+    /// The number of intents that the authority decided.
     public let decidedCount: Int
-    /// How often each kind of fault has happened. Little is said about those that did not.
+    /// How often each kind of fault happened. A run says little about a fault that did not happen.
     public let fired: [SimulatedFault: Int]
-    /// How many replicas were on disk.
+    /// The number of replicas on disk.
     public let onDiskCount: Int
-    /// Virtual time that has passed.
+    /// The virtual time of the run.
     public let lasted: Duration
-    /// What happened: virtual time, who, what. Empty unless it was asked for.
+    /// Everything that happened: virtual time, actor, action. Empty unless tracing was requested.
     public let trace: [String]
 
     let recording: RecordedChoices
     let script: [String]
     let stepCount: Int
     let violation: Violation?
-    /// False where no script could be drawn.
+    /// False if no script could be drawn.
     let isComplete: Bool
 
-    /// Whether everything that has to hold does.
+    /// Whether the run broke nothing.
     public var isClean: Bool { violation == nil }
 
     init(
@@ -45,7 +45,7 @@ public struct SimulationRun: Sendable {
         violation = noted.violation
     }
 
-    /// Nothing could be drawn.
+    /// A run without a script.
     init(_ recording: RecordedChoices) {
         self.recording = recording
         (operations, decidedCount, fired, onDiskCount) = (0, 0, [:], 0)

@@ -2,17 +2,17 @@ import Foldback
 import FoldbackSync
 import Synchronization
 
-/// Runs tasks on one thread, one after the other, and lets time pass only when none is ready: the same
-/// run each time, and no waiting.
+/// Runs tasks on one thread, one after the other, and advances time only when no task is ready: the same run
+/// each time, without waiting.
 ///
-/// Everything that takes part is started within ``run(_:)`` and gets its time from ``sources``. A store
-/// must have no thread of its own, for nobody waits here for what other threads do.
+/// Start every task within ``run(_:)``, and take time from ``sources``. A store must have no thread of its own,
+/// because this executor does not wait for other threads.
 package final class VirtualTime: TaskExecutor {
-    /// Why a run was ended before its end.
+    /// Why a run was stopped.
     package enum Halt: Error, Hashable {
-        /// Nothing is ready and nothing waits for its time: nothing can happen any more.
+        /// No task is ready and no task sleeps, but the run is not done.
         case stuck
-        /// So much was done without an end: it goes round in circles.
+        /// The run took more jobs than allowed.
         case endless(jobs: Int)
     }
 
@@ -26,7 +26,7 @@ package final class VirtualTime: TaskExecutor {
         var jitter: SplitMix64
     }
 
-    /// How many jobs those get to come to their end that were halted and cancelled.
+    /// How many jobs cancelled tasks may run after a halt.
     private static var jobsAfterHalt: Int { 100_000 }
     /// 2026-11-21.
     private static var start: Int64 { 1_795_209_600_000 }
@@ -35,10 +35,10 @@ package final class VirtualTime: TaskExecutor {
     private let jobsMax: Int
 
     /// - Parameters:
-    ///   - seed: of the jitter in ``sources``.
-    ///   - order: of jobs that are ready at once; 0: that in which they became ready, else by chance
-    ///     from this seed. Swift promises no order, so code must bear any.
-    ///   - jobsMax: how many are run before a run counts as endless.
+    ///   - seed: the seed of the jitter in ``sources``.
+    ///   - order: 0 runs ready jobs in the order in which they became ready; any other number is the seed of a
+    ///     random order. Swift promises no order, so code must work with any.
+    ///   - jobsMax: how many jobs run before the run counts as endless.
     package init(seed: UInt64 = 1, order: UInt64 = 0, jobsMax: Int = 10_000_000) {
         self.jobsMax = jobsMax
         content = Mutex(
@@ -51,7 +51,7 @@ package final class VirtualTime: TaskExecutor {
         Timestamp(millisecondsSince1970: content.withLock { $0.milliseconds })
     }
 
-    /// Since the beginning.
+    /// The virtual time since the start.
     package var passed: Duration {
         .milliseconds(content.withLock { $0.milliseconds } - Self.start)
     }
@@ -62,7 +62,7 @@ package final class VirtualTime: TaskExecutor {
             jitter: { self.content.withLock { $0.jitter.nextFraction() } })
     }
 
-    /// Calls `body` behind each job with how many there have been.
+    /// Calls `body` after each job with the number of jobs so far.
     package func onJob(_ body: @escaping @Sendable (Int) -> Void) {
         content.withLock { $0.onJob = body }
     }
@@ -74,11 +74,9 @@ package final class VirtualTime: TaskExecutor {
 
     // MARK: Running
 
-    /// Runs `body` and all that it starts, on a thread of its own, until `body` is done and nothing is
-    /// ready.
+    /// Runs `body` and all tasks that it starts, on a new thread, until `body` is done and no task is ready.
     ///
-    /// - Throws: ``Halt``, when everything was cancelled and had some more time to end; what `body`
-    ///   throws.
+    /// - Throws: ``Halt``, after all tasks were cancelled and got more jobs to end; errors of `body`.
     package func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let task = Task(executorPreference: self) {
             defer { self.content.withLock { $0.isDone = true } }
@@ -93,7 +91,7 @@ package final class VirtualTime: TaskExecutor {
         try await task.value
     }
 
-    /// Nil where it came to its end.
+    /// Nil if all jobs are done.
     private func runJobs(_ jobsMax: Int) -> Halt? {
         var count = 0
         while true {
@@ -129,7 +127,7 @@ package final class VirtualTime: TaskExecutor {
 
     // MARK: Waiting
 
-    /// Returns so much later; early, without an error, when the task is cancelled.
+    /// Returns after a duration, or when the task is cancelled, without an error.
     package func sleep(_ duration: Duration) async {
         let place = content.withLock { content in
             let start = Timestamp(millisecondsSince1970: content.milliseconds)
@@ -150,13 +148,13 @@ package final class VirtualTime: TaskExecutor {
         }
     }
 
-    /// Lets time pass until the condition holds, looked at each 100 ms of virtual time.
+    /// Waits until the condition holds; checks it every 100 ms of virtual time.
     ///
-    /// - Throws: ``Halt/stuck`` where it does not hold within `most`; `CancellationError`.
+    /// - Throws: ``Halt/stuck`` if it does not hold within `limit`; `CancellationError`.
     package func wait(
-        atMost most: Duration = .seconds(86_400), until condition: () -> Bool
+        atMost limit: Duration = .seconds(86_400), until condition: () -> Bool
     ) async throws {
-        let end = now.advanced(by: most)
+        let end = now.advanced(by: limit)
         while !condition() {
             try Task.checkCancellation()
             guard now < end else { throw Halt.stuck }
@@ -165,10 +163,10 @@ package final class VirtualTime: TaskExecutor {
     }
 }
 
-/// Jobs that are ready to be run.
+/// Jobs that are ready to run.
 private struct ReadyJobs {
     private var jobs: [UnownedJob] = []
-    /// Of the first that was not taken out.
+    /// The index of the first remaining job.
     private var first = 0
     private var random: SplitMix64?
 
@@ -192,9 +190,9 @@ private struct ReadyJobs {
     }
 }
 
-/// Who waits for a time, in order of it.
+/// Sleeping tasks in order of their times.
 private struct Sleepers {
-    /// When somebody is woken, and the how manyeth to fall asleep it is.
+    /// The time when a task wakes up, and a number that orders tasks of the same time.
     struct Place: Comparable {
         let due: Int64
         let id: Int
@@ -207,7 +205,7 @@ private struct Sleepers {
         let continuation: UnsafeContinuation<Void, Never>
     }
 
-    /// The first to be woken is the last one.
+    /// The next task to wake up is the last element.
     private var sleepers: [Sleeper] = []
     private var lastID = 0
 
@@ -231,11 +229,6 @@ private struct Sleepers {
     }
 
     private func index(of place: Place) -> Int {
-        var (low, high) = (0, sleepers.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if sleepers[middle].place > place { low = middle + 1 } else { high = middle }
-        }
-        return low
+        sleepers.partitioningIndex { $0.place <= place }
     }
 }

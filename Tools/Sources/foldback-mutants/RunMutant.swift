@@ -21,7 +21,7 @@ struct RunMutant: AsyncParsableCommand {
         for report in await reports() {
             print(report)
             guard let finding = report.findings.first(where: { isWanted($0.law) }) else { continue }
-            print("found \(finding.historiesTried) \(finding.stepCount)")
+            print("found \(finding.scriptsTried) \(finding.stepCount)")
         }
     }
 
@@ -61,7 +61,7 @@ struct RunMutant: AsyncParsableCommand {
         var effort = effort
         // A history takes four times as long: the check compares with a second store and folds the
         // past.
-        if mutant == nil { effort.historiesMax = 80 }
+        if mutant == nil { effort.scriptsMax = 80 }
         return await checkLaws(
             of: CorrectRows.self, events: TestEvent.generator,
             rowIDs: ItemIDs(keysOf: CorrectRows.items), laws: laws, effort: effort, seed: seed,
@@ -71,7 +71,7 @@ struct RunMutant: AsyncParsableCommand {
     private var effort: Effort {
         var effort = Effort.lasting(.seconds(seconds))
         // With several laws the search continues after the first finding.
-        if mutant?.isProjection ?? true { effort.historiesMax = 250 }
+        if mutant?.isProjection ?? true { effort.scriptsMax = 250 }
         // A step of one second counts as endless. Without a fault, a busy machine must not count as
         // a finding.
         effort.stepMax = .seconds(mutant == nil ? 60 : 1)

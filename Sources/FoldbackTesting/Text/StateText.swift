@@ -6,8 +6,12 @@ import Foldback
     import Foundation
 #endif
 
-/// A value as lines of path and text: every stored property, with dictionaries by key and sets in
-/// order, so that equal values have equal lines whatever they were made from.
+/// A value as lines of path and text: every stored property, dictionaries by key, sets in order. Equal values
+/// have equal lines, however they were made.
+///
+/// `JSON(describing:)` of Foldback is a similar walker, and cannot replace this one: reports show events and
+/// states in Swift notation (`.edited(title: "a")`), and JSON does not tell the case `.a` from the string "a",
+/// a key 1 from a key "1", NaN from an unequal NaN, or -0.0 from 0.
 struct StateText: Equatable, Sendable {
     private static let depthMax = 24
 
@@ -32,7 +36,7 @@ struct StateText: Equatable, Sendable {
         }
     }
 
-    /// One line each, path and text apart by a tab; neither has line ends or tabs in it.
+    /// One line for each path, a tab, and the text. Neither contains line ends or tabs.
     var text: String { lines.map { "\($0.path)\t\($0.text)" }.joined(separator: "\n") }
 
     /// The value on one line, for tables.
@@ -52,7 +56,7 @@ struct StateText: Equatable, Sendable {
         for (name, part) in parts { add(part, at: path + name, depth: depth + 1) }
     }
 
-    /// Named parts of a value; nil where it is shown as a whole.
+    /// The named parts of a value; nil for a value on one line.
     private static func parts(of value: Any) -> [(name: String, part: Any)]? {
         guard scalar(value) == nil else { return nil }
         let mirror = Mirror(reflecting: value)
@@ -107,7 +111,7 @@ struct StateText: Equatable, Sendable {
             return "[\(pairs.isEmpty ? ":" : pairs.sorted().joined(separator: ", "))]"
         case .enum:
             guard let child = mirror.children.first else {
-                // What it says of itself may be anything.
+                // A custom description can be any text.
                 let text = escaped("\(value)")
                 return value is any CustomStringConvertible ? text : ".\(text)"
             }
@@ -124,7 +128,7 @@ struct StateText: Equatable, Sendable {
         }
     }
 
-    /// What has no parts worth showing.
+    /// The text of a value that has no parts to show.
     private static func scalar(_ value: Any) -> String? {
         switch value {
         case let string as String: quoted(string)
@@ -135,7 +139,7 @@ struct StateText: Equatable, Sendable {
         case let number as any LogNumber: "\(number)"
         case let replica as ReplicaID: "\(replica)"
         case let id as IntentID: "\(id)"
-        // Seconds since 2001; its own mirror and description differ from system to system.
+        // Seconds since 2001. The mirror and the description of a date differ between systems.
         case let date as Date: "Date(\(date.timeIntervalSinceReferenceDate))"
         case let data as Data: "Data(\(data.base64EncodedString()))"
         case let url as URL: "URL(\(url.absoluteString))"
@@ -143,7 +147,7 @@ struct StateText: Equatable, Sendable {
         case let number as any BinaryFloatingPoint: "\(number)"
         case let bool as Bool: "\(bool)"
         default:
-            // Foundation's UUID, Date and the like mirror nothing of use, or other things elsewhere.
+            // Mirrors of Foundation types like UUID are empty, or differ between systems.
             Mirror(reflecting: value).children.isEmpty && !(value is any Collection)
                 && Mirror(reflecting: value).displayStyle != .enum
                 && Mirror(reflecting: value).displayStyle != .optional
@@ -153,7 +157,7 @@ struct StateText: Equatable, Sendable {
 
     private static func quoted(_ string: String) -> String { "\"\(escaped(string))\"" }
 
-    /// Every code point that could be mistaken, as its number.
+    /// The string with a number for every scalar that is not printable ASCII.
     private static func escaped(_ string: String) -> String {
         var text = ""
         for scalar in string.unicodeScalars {
@@ -168,7 +172,7 @@ struct StateText: Equatable, Sendable {
 }
 
 extension StateText {
-    /// What differs, one line each, in order of path: `- path: there`, `+ path: here`.
+    /// The differing lines in order of path: `- path: old`, `+ path: new`.
     static func differences(from old: StateText, to new: StateText, countMax: Int = 12) -> [String]
     {
         var left = old.lines[...]

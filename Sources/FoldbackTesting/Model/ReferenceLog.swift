@@ -1,0 +1,303 @@
+import Foldback
+
+/// The rules of a log written down a second time, as plainly as possible: a list of facts, and everything
+/// else folded from the first fact on for each question. It shares nothing with the code that it judges
+/// except the projection.
+package struct ReferenceLog<P: Projection>: Sendable {
+    package typealias Event = P.Event
+
+    package struct Intent: Sendable {
+        package let event: Event
+        package let confirmOnly: Bool
+        package let once: String?
+        package let retries: IntentNumber?
+        package var state = IntentState.pending
+        package var position: Position?
+        package var replacement: Event?
+        package var rejection: Rejection?
+        package var isDismissed = false
+        /// The fact of the latest answer, from 1 up.
+        package var answeredAt: Int?
+    }
+
+    /// One call of `apply`, for confirmed state or for the overlay.
+    package struct Folding: Sendable {
+        let event: Event
+        let context: EventContext
+        /// The state that it was applied to.
+        let before: P
+        let after: P
+        /// Why it did not apply; nil if it did.
+        let failure: (any Error)?
+        /// What a failing `apply` left behind instead of `before`.
+        let wreck: P?
+    }
+
+    /// Everything that can be seen at one sequence.
+    package struct State: Sendable {
+        package var intents: [IntentNumber: Intent] = [:]
+        package var through: Position = 0
+        package var confirmed = P()
+        package var view = P()
+        package var conflicted: [IntentNumber] = []
+        package var faults = 0
+        /// The calls of `apply` that led to it, confirmed events first.
+        var foldings: [Folding] = []
+
+        package func numbers(_ states: IntentState...) -> [IntentNumber] {
+            intents.filter { states.contains($0.value.state) }.keys.sorted()
+        }
+
+        package var rejections: [IntentNumber] {
+            numbers(.rejected).filter { intents[$0]?.isDismissed == false }
+        }
+
+        func joined(_ once: String?) -> IntentNumber? {
+            guard let once else { return nil }
+            return numbers(.pending, .accepted).first { intents[$0]?.once == once }
+        }
+    }
+
+    package let kind: LogKind
+    package private(set) var facts: [LogFact<Event>]
+    /// After the last fact.
+    package private(set) var now = State()
+
+    package init(_ kind: LogKind, facts: [LogFact<Event>] = []) {
+        self.kind = kind
+        self.facts = facts
+        if !facts.isEmpty { now = state(at: facts.count) }
+    }
+
+    // MARK: From the facts to what is seen
+
+    package func state(at sequence: Int) -> State {
+        var state = State()
+        var confirmed: [(Event, EventContext)] = []
+        for (index, fact) in facts.prefix(sequence).enumerated() {
+            let before = state.intents
+            apply(fact, &state, &confirmed)
+            for (number, intent) in before where state.intents[number]?.state != intent.state {
+                state.intents[number]?.answeredAt = index + 1
+            }
+        }
+        for (event, context) in confirmed {
+            let folding = Self.folding(event, context, on: state.confirmed)
+            state.confirmed = folding.after
+            state.foldings.append(folding)
+            if folding.failure != nil { state.faults += 1 }
+        }
+        state.view = state.confirmed
+        for number in state.numbers(.pending, .accepted) {
+            guard let intent = state.intents[number], !intent.confirmOnly else { continue }
+            let event = intent.replacement ?? intent.event
+            let folding = Self.folding(event, Self.context(of: number), on: state.view)
+            state.view = folding.after
+            state.foldings.append(folding)
+            if folding.failure != nil { state.conflicted.append(number) }
+        }
+        return state
+    }
+
+    private func apply(
+        _ fact: LogFact<Event>, _ state: inout State, _ confirmed: inout [(Event, EventContext)]
+    ) {
+        switch fact {
+        case .intent(let number, let event, let confirmOnly, let once, let retries):
+            state.intents[number] = Intent(
+                event: event, confirmOnly: confirmOnly, once: once, retries: retries)
+            if let retries { state.intents[retries]?.isDismissed = true }
+        case .acknowledged(let number, let position, let replacement):
+            state.intents[number]?.replacement = replacement
+            state.intents[number]?.position = position
+            switch kind {
+            case .downlink:
+                let isCovered = position.map { $0 <= state.through } ?? false
+                state.intents[number]?.state = isCovered ? .confirmed : .accepted
+            case .acknowledgement:
+                state.intents[number]?.state = .confirmed
+                if let event = replacement ?? state.intents[number]?.event {
+                    confirmed.append((event, Self.context(of: number)))
+                }
+            }
+        case .changed(let number, let change):
+            switch change {
+            case .rejected(let rejection):
+                state.intents[number]?.state = .rejected
+                state.intents[number]?.rejection = rejection
+            case .withdrawn: state.intents[number]?.state = .withdrawn
+            case .dismissed: state.intents[number]?.isDismissed = true
+            }
+        case .confirmed(let events, let through):
+            apply(events, through, &state, &confirmed)
+        }
+    }
+
+    private func apply(
+        _ events: [ConfirmedEvent<Event>], _ through: Position, _ state: inout State,
+        _ confirmed: inout [(Event, EventContext)]
+    ) {
+        for number in confirms(events, state) { state.intents[number]?.state = .confirmed }
+        let ordered = events.enumerated().sorted {
+            ($0.element.position, $0.offset) < ($1.element.position, $1.offset)
+        }
+        for (_, event) in ordered where event.position > state.through {
+            confirmed.append((event.event, event.context))
+        }
+        state.through = max(state.through, through)
+        for number in state.numbers(.accepted) {
+            guard let position = state.intents[number]?.position, position <= state.through else {
+                continue
+            }
+            state.intents[number]?.state = .confirmed
+        }
+    }
+
+    private static func folding(
+        _ event: Event, _ context: EventContext, on before: P
+    ) -> Folding {
+        var after = before
+        do { try after.apply(event, context) } catch {
+            return Folding(
+                event: event, context: context, before: before, after: before, failure: error,
+                wreck: after)
+        }
+        return Folding(
+            event: event, context: context, before: before, after: after, failure: nil, wreck: nil)
+    }
+
+    static func context(of number: IntentNumber) -> EventContext {
+        EventContext(.intent(IntentID(replica: .own, number: number)))
+    }
+
+    /// Intents that the events of a batch name and confirm.
+    private func confirms(
+        _ events: [ConfirmedEvent<Event>], _ state: State
+    ) -> Set<IntentNumber> {
+        var confirmed: Set<IntentNumber> = []
+        for event in events {
+            guard let origin = event.origin, origin.replica == .own,
+                let intent = state.intents[origin.number]
+            else { continue }
+            let isNew = event.position > state.through
+            guard isNew || !intent.state.isSettled, intent.state != .confirmed else { continue }
+            confirmed.insert(origin.number)
+        }
+        return confirmed
+    }
+
+    // MARK: From commands to facts
+
+    /// What a command leads to: its result, and the fact that the log appends.
+    package struct Decision: Sendable {
+        package let result: CommandResult
+        package let fact: LogFact<Event>?
+
+        init(_ result: CommandResult, _ fact: LogFact<Event>? = nil) {
+            self.result = result
+            self.fact = fact
+        }
+
+        static func appends(_ fact: LogFact<Event>) -> Self { Self(.appended, fact) }
+        static func refuses(_ name: String) -> Self { Self(.refused(name)) }
+        static var unknown: Self { refuses("unknownIntent") }
+    }
+
+    package mutating func carryOut(_ command: LogCommand<Event>) -> CommandResult {
+        let decision = decision(on: command)
+        append(decision.fact)
+        return decision.result
+    }
+
+    package mutating func append(_ fact: LogFact<Event>?) {
+        guard let fact else { return }
+        facts.append(fact)
+        now = state(at: facts.count)
+    }
+
+    package func decision(on command: LogCommand<Event>) -> Decision {
+        switch command {
+        case .record(let event, let force, let confirmOnly, let once):
+            if let joined = now.joined(once) { return Decision(.joined(joined)) }
+            return recording(event, force, confirmOnly, once, retries: nil)
+        case .change(let number, let command, let force):
+            guard let intent = now.intents[number] else { return .unknown }
+            return decision(on: command, number, intent, force)
+        case .acknowledge(let number, let position, let replacement):
+            if position != nil, kind == .acknowledgement { return .refuses("invalidBatch") }
+            guard let intent = now.intents[number] else { return .unknown }
+            return intent.state == .accepted || intent.state == .confirmed
+                ? Decision(.ignored(intent.state))
+                : .appends(.acknowledged(number, position: position, replacement: replacement))
+        case .reject(let number, let rejection):
+            guard let intent = now.intents[number] else { return .unknown }
+            return intent.state == .pending
+                ? .appends(.changed(number, .rejected(rejection)))
+                : Decision(.ignored(intent.state))
+        case .confirm(let events, let through): return confirming(events, through)
+        }
+    }
+
+    private func decision(
+        on command: IntentCommand, _ number: IntentNumber, _ intent: Intent, _ force: Bool
+    ) -> Decision {
+        let isListed = now.rejections.contains(number)
+        switch command {
+        case .withdraw:
+            return intent.state == .pending
+                ? .appends(.changed(number, .withdrawn)) : .refuses("notPending")
+        case .dismiss:
+            return isListed ? .appends(.changed(number, .dismissed)) : .refuses("notRejected")
+        case .retry:
+            guard isListed else { return .refuses("notRejected") }
+            if let joined = now.joined(intent.once) {
+                return Decision(.joined(joined), .changed(number, .dismissed))
+            }
+            return recording(
+                intent.event, force, intent.confirmOnly, intent.once, retries: number)
+        }
+    }
+
+    private func recording(
+        _ event: Event, _ force: Bool, _ confirmOnly: Bool, _ once: String?,
+        retries: IntentNumber?
+    ) -> Decision {
+        let number = IntentNumber(UInt64(now.intents.count + 1))
+        if !force, !confirmOnly {
+            var view = now.view
+            do { try view.apply(event, Self.context(of: number)) } catch {
+                return .refuses("inapplicable")
+            }
+        }
+        return Decision(
+            .recorded(number),
+            .intent(number, event, confirmOnly: confirmOnly, once: once, retries: retries))
+    }
+
+    private func confirming(
+        _ events: [ConfirmedEvent<Event>], _ named: Position?
+    ) -> Decision {
+        guard kind == .downlink else { return .refuses("invalidBatch") }
+        let highest = events.map(\.position).max() ?? 0
+        let through = named ?? highest
+        guard through >= highest, events.allSatisfy({ $0.position >= 1 }) else {
+            return .refuses("invalidBatch")
+        }
+        let reached = now.intents.values.contains {
+            $0.state == .accepted && $0.position.map { $0 <= through } ?? false
+        }
+        guard through > now.through || reached || !confirms(events, now).isEmpty else {
+            return Decision(.ignored(nil))
+        }
+        return .appends(.confirmed(events, through: through))
+    }
+}
+
+/// What a log has recorded: one entry, as plainly as possible.
+package enum LogFact<Event: Sendable>: Sendable {
+    case intent(
+        IntentNumber, Event, confirmOnly: Bool, once: String?, retries: IntentNumber?)
+    case acknowledged(IntentNumber, position: Position?, replacement: Event?)
+    case changed(IntentNumber, IntentChange)
+    case confirmed([ConfirmedEvent<Event>], through: Position)
+}

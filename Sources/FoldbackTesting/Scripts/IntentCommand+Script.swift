@@ -1,0 +1,49 @@
+import Foldback
+
+/// Everything that scripts, files and generators of the testing kit know about a command. A new command
+/// needs an edit here, its rule in ``ReferenceLog``, and its call in ``LogUnderTest``.
+extension IntentCommand {
+    /// Whether the command records an intent, which later steps can name.
+    var isRecording: Bool { self == .retry }
+
+    /// The state of the intents that the command is for.
+    var target: IntentState {
+        switch self {
+        case .withdraw: .pending
+        case .dismiss, .retry: .rejected
+        }
+    }
+
+    /// The `kind` of the command's line in a file; nil for a line of kind `intent` with `retries`.
+    var fileKind: String? {
+        switch self {
+        case .withdraw: IntentChange.Kind.withdrawn.rawValue
+        case .dismiss: IntentChange.Kind.dismissed.rawValue
+        case .retry: nil
+        }
+    }
+
+    init?(fileKind: String) {
+        guard let command = Self.allCases.first(where: { $0.fileKind == fileKind }) else {
+            return nil
+        }
+        self = command
+    }
+}
+
+extension Script.Step {
+    /// Takes back a pending intent.
+    public static func withdraw(_ place: IntentNumber) -> Self {
+        .change(place, .withdraw, force: false)
+    }
+
+    /// Takes a rejection out of the list.
+    public static func dismiss(_ place: IntentNumber) -> Self {
+        .change(place, .dismiss, force: false)
+    }
+
+    /// Records the event of a rejected intent again.
+    public static func retry(_ place: IntentNumber, force: Bool = false) -> Self {
+        .change(place, .retry, force: force)
+    }
+}
