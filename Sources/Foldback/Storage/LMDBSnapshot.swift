@@ -28,7 +28,7 @@ struct LMDBSnapshot: StorageSnapshot {
 /// One table of a commit on disk, its root looked up once. An object, so that a value that is read costs no copy of
 /// what the table consists of.
 final class LMDBTable: StorageTable, Sendable {
-    private let table: LogTable
+    private let hasNumbers: Bool
     private let read: TableRead
     private let path: String
 
@@ -37,7 +37,7 @@ final class LMDBTable: StorageTable, Sendable {
         _ commit: CommitSnapshot, _ table: LogTable, _ tables: LMDBLog.Tables, _ path: String
     ) throws(FoldbackError) {
         guard let opened = tables[table] else { preconditionFailure("there is no \(table)") }
-        self.table = table
+        hasNumbers = table.keyBytes == 8
         self.path = path
         do throws(LMDBError) {
             read = try commit.opened(opened, keyBytes: table.keyBytes)
@@ -47,20 +47,31 @@ final class LMDBTable: StorageTable, Sendable {
     }
 
     func get(_ key: LogKey) throws(FoldbackError) -> FoundValue? {
+        let found: UnsafeRawBufferPointer?
         do throws(LMDBError) {
-            return try key.withKeyBytes { key throws(LMDBError) in
-                try read.value(at: key).map { .file($0) }
+            // By cases, so that the way to a row, which is read most often, has one closure.
+            switch key {
+            case .bytes(let key):
+                found = try withBytes(of: key.bytes) { key throws(LMDBError) in
+                    try read.value(at: key)
+                }
+            case .number(let number):
+                found = try number.withKeyBytes { key throws(LMDBError) in
+                    try read.value(at: key)
+                }
             }
         } catch {
             throw FoldbackError(error, at: path)
         }
+        guard let found else { return nil }
+        return .file(found)
     }
 
     func scan(
         _ range: ScanRange, _ body: (LogKey, FoundValue) -> Bool
     ) throws(FoldbackError) {
         func visit(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-            body(LogKey(key, in: table), .file(value))
+            body(LogKey(key, isNumber: hasNumbers), .file(value))
         }
         do throws(LMDBError) {
             switch range {
@@ -81,7 +92,7 @@ final class LMDBTable: StorageTable, Sendable {
 
     func lastKey() throws(FoldbackError) -> LogKey? {
         do throws(LMDBError) {
-            return try read.lastKey { LogKey($0, in: table) }
+            return try read.lastKey { LogKey($0, isNumber: hasNumbers) }
         } catch {
             throw FoldbackError(error, at: path)
         }
@@ -101,8 +112,8 @@ extension LogKey: TableKey {
     package init?(keyBytes: UnsafeRawBufferPointer) { self = .bytes(KeyBytes(Array(keyBytes))) }
 
     /// A key as the table has it. The read has checked its length.
-    fileprivate init(_ bytes: UnsafeRawBufferPointer, in table: LogTable) {
-        if table.keyBytes == 8, let number = UInt64(keyBytes: bytes) {
+    fileprivate init(_ bytes: UnsafeRawBufferPointer, isNumber: Bool) {
+        if isNumber, let number = UInt64(keyBytes: bytes) {
             self = .number(number)
         } else {
             self = .bytes(KeyBytes(Array(bytes)))
