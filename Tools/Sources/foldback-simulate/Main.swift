@@ -11,8 +11,9 @@ struct Simulate: AsyncParsableCommand {
         abstract: "Runs fleets of replicas and their authority in virtual time.",
         discussion: """
             Example: Tools/simulate --seeds 1000 --replicas 5
-            If a fleet does not settle, the exit code is 1, the smallest script that shows it is written to a
-            file, and the command that repeats it is printed. At every fourth seed the replicas also have rows.
+            If a fleet does not settle, the exit code is 1, the smallest script that shows it is \
+            written to a file, and the command that repeats it is printed. At every fourth seed the \
+            replicas also have rows.
             """)
 
     @Option(help: "The number of fleets.")
