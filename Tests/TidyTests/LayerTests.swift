@@ -91,12 +91,14 @@ private struct Declarations {
     private mutating func noteMembers(of file: LayeredFile, at place: Int) {
         var isReachable = false
         for line in file.source.lines {
-            if let match = line.firstMatch(of: /^(?:package |public )?extension \[?(\w+)/) {
+            if line.contains("extension "),
+                let match = line.firstMatch(of: /^(?:package |public )?extension \[?(\w+)/)
+            {
                 isReachable = (types[String(match.1)]?.min() ?? -1) < place
             } else if line == "}" {
                 isReachable = false
             }
-            guard
+            guard line.hasPrefix("    "), !line.hasPrefix("     "),
                 let match = line.firstMatch(
                     of: /^    (?:case|[a-z][\w() ]*? (?:func|var|let)|func|var|let) (\w+)/),
                 !line.contains("private ")
@@ -130,13 +132,10 @@ private struct Declarations {
     func upwardUses(in file: LayeredFile, at place: Int) -> [(Int, String, String)] {
         var uses: [(Int, String, String)] = []
         for (number, line) in file.source.code {
-            let code = line.replacing(/"(?:[^"\\]|\\.)*"/, with: "\"\"").split(separator: "//")
-                .first
-            for match in (code ?? "").matches(of: /(\.)?\b(\w+)\b/) {
-                let name = String(match.2)
+            for (name, isMember) in Self.names(in: line) {
                 let homes =
                     types[name].map { $0.union(allTypes[name] ?? []) }
-                    ?? (match.1 == nil ? nil : memberHomes(name))
+                    ?? (isMember ? memberHomes(name) : nil)
                 guard let homes, let home = homes.min(), home > place,
                     !Self.isGeneric(name, in: file)
                 else { continue }
@@ -144,6 +143,30 @@ private struct Declarations {
             }
         }
         return uses
+    }
+
+    /// The names in a line of code, and whether each follows a dot. Text and comments are left out.
+    private static func names(in line: Substring) -> [(name: String, isMember: Bool)] {
+        var names: [(String, Bool)] = []
+        var name: [UInt8] = []
+        var (isText, isMember, last) = (false, false, UInt8(ascii: " "))
+        for byte in Array(line.utf8) + [UInt8(ascii: " ")] {
+            let isWord =
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+                || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+                || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "_")
+            if byte == UInt8(ascii: "\""), last != UInt8(ascii: "\\") { isText.toggle() }
+            if byte == UInt8(ascii: "/"), last == byte, !isText { break }
+            if isWord, !isText {
+                if name.isEmpty { isMember = last == UInt8(ascii: ".") }
+                name.append(byte)
+            } else if !name.isEmpty {
+                names.append((String(decoding: name, as: UTF8.self), isMember))
+                name = []
+            }
+            last = byte
+        }
+        return names
     }
 
     private func memberHomes(_ name: String) -> Set<Int>? {

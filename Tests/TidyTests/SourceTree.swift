@@ -15,9 +15,12 @@ enum SourceTree {
         under folder: String, where isWanted: (String) -> Bool
     ) throws -> [(path: String, text: String)] {
         let base = root.appending(path: folder)
-        let files = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil)
-        return try (files?.allObjects as? [URL] ?? [])
-            .filter { isWanted($0.path) && !$0.path.contains("/.build") }
+        guard
+            let files = FileManager.default.enumerator(
+                at: base, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+        else { return [] }
+        return try files.compactMap { $0 as? URL }
+            .filter { isWanted($0.path) }
             .map { url in
                 let path = url.path.replacingOccurrences(of: root.path + "/", with: "")
                 return (path, try String(contentsOf: url, encoding: .utf8))
