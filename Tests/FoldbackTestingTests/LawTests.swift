@@ -88,7 +88,8 @@ import Testing
 
     @Test func `each bug is found by its law`() async throws {
         let effort = Effort(
-            scriptsMax: 1_000, durationMax: nil, stepsMax: 24, candidatesMax: 3_000,
+            scriptsMax: TestEffort.value(quick: 150, full: 600), durationMax: nil, stepsMax: 24,
+            candidatesMax: 3_000,
             stepMax: .seconds(30))
         func find<P: Projection>(_ type: P.Type, _ law: Law) async throws where P.Event == Event {
             var stepCounts: [Int] = []

@@ -16,7 +16,8 @@ import Testing
 
     /// The same scripts on a slow machine.
     private static let effort = Effort(
-        scriptsMax: 60, durationMax: nil, stepsMax: 24, candidatesMax: 500, stepMax: .seconds(30))
+        scriptsMax: TestEffort.value(quick: 30, full: 60), durationMax: nil, stepsMax: 24,
+        candidatesMax: 500, stepMax: .seconds(30))
 
     @Test func `a board of rows keeps every law`() async throws {
         let report = try await requireLaws(

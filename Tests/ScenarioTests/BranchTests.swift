@@ -34,7 +34,7 @@ import Testing
     /// Property: a branch without edits is the history; a branch without an entry has the other entries.
     @Test(arguments: LogKind.allCases)
     func `a branch shows what would have been`(kind: LogKind) async throws {
-        for seed in HistoryTests.seed..<HistoryTests.seed + 20 {
+        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 7, full: 20) {
             var random = SeededGenerator(seed: seed)
             let store = try await RandomHistory.ofAnything(kind, steps: 40, using: &random).store
             let history = try store.history()
@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: LogKind.allCases)
     func `the differences of all entries add up to the final difference`(kind: LogKind) async throws
     {
-        for seed in HistoryTests.seed..<HistoryTests.seed + 10 {
+        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 4, full: 10) {
             var random = SeededGenerator(seed: seed)
             let history = try await Self.documents(kind, using: &random)
             guard let gone = history.sequences.randomElement(using: &random) else { continue }
@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: LogKind.allCases)
     func `a search in touched places finds every cause and break`(kind: LogKind) async throws {
         let place = JSONPointer(["a", "n"])
-        for seed in HistoryTests.seed..<HistoryTests.seed + 20 {
+        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 7, full: 20) {
             var random = SeededGenerator(seed: seed)
             let history = try await Self.documents(kind, using: &random)
             let reader = try LogReader(history)
@@ -342,7 +342,7 @@ import Testing
     }
 
     @Test
-    func `an intent that is new moves the numbers behind it, and no conflict is made of that`()
+    func `a new intent moves the later numbers without a conflict`()
         async throws
     {
         let store = Store.inMemory(

@@ -12,7 +12,7 @@ import Testing
     /// Property: after each entry and at each sequence a history shows what the store showed (F1, F11).
     @Test(arguments: LogKind.allCases)
     func `a history shows what its store showed`(kind: LogKind) async throws {
-        for seed in Self.seed..<Self.seed + 30 {
+        for seed in Self.seed..<Self.seed + TestEffort.value(quick: 10, full: 30) {
             var random = SeededGenerator(seed: seed)
             let (store, reference) = try await RandomHistory.ofAnything(
                 kind, steps: 60, using: &random)
@@ -42,7 +42,7 @@ import Testing
     func `a candidate folds like a log that never had the other entries`(kind: LogKind) async throws
     {
         var candidates = 0
-        for seed in Self.seed..<Self.seed + 40 {
+        for seed in Self.seed..<Self.seed + TestEffort.value(quick: 13, full: 40) {
             var random = SeededGenerator(seed: seed)
             let log = try await RandomHistory.ofAnything(kind, steps: 50, using: &random)
             let history = try log.store.history()

@@ -89,7 +89,7 @@ import Testing
     func `a log of several replicas shows the same from its file and imported`(
         kind: LogKind
     ) async throws {
-        for seed in HistoryTests.seed..<HistoryTests.seed + 6 {
+        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 2, full: 6) {
             let log = try await Self.copiedLog(kind, in: directory.url, seed: seed)
             let reader = try LogReader(at: log)
             let history = try reader.history()

@@ -9,7 +9,7 @@ import Testing
     func `minimizing finds the two entries that matter in a busy log`(count: Int, kind: LogKind)
         async throws
     {
-        for seed in HistoryTests.seed..<HistoryTests.seed + 4 {
+        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 1, full: 4) {
             var random = SeededGenerator(seed: seed)
             let (history, planted) = try await RandomHistory.busy(
                 kind, count: count, planting: [.set("planted", 1), .add("planted", 41)],
@@ -46,7 +46,7 @@ import Testing
             ("rejections", { !$0.rejections.isEmpty && !$0.accepted.isEmpty }),
         ]
         var found: [String: Int] = [:]
-        for seed in HistoryTests.seed..<HistoryTests.seed + 30 {
+        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 15, full: 30) {
             var random = SeededGenerator(seed: seed)
             let log = try await RandomHistory.ofAnything(kind, steps: 60, using: &random)
             let history = try log.store.history()

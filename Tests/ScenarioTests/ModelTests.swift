@@ -13,7 +13,7 @@ import Testing
     /// Commands of one kind of log.
     static let commandCount =
         Int(ProcessInfo.processInfo.environment["MODEL_STEPS"] ?? "").map { $0 / 2 }
-        ?? TestEffort.value(quick: 12_000, full: 50_000)
+        ?? TestEffort.value(quick: 8_000, full: 50_000)
 
     @Test(arguments: LogKind.allCases)
     func `a store shows the same as the reference model`(kind: LogKind) async throws {
@@ -141,7 +141,7 @@ private struct ModelRun {
         of stores: [Store<P>], hasRows: Bool
     ) async throws -> String? {
         for sequence in 0...reference.facts.count {
-            let expected = reference.state(at: sequence).board
+            let expected = reference.board.state(at: sequence)
             let past = LogSequence(UInt64(sequence))
             for store in stores {
                 let board = SeenBoard(try await store.snapshot(of: Board.self, at: past))

@@ -25,7 +25,7 @@ import Testing
     func `a history goes through a file into a log unchanged`(kind: LogKind)
         async throws
     {
-        for seed in HistoryTests.seed..<HistoryTests.seed + 12 {
+        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 4, full: 12) {
             var random = SeededGenerator(seed: seed)
             let (store, reference) = try await RandomHistory.ofAnything(
                 kind, steps: 60, using: &random)
@@ -63,7 +63,7 @@ import Testing
     /// Property: the causes of a value are the entries after which the value in the snapshots changes.
     @Test(arguments: LogKind.allCases)
     func `a reader finds the causes of a value and the first break`(kind: LogKind) async throws {
-        for seed in HistoryTests.seed..<HistoryTests.seed + 12 {
+        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 4, full: 12) {
             var random = SeededGenerator(seed: seed)
             let store = try await RandomHistory.ofAnything(kind, steps: 60, using: &random).store
             let history = try store.history()

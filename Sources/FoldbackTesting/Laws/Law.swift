@@ -1,6 +1,6 @@
 /// A property of every log, whatever its projection. An app's own tests can rely on it, and check it.
 ///
-/// There is no P6: it is about fields of an app's own types, so the app must test it. For a stored projection
+/// P6 does not exist: it is about fields of an app's own types, so the app must test it. For a stored projection
 /// each law is also checked on the rows of a store. Two laws hold for rows by construction, so no script can
 /// break them: F9, because changes of a throwing `apply` are dropped, and the second half of P10, because
 /// rows are read from committed data.

@@ -185,7 +185,7 @@ extension Projection {
         return beside(type)
     }
 
-    /// Nil if there is no stored projection.
+    /// Nil without a stored projection.
     static func rowsForLaws(_ store: Store<Self>) throws -> RowModelState<Self>? {
         func shown<Q: RowModel>(_: Q.Type) throws -> RowModelState<Self>? {
             guard let store = store as? Store<Q> else { return nil }
