@@ -98,18 +98,26 @@ private struct Declarations {
             } else if line == "}" {
                 isReachable = false
             }
-            guard line.hasPrefix("    "), !line.hasPrefix("     "),
-                let match = line.firstMatch(
-                    of: /^    (?:case|[a-z][\w() ]*? (?:func|var|let)|func|var|let) (\w+)/),
-                !line.contains("private ")
-            else { continue }
-            let name = String(match.1)
-            if isReachable {
+            guard let name = Self.member(in: line) else { continue }
+            if isReachable, line.prefix(5).last != " ", !line.contains("private ") {
                 reachable[name, default: []].insert(place)
             } else {
                 ownMembers[name, default: []].insert(place)
             }
         }
+    }
+
+    /// The function, property or case that a line declares; a local constant or variable does not count.
+    private static func member(in line: Substring) -> String? {
+        let isLocal = line.hasPrefix("     ") && !line.contains("static ")
+        let keywords: Set<Substring> =
+            isLocal ? ["func", "case"] : ["func", "case", "var", "let"]
+        let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        guard line.hasPrefix("    "),
+            let keyword = words.firstIndex(where: { keywords.contains($0) }),
+            keyword + 1 < words.count
+        else { return nil }
+        return String(words[keyword + 1])
     }
 
     private static func declared(_ line: Substring) -> String? {
@@ -174,9 +182,11 @@ private struct Declarations {
         return homes.union(ownMembers[name] ?? [])
     }
 
-    /// Members of the standard library that some extension here has as well.
+    /// Members of the standard library, or of another module, that some extension here has as well.
     private static let common: Set<String> = [
-        "count", "description", "first", "free", "index", "key", "keys", "last", "name", "text",
+        "count", "description", "first", "fold", "free", "get", "index", "key", "keys", "last",
+        "name",
+        "snapshot", "text",
     ]
 
     /// Whether the file has a parameter, an associated type or another alias of that name.
