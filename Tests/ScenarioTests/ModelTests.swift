@@ -108,7 +108,7 @@ private struct ModelRun {
             numbers.note(expected, of: step)
             switch step {
             case .reopen, .kill:
-                // Without a thread of its own a log can be killed between two commits; see P10.
+                // A store with a thread cannot be killed, so this closes it. P10 tests crashes.
                 await lmdb.close()
                 lmdb = try await Engine.lmdb.store(board, kind, in: directory, also: also)
             case .checkpoint:

@@ -1,7 +1,7 @@
 import Foldback
 
-/// Everything that scripts, files and generators of the testing kit know about a command. A new command
-/// needs an edit here, its rule in ``ReferenceLog``, and its call in ``LogUnderTest``.
+/// What scripts and their files know about a command. A new command needs an edit here, its rule in
+/// ``ReferenceLog``, its call in ``LogUnderTest`` and ``SimulatedUser``, and its weight in both generators.
 extension IntentCommand {
     /// Whether the command records an intent, which later steps can name.
     var isRecording: Bool { self == .retry }
