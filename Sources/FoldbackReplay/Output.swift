@@ -73,7 +73,7 @@
         }
 
         /// Whether to print colors: on a terminal, unless `NO_COLOR` is set (no-color.org).
-        static let isColoured =
+        static let isColored =
             isatty(STDOUT_FILENO) == 1
             && ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
     }
@@ -92,7 +92,7 @@
         case bold = "1"
 
         func callAsFunction(_ text: String) -> String {
-            Output.isColoured ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
+            Output.isColored ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
         }
     }
 

@@ -128,7 +128,7 @@ import Testing
         let storage = TestStorage()
         let store = try await keeper.store(over: storage)
         _ = try await store.record(.set("a", 1))
-        storage.failWrites(leavingOutcomeUnknown: true, writingAllTheSame: true)
+        storage.failWrites(leavingOutcomeUnknown: true, writingAnyway: true)
         let failure = await error { () throws(FoldbackError) in try await store.acknowledge(1) }
         guard case .outcomeUnknown = failure else {
             Issue.record("\(String(describing: failure))")

@@ -136,7 +136,7 @@ import Testing
             .withdrawn,
         ] as [Settlement?] {
             let row = SettlementRow(
-                verdict: verdict, intentSequence: 5, verdictSequence: 1_125_899_906_842_624)
+                settlement: verdict, intentSequence: 5, settlementSequence: 1_125_899_906_842_624)
             let bytes = row.encoded(for: 3)
             #expect(try SettlementRow(decoding: bytes, for: 3) == row)
             #expect(throws: FormatError.self) { try SettlementRow(decoding: bytes, for: 4) }

@@ -18,12 +18,12 @@ import Testing
         _ keys: [K], _ isBefore: (K, K) -> Bool, _ type: String
     ) throws {
         for key in keys {
-            let decoded = try K(stored: key.bytes(behind: [7, 7]), behind: 2)
+            let decoded = try K(stored: key.bytes(after: [7, 7]), after: 2)
             try #require(decoded == key, "\(type): \(key) decoded as \(decoded)")
         }
         for a in keys {
             for b in keys {
-                let bytes = KeyBytes(a.bytes(behind: [])) < KeyBytes(b.bytes(behind: []))
+                let bytes = KeyBytes(a.bytes(after: [])) < KeyBytes(b.bytes(after: []))
                 try #require(bytes == isBefore(a, b), "\(type): wrong order of \(a) and \(b)")
             }
         }
@@ -91,9 +91,9 @@ import Testing
 
     @Test func `bytes that do not encode a key are an error`() {
         for bytes in [[], [97], [97, 0], [97, 0, 7], [0xC3, 0, 0]] as [[UInt8]] {
-            #expect(throws: RowError.unreadableKey) { try String(stored: bytes, behind: 0) }
+            #expect(throws: RowError.unreadableKey) { try String(stored: bytes, after: 0) }
         }
-        #expect(throws: RowError.unreadableKey) { try Int(stored: [1, 2, 3], behind: 0) }
-        #expect(throws: RowError.unreadableKey) { try Int8(stored: [1, 2], behind: 0) }
+        #expect(throws: RowError.unreadableKey) { try Int(stored: [1, 2, 3], after: 0) }
+        #expect(throws: RowError.unreadableKey) { try Int8(stored: [1, 2], after: 0) }
     }
 }

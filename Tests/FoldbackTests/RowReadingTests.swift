@@ -94,7 +94,7 @@ import Testing
 
         private var range: RowRange<String> {
             switch (kind, low, high) {
-            case (.after, let low, _): .keys(behind: low ?? "")
+            case (.after, let low, _): .keys(after: low ?? "")
             case (.beginning, let low, _): .beginning(with: prefix(low))
             case (_, nil, nil): .all
             case (_, let low?, nil): .keys(from: low)
@@ -256,7 +256,7 @@ import Testing
         #expect(
             try keys(in: .keys(from: KeyPair("a", 2), through: KeyPair("ab", 0)))
                 == ofA.suffix(1) + ofAB.prefix(3))
-        #expect(try keys(in: .keys(behind: KeyPair("ab", -1))) == ofAB.suffix(3))
+        #expect(try keys(in: .keys(after: KeyPair("ab", -1))) == ofAB.suffix(3))
         #expect(try keys(in: .all).count == 15)
         await store.close()
     }

@@ -30,7 +30,7 @@ import Testing
         }
         _ = try await store.record(.add("a", 5))
         await store.close()
-        let key = KeyBytes("a".bytes(behind: [0, 0, 0, 1, 0, 0]))
+        let key = KeyBytes("a".bytes(after: [0, 0, 0, 1, 0, 0]))
         let log = try LMDBLog.open(
             directory.log.path, kind: nil, newKind: .downlink, replica: nil,
             options: .init(), freshReplica: { ReplicaID("other")! })
@@ -58,7 +58,7 @@ import Testing
         let log = Self.downlink()
         let store = try Self.store(Notes<OldCode>.self, over: log)
         _ = try await store.confirm(Self.confirmed([.set("a", 1)]))
-        let key = KeyBytes("a".bytes(behind: [0, 0, 0, 1, 0, 0]))
+        let key = KeyBytes("a".bytes(after: [0, 0, 0, 1, 0, 0]))
         var batch = WriteBatch()
         batch.writeRow([1], at: key)
         try log.write(batch)
@@ -109,7 +109,7 @@ import Testing
 
     @Test func `rows without a header are reported and belong to no projection`() async throws {
         let log = Self.downlink()
-        let orphan = KeyBytes("zz".bytes(behind: [0, 0, 0, 1, 0, 0]))
+        let orphan = KeyBytes("zz".bytes(after: [0, 0, 0, 1, 0, 0]))
         var batch = WriteBatch()
         batch.writeRow(StoredRow.sealed(Array("7".utf8), at: orphan), at: orphan)
         try log.write(batch)
@@ -121,7 +121,7 @@ import Testing
         #expect(findings.map(\.place) == [.rows(projection: "stored projection 1")])
         await store.close()
         let closed = MemoryLog(log.rows)
-        try closed.dropRows(try closed.everyStoredRows())
+        try closed.dropRows(try closed.allStoredRows())
         #expect(try Self.rowCount(of: closed) == 0)
     }
 

@@ -65,7 +65,7 @@ import Testing
         let storage = TestStorage()
         let store = try await keeper.store(over: storage)
         let receipt = try await store.record(.set("a", 1))
-        try storage.commitBehind(
+        try storage.commitUnpublished(
             .changed(receipt.number, .rejected(Rejection(message: "no"))), at: 2)
         #expect(try store.entries(from: 1, countMax: 10).count == 1)
         #expect(try store.entries(from: 2, countMax: 10).isEmpty)

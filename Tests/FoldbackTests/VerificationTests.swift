@@ -63,14 +63,15 @@ import Testing
         let environment = try Environment.open(directory.log.path)
         try environment.write { transaction throws(LMDBError) in
             let verdicts: Table<UInt64> = try transaction.table("verdicts")
-            let row = SettlementRow(verdict: .withdrawn, intentSequence: 3, verdictSequence: 7)
+            let row = SettlementRow(
+                settlement: .withdrawn, intentSequence: 3, settlementSequence: 7)
             try transaction.put(row.encoded(for: 3), at: 3, in: verdicts)
             _ = try transaction.delete(1, from: verdicts)
         }
         environment.close()
         var reader = try LogReader(at: directory.log)
         let verdicts = try reader.verify(Board.self).findings
-        #expect(verdicts.map(\.place) == [.verdict(1), .verdict(3)])
+        #expect(verdicts.map(\.place) == [.settlement(1), .settlement(3)])
         reader.close()
         let reopened = try Environment.open(directory.log.path)
         try reopened.write { transaction throws(LMDBError) in

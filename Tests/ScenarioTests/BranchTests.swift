@@ -174,8 +174,8 @@ import Testing
         let draft = try #require(history.snapshot(of: Board.self).view.cells["draft"])
         #expect(try cells() == ["post": 5, "draft": draft])
         #expect(try cells(.edit(1, event))["post"] == 45)
-        #expect(try cells(.record(event, behind: 5))["post"] == 40)
-        #expect(try cells(.record(event, behind: 0))["post"] == 45)
+        #expect(try cells(.record(event, after: 5))["post"] == 40)
+        #expect(try cells(.record(event, after: 0))["post"] == 45)
         #expect(try cells(.reject(1, Rejection(message: "no")))["post"] == nil)
         #expect(try cells(.acknowledge(2))["draft"] != draft)
         // The first claim gets the cell.
@@ -186,7 +186,7 @@ import Testing
         #expect(throws: FoldbackError.self) { try history.branch([.drop(77)]) }
         // An edit cannot name a new intent.
         #expect(throws: FoldbackError.self) {
-            try history.branch([.record(event, behind: 0), .reject(0, Rejection(message: ""))])
+            try history.branch([.record(event, after: 0), .reject(0, Rejection(message: ""))])
         }
         #expect(throws: FoldbackError.self) { try history.branch([.edit(77, event)]) }
     }
@@ -208,7 +208,7 @@ import Testing
             reason(history, .drop(1), .edit(1, event))
                 == "intent 1 was taken out by another edit already")
         #expect(
-            reason(history, .drop(1), .record(event, behind: 1))
+            reason(history, .drop(1), .record(event, after: 1))
                 == "entry 1 was taken out by another edit already")
         #expect(reason(history, .drop(0)) == "entry 0 is not in this history")
         #expect(reason(history, .drop(77))?.contains("the last is") == true)
@@ -352,7 +352,7 @@ import Testing
         let history = try store.history()
         #expect(store.snapshot.conflicted == [2])
         let event = try LoggedEvent(Move.set("z", 9), writtenBy: MoveCodec())
-        let branch = try history.branch([.record(event, behind: 1)])
+        let branch = try history.branch([.record(event, after: 1)])
         #expect(branch.inserted == [2] && branch.intents == [1: 1, 3: 2])
         let found = history.divergences(of: branch, in: Board.self)
         #expect(found.entries.flatMap(\.view).map(\.place.description) == ["/cells/z"])

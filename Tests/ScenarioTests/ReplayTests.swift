@@ -190,22 +190,23 @@ import Testing
         let directory = TemporaryDirectory()
         let reader = try await Self.log(of: try await Self.history(), in: directory)
         let same = try reader.rerun(Board.self, Board.self)
-        #expect(same.verdict == .fine && same.divergences == [] && same.entryCount == 6)
+        #expect(same.compatibility == .fine && same.divergences == [] && same.entryCount == 6)
         let strict = try reader.rerun(Board.self, StrictBoard.self)
-        guard case .risky(_, 1) = strict.verdict else {
-            Issue.record("\(strict.verdict)")
+        guard case .risky(_, 1) = strict.compatibility else {
+            Issue.record("\(strict.compatibility)")
             return
         }
         #expect(strict.divergences.first?.sequence == 1)
         let lost = try reader.rerun(Board.self, Documents.self)
-        guard case .impossible(_, 1) = lost.verdict else {
-            Issue.record("\(lost.verdict)")
+        guard case .impossible(_, 1) = lost.compatibility else {
+            Issue.record("\(lost.compatibility)")
             return
         }
         // An event that neither version reads is a difference too.
         let foreign = try reader.rerun(Documents.self, Documents.self)
-        guard case .risky(let what, 1) = foreign.verdict, what.contains("either version") else {
-            Issue.record("\(foreign.verdict)")
+        guard case .risky(let what, 1) = foreign.compatibility, what.contains("either version")
+        else {
+            Issue.record("\(foreign.compatibility)")
             return
         }
         reader.close()

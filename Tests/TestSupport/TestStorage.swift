@@ -43,10 +43,10 @@ package final class TestStorage: ForwardingLog {
         plan.wakeAll()
     }
     /// - Parameter writingAllTheSame: writes the batch although it reports a failure.
-    package func failWrites(leavingOutcomeUnknown: Bool?, writingAllTheSame: Bool = false) {
+    package func failWrites(leavingOutcomeUnknown: Bool?, writingAnyway: Bool = false) {
         plan.withLock {
             $0.failure = leavingOutcomeUnknown
-            $0.writesAllTheSame = writingAllTheSame
+            $0.writesAllTheSame = writingAnyway
         }
     }
 
@@ -78,7 +78,8 @@ package final class TestStorage: ForwardingLog {
     }
 
     /// Commits an entry without the store.
-    package func commitBehind(_ entry: Entry, at sequence: LogSequence) throws(StorageFailure) {
+    package func commitUnpublished(_ entry: Entry, at sequence: LogSequence) throws(StorageFailure)
+    {
         let record = Record(
             stamp: Stamp(sequence: sequence, time: Timestamp(millisecondsSince1970: 0)),
             replica: header.replicas.current, info: [:], entry: entry)
@@ -100,7 +101,7 @@ package final class TestStorage: ForwardingLog {
     }
 
     private static func key(of cell: String) -> KeyBytes {
-        KeyBytes(cell.bytes(behind: [0, 0, 0, 1, 0, 0]))
+        KeyBytes(cell.bytes(after: [0, 0, 0, 1, 0, 0]))
     }
 
     private func writeRow(_ bytes: [UInt8], at key: KeyBytes) throws(StorageFailure) {

@@ -138,8 +138,8 @@ struct EncodedRecords: Sendable {
             let answer = Acknowledged(
                 number: number, position: nil, replacement: nil, settles: true)
             let row = SettlementRow(
-                verdict: .confirmed, intentSequence: LogSequence(number.value),
-                verdictSequence: LogSequence(number.value + UInt64(count)))
+                settlement: .confirmed, intentSequence: LogSequence(number.value),
+                settlementSequence: LogSequence(number.value + UInt64(count)))
             return (.acknowledged(answer), row.encoded(for: number))
         }
     }

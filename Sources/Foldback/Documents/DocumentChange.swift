@@ -25,9 +25,9 @@ extension DocumentEvent.Change {
         case .delete: return nil
         case .increment(let field, let amount):
             guard let document else { throw .isAbsent(key) }
-            guard case .object(var object) = document else { throw .isNoObject(key) }
+            guard case .object(var object) = document else { throw .isNotObject(key) }
             guard let sum = (object[field] ?? .integer(0)).sum(with: amount) else {
-                throw .isNoNumber(key, field: field)
+                throw .isNotNumber(key, field: field)
             }
             guard let inRange = sum else { throw .overflow(key, field: field) }
             object[field] = inRange
@@ -40,16 +40,16 @@ extension DocumentEvent.Change {
 public enum DocumentConflict: Error, Hashable, Sendable, CustomStringConvertible {
     case isAbsent(ExactString)
     case isPresent(ExactString)
-    case isNoObject(ExactString)
-    case isNoNumber(ExactString, field: ExactString)
+    case isNotObject(ExactString)
+    case isNotNumber(ExactString, field: ExactString)
     case overflow(ExactString, field: ExactString)
 
     public var description: String {
         switch self {
         case .isAbsent(let key): "\"\(key)\" is absent"
         case .isPresent(let key): "\"\(key)\" is present"
-        case .isNoObject(let key): "\"\(key)\" is not an object"
-        case .isNoNumber(let key, let field): "\"\(field)\" of \"\(key)\" is not a number"
+        case .isNotObject(let key): "\"\(key)\" is not an object"
+        case .isNotNumber(let key, let field): "\"\(field)\" of \"\(key)\" is not a number"
         case .overflow(let key, let field):
             "\"\(field)\" of \"\(key)\" would need more than 64 bits"
         }

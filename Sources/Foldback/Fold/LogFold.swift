@@ -91,7 +91,7 @@ package struct LogFold: Sendable {
         _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence? = nil,
         _ applied: (inout LogFold, Effects) throws(FoldbackError) -> Void = { _, _ in }
     ) throws(FoldbackError) {
-        var records = RecordReader(storage, behind: state.sequence, upTo: last)
+        var records = RecordReader(storage, after: state.sequence, upTo: last)
         while let (sequence, bytes) = try records.next() {
             try applied(&self, try applyRecord(bytes, at: sequence, storage, codec).effects)
         }
@@ -143,7 +143,7 @@ package struct RecordReader: Sendable {
 
     /// Reads the records after `sequence`, up to and including `last`, or to the end if it is nil.
     package init(
-        _ storage: any LogStorage, behind sequence: LogSequence, upTo last: LogSequence? = nil
+        _ storage: any LogStorage, after sequence: LogSequence, upTo last: LogSequence? = nil
     ) {
         self.storage = storage
         self.sequence = sequence
@@ -214,7 +214,7 @@ extension LogStorage {
         of number: IntentNumber, _ uncommitted: WriteBatch
     ) throws(FoldbackError) -> SettlementRow {
         if let row = uncommitted.settlement(of: number) { return row }
-        guard let bytes = try verdict(of: number) else {
+        guard let bytes = try settlement(of: number) else {
             throw .damaged(
                 path: path, sequence: nil, reason: "intent \(number) has no row in table verdicts")
         }

@@ -14,7 +14,7 @@ extension LogStorage {
         guard !folds.isEmpty else { return ([], []) }
         let headers = try storedRows()
         let format = codec.format ?? .none
-        var fresh = FreshNumbers(behind: headers)
+        var fresh = FreshNumbers(after: headers)
         var attached = folds
         for index in attached.indices {
             let fold = attached[index]
@@ -52,7 +52,7 @@ extension LogStorage {
     /// All rows that the log has, whosever they are: also those whose header is missing or damaged.
     ///
     /// - Throws: `.newerFormat` where a header is; `.damaged` where they cannot be counted; `.storage`.
-    package func everyStoredRows() throws(FoldbackError) -> [StoredRowsHeader] {
+    package func allStoredRows() throws(FoldbackError) -> [StoredRowsHeader] {
         var headers: [UInt32: StoredRowsHeader] = [:]
         for number in try rowNumbers() { headers[number] = .unknown(number) }
         for (number, bytes) in try projectionHeaders() {
@@ -189,7 +189,7 @@ private struct FreshNumbers {
     private var last: UInt32
     private var used: Set<UInt32>?
 
-    init(behind headers: [StoredRowsHeader]) { last = headers.map(\.number).max() ?? 0 }
+    init(after headers: [StoredRowsHeader]) { last = headers.map(\.number).max() ?? 0 }
 
     mutating func next(in storage: any LogStorage) throws(FoldbackError) -> UInt32 {
         let used: Set<UInt32>

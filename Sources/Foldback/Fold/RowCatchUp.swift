@@ -42,9 +42,9 @@ struct RowCatchUp {
     /// Writes the rows that changed. Does nothing if the rows in the log cover all entries.
     mutating func write(_ fold: inout LogFold) throws(FoldbackError) {
         entryCount = 0
-        guard fold.rows.contains(where: \.isBehindLog) else { return }
+        guard fold.rows.contains(where: \.hasUnwrittenRows) else { return }
         var batch = WriteBatch()
-        for rows in fold.rows where rows.isBehindLog { batch.writeRows(of: rows.batch()) }
+        for rows in fold.rows where rows.hasUnwrittenRows { batch.writeRows(of: rows.batch()) }
         storage.endReadingForWriting()
         do throws(StorageFailure) { try storage.write(batch) } catch { throw .storage(error) }
         for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: false) }

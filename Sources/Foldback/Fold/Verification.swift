@@ -66,7 +66,7 @@ public struct Verification: Sendable, Hashable {
         /// An entry, or its record.
         case entry(LogSequence)
         /// A row of table verdicts.
-        case verdict(IntentNumber)
+        case settlement(IntentNumber)
         /// A row of table attempts.
         case attempt(IntentNumber)
         /// The checkpoint at this sequence.
@@ -80,7 +80,7 @@ public struct Verification: Sendable, Hashable {
             switch self {
             case .file: "data file"
             case .entry(let sequence): "entry \(sequence)"
-            case .verdict(let number): "verdict of intent \(number)"
+            case .settlement(let number): "verdict of intent \(number)"
             case .attempt(let number): "attempt of intent \(number)"
             case .checkpoint(let sequence): "checkpoint at \(sequence)"
             case .rows(let projection): "rows of \(projection)"

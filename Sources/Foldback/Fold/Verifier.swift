@@ -95,12 +95,12 @@ package struct Verifier {
             }
             verifier.isWhole = true
         }
-        if !isWhole { try checkRecords(behind: fold.state.sequence.next, upTo: last) }
+        if !isWhole { try checkRecords(after: fold.state.sequence.next, upTo: last) }
     }
 
     /// Behind an entry that cannot be folded, records can still be looked at one by one.
     private mutating func checkRecords(
-        behind damaged: LogSequence, upTo last: LogSequence?
+        after damaged: LogSequence, upTo last: LogSequence?
     ) throws(FoldbackError) {
         var next = damaged.next
         while true {
@@ -188,9 +188,9 @@ package struct Verifier {
             try foldAll(upTo: nil)
             guard isWhole else { return }
             for (number, old) in wrong.sorted(by: { $0.key < $1.key }) {
-                let row = try storage.verdict(of: number)
+                let row = try storage.settlement(of: number)
                 let flaw = try flaw(in: row, of: number)
-                if let flaw, row == old { find(.verdict(number), flaw) }
+                if let flaw, row == old { find(.settlement(number), flaw) }
                 wrong[number] = flaw == nil || row == old ? nil : .some(row)
             }
         }
@@ -205,7 +205,7 @@ package struct Verifier {
             if try flaw(in: bytes, of: number) != nil { wrong[number] = .some(bytes) }
         }
         guard found < settlements.numbers.count else { return wrong }
-        for number in settlements.numbers where try storage.verdict(of: number) == nil {
+        for number in settlements.numbers where try storage.settlement(of: number) == nil {
             wrong[number] = .some(nil)
         }
         return wrong

@@ -6,7 +6,7 @@ extension SettlementRow {
         var writer = ByteWriter(capacity: 26)
         writer.fixed(Self.version)
         let code: UInt8 =
-            switch verdict {
+            switch settlement {
             case nil: 0
             case .confirmed: 1
             case .rejected(isDismissed: false): 2
@@ -15,7 +15,7 @@ extension SettlementRow {
             }
         writer.fixed(code)
         writer.fixed(intentSequence.value)
-        writer.fixed(verdictSequence.value)
+        writer.fixed(settlementSequence.value)
         _ = writer.seal(seed: number.value)
         return writer.bytes
     }
@@ -24,18 +24,18 @@ extension SettlementRow {
         var reader = try ByteReader(sealed: bytes, seed: number.value)
         let version = try reader.fixed(UInt8.self)
         guard version == Self.version else { throw .newer("verdict format \(version)") }
-        let verdict: Settlement?
+        let settlement: Settlement?
         switch try reader.fixed(UInt8.self) {
-        case 0: verdict = nil
-        case 1: verdict = .confirmed
-        case 2: verdict = .rejected(isDismissed: false)
-        case 3: verdict = .rejected(isDismissed: true)
-        case 4: verdict = .withdrawn
+        case 0: settlement = nil
+        case 1: settlement = .confirmed
+        case 2: settlement = .rejected(isDismissed: false)
+        case 3: settlement = .rejected(isDismissed: true)
+        case 4: settlement = .withdrawn
         case let code: throw .newer("verdict \(code)")
         }
         self.init(
-            verdict: verdict, intentSequence: LogSequence(try reader.fixed()),
-            verdictSequence: LogSequence(try reader.fixed()))
+            settlement: settlement, intentSequence: LogSequence(try reader.fixed()),
+            settlementSequence: LogSequence(try reader.fixed()))
     }
 }
 

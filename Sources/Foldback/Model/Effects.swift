@@ -1,7 +1,7 @@
 /// The work that an entry causes outside of ``LogState``.
 package struct Effects: Sendable {
     /// New settlements, for the table `verdicts`.
-    package var verdicts: [SettlementChange] = []
+    package var settlements: [SettlementChange] = []
     /// Intents that returned to the overlay, so that their settlement no longer holds (F7).
     package var reopened: [IntentNumber] = []
     /// Intents whose state changed, so that callers who wait for an answer resume.
@@ -12,11 +12,11 @@ package struct Effects: Sendable {
 /// A new settlement of one intent.
 package struct SettlementChange: Sendable {
     package let number: IntentNumber
-    package let verdict: Settlement
+    package let settlement: Settlement
     /// The intent's own entry; nil if the intent was settled before, so that the table has it.
     package let intentSequence: LogSequence?
     /// The entry of the answer; nil for a dismissal, which keeps the rejection's entry.
-    package let verdictSequence: LogSequence?
+    package let settlementSequence: LogSequence?
 }
 
 /// The work that an entry causes in every projection.

@@ -181,10 +181,10 @@ package enum Settlement: Hashable, Sendable {
 /// A settled intent that a command names, as the log has it.
 package struct SettledIntent: Sendable {
     package let recorded: RecordedIntent
-    package let verdict: Settlement
+    package let settlement: Settlement
 
-    package init(recorded: RecordedIntent, verdict: Settlement) {
+    package init(recorded: RecordedIntent, settlement: Settlement) {
         self.recorded = recorded
-        self.verdict = verdict
+        self.settlement = settlement
     }
 }

@@ -73,7 +73,7 @@ package struct KeySpan: Sendable {
     /// Makes the span of all keys that begin with `prefix`.
     package init(prefix: [UInt8]) {
         lower = KeyBytes(prefix)
-        upper = KeyBytes.behind(prefix: prefix)
+        upper = KeyBytes.after(prefix: prefix)
     }
 
     package func contains(_ key: KeyBytes) -> Bool {
@@ -84,7 +84,7 @@ package struct KeySpan: Sendable {
 extension KeyBytes {
     /// Returns the first key after all keys that begin with `prefix`, or nil if no key can be after
     /// them.
-    package static func behind(prefix: [UInt8]) -> KeyBytes? {
+    package static func after(prefix: [UInt8]) -> KeyBytes? {
         var bytes = prefix
         while let last = bytes.popLast() {
             if last < .max { return KeyBytes(bytes + [last + 1]) }

@@ -9,7 +9,7 @@ extension LogState {
             switch self {
             case .pending: .pending
             case .accepted: .accepted
-            case .settled(let intent): intent.verdict.state
+            case .settled(let intent): intent.settlement.state
             }
         }
     }
@@ -114,7 +114,7 @@ extension LogState {
         case .pending, .accepted:
             return .refuse(.notRejected(number, intent.state, isDismissed: false))
         case .settled(let settled):
-            switch settled.verdict {
+            switch settled.settlement {
             case .rejected(isDismissed: false): return decide(settled)
             case .rejected(isDismissed: true):
                 return .refuse(.notRejected(number, .rejected, isDismissed: true))
@@ -164,7 +164,7 @@ extension LogState {
         case .accepted: return .ignore(.accepted)  // mutant: repeated-acknowledgement
         case .pending: break  // mutant: answer-order
         case .settled(let settled):
-            switch settled.verdict {
+            switch settled.settlement {
             case .confirmed: return .ignore(.confirmed)
             // The server decides, so the late acknowledgement wins (F7).
             case .rejected, .withdrawn: break  // mutant: late-acknowledgement
@@ -223,7 +223,7 @@ extension LogState {
         guard let intent = settled[origin.number], intent.recorded.id == origin else {
             return false
         }
-        switch intent.verdict {
+        switch intent.settlement {
         case .confirmed: return false
         case .rejected, .withdrawn: return event.position > through
         }

@@ -183,18 +183,18 @@ package struct LogState: Sendable {
     /// Takes a rejection out of the list (F14).
     private mutating func dismiss(_ number: IntentNumber, _ effects: inout Effects) {
         rejections[number] = nil
-        effects.verdicts.append(
+        effects.settlements.append(
             SettlementChange(
-                number: number, verdict: .rejected(isDismissed: true),
-                intentSequence: nil, verdictSequence: nil))
+                number: number, settlement: .rejected(isDismissed: true),
+                intentSequence: nil, settlementSequence: nil))
     }
 
     /// Settles the intent and takes it out of the view. The intents after it are folded again
     /// (F10).
     private mutating func settleAndRollBack(
-        _ number: IntentNumber, _ verdict: Settlement, _ effects: inout Effects
+        _ number: IntentNumber, _ settlement: Settlement, _ effects: inout Effects
     ) {
-        let intent = settle(number, verdict, &effects)
+        let intent = settle(number, settlement, &effects)
         if let intent, intent.isOptimistic { effects.fold.view = .rollBack(from: number) }
     }
 
@@ -317,7 +317,7 @@ package struct LogState: Sendable {
     ///
     /// - Returns: the intent, or nil if it was not in the overlay (F7).
     private mutating func settle(
-        _ number: IntentNumber, _ verdict: Settlement, _ effects: inout Effects
+        _ number: IntentNumber, _ settlement: Settlement, _ effects: inout Effects
     ) -> UnsettledIntent? {
         let intent = overlay[number]
         overlay[number] = nil
@@ -334,10 +334,10 @@ package struct LogState: Sendable {
                 awaited[position] = others.isEmpty ? nil : others
             }
         }
-        effects.verdicts.append(
+        effects.settlements.append(
             SettlementChange(
-                number: number, verdict: verdict, intentSequence: intent?.recorded.sequence,
-                verdictSequence: sequence))
+                number: number, settlement: settlement, intentSequence: intent?.recorded.sequence,
+                settlementSequence: sequence))
         effects.answered.append(number)
         if intent != nil { effects.fold.removed.append(number) }
         return intent

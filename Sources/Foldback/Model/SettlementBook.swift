@@ -4,14 +4,16 @@
 /// intent's own entry is, which replaying needs.
 package struct SettlementRow: Equatable, Sendable {
     /// Nil: it is back in the overlay (F7).
-    package let verdict: Settlement?
+    package let settlement: Settlement?
     package let intentSequence: LogSequence
-    package let verdictSequence: LogSequence
+    package let settlementSequence: LogSequence
 
-    package init(verdict: Settlement?, intentSequence: LogSequence, verdictSequence: LogSequence) {
-        self.verdict = verdict
+    package init(
+        settlement: Settlement?, intentSequence: LogSequence, settlementSequence: LogSequence
+    ) {
+        self.settlement = settlement
         self.intentSequence = intentSequence
-        self.verdictSequence = verdictSequence
+        self.settlementSequence = settlementSequence
     }
 }
 
@@ -38,20 +40,21 @@ package struct SettlementBook: Sendable {
         _ effects: Effects, at sequence: LogSequence
     ) -> [(number: IntentNumber, row: SettlementRow)] {
         var changed: [(number: IntentNumber, row: SettlementRow)] = []
-        for change in effects.verdicts {
+        for change in effects.settlements {
             let old = rows[change.number]
             guard let intent = change.intentSequence ?? old?.intentSequence,
-                let verdict = change.verdictSequence ?? old?.verdictSequence
+                let settlement = change.settlementSequence ?? old?.settlementSequence
             else { continue }
             let row = SettlementRow(
-                verdict: change.verdict, intentSequence: intent, verdictSequence: verdict)
+                settlement: change.settlement, intentSequence: intent,
+                settlementSequence: settlement)
             rows[change.number] = row
             changed.append((change.number, row))
         }
         for number in effects.reopened {
             guard let old = rows[number] else { continue }
             let row = SettlementRow(
-                verdict: nil, intentSequence: old.intentSequence, verdictSequence: sequence)
+                settlement: nil, intentSequence: old.intentSequence, settlementSequence: sequence)
             rows[number] = row
             changed.append((number, row))
         }

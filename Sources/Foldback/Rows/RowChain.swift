@@ -56,7 +56,7 @@ package enum SmallMap<Value: Sendable>: Sendable {
     }
 
     /// Returns the first pair after `number`.
-    func first(behind number: IntentNumber) -> (key: IntentNumber, value: Value)? {
+    func first(after number: IntentNumber) -> (key: IntentNumber, value: Value)? {
         switch self {
         case .none: nil
         case .one(let only, let value): only > number ? (only, value) : nil
@@ -66,7 +66,7 @@ package enum SmallMap<Value: Sendable>: Sendable {
 
     /// Returns the numbers after `first`, up to and including `last`, ascending; all after `first`
     /// if `last` is nil.
-    func numbers(behind first: IntentNumber, through last: IntentNumber?) -> [IntentNumber] {
+    func numbers(after first: IntentNumber, through last: IntentNumber?) -> [IntentNumber] {
         switch self {
         case .none: return []
         case .one(let only, _):
@@ -113,15 +113,15 @@ package struct RowChain: Sendable {
 
     /// Returns the readers that see the row's value after `number`: up to and including the next
     /// writer.
-    func readers(behind number: IntentNumber) -> [IntentNumber] {
+    func readers(after number: IntentNumber) -> [IntentNumber] {
         readers.numbers(  // mutant: row-readers
-            behind: number, through: writers.first(behind: number)?.key)
+            after: number, through: writers.first(after: number)?.key)
     }
 
     /// The intents that read or write the row, ascending.
     package var intents: [IntentNumber] {
-        let writers = writers.numbers(behind: 0, through: nil)
-        let readers = readers.numbers(behind: 0, through: nil)
+        let writers = writers.numbers(after: 0, through: nil)
+        let readers = readers.numbers(after: 0, through: nil)
         return Set(writers + readers).sorted()
     }
 }

@@ -56,14 +56,14 @@ public struct IndexPlace<IndexKey: RowKey, Key: RowKey>: Hashable, Sendable {
         indexKey = try decoder.next()
         self.key =
             isUnique
-            ? try Key(stored: [UInt8](copying: bytes), behind: 0)
-            : try Key(stored: key.bytes, behind: decoder.offset)
+            ? try Key(stored: [UInt8](copying: bytes), after: 0)
+            : try Key(stored: key.bytes, after: decoder.offset)
     }
 
     /// The key of the index entry, after `prefix`.
     func bytes(_ prefix: [UInt8], _ isUnique: Bool) -> [UInt8] {
-        let entry = indexKey.bytes(behind: prefix)
-        return isUnique ? entry : key.bytes(behind: entry)
+        let entry = indexKey.bytes(after: prefix)
+        return isUnique ? entry : key.bytes(after: entry)
     }
 }
 

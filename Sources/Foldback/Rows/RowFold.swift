@@ -98,7 +98,7 @@ package struct RowFold: Sendable {
     /// The approximate bytes of these rows.
     package var changedBytes: Int { confirmed.changedBytes }
     /// Whether the log lacks the rows of entries that this fold has applied.
-    package var isBehindLog: Bool { writtenSequence < sequence }
+    package var hasUnwrittenRows: Bool { writtenSequence < sequence }
 
     /// Gives rows in memory another projection number, so that they can be compared with the rows
     /// in a log.

@@ -131,7 +131,7 @@ public struct Descending<Key: RowKey>: RowKey {
     public init(_ key: Key) { self.key = key }
 
     public func encode(to encoder: inout KeyEncoder) {
-        encoder.append(fixed: key.bytes(behind: []).map { ~$0 })
+        encoder.append(fixed: key.bytes(after: []).map { ~$0 })
     }
 
     public init(from decoder: inout KeyDecoder) throws {

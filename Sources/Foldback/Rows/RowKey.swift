@@ -139,14 +139,14 @@ public struct KeyDecoder: Sendable {
 
 extension RowKey {
     /// Reads the key that is in these bytes from `offset` to their end.
-    package init(stored bytes: [UInt8], behind offset: Int) throws {
+    package init(stored bytes: [UInt8], after offset: Int) throws {
         var decoder = KeyDecoder(bytes, from: offset)
         self = try decoder.next()
         guard decoder.isAtEnd else { throw RowError.unreadableKey }
     }
 
     /// Returns the bytes of this key, after `prefix`.
-    package func bytes(behind prefix: [UInt8]) -> [UInt8] {
+    package func bytes(after prefix: [UInt8]) -> [UInt8] {
         var encoder = KeyEncoder(prefix: prefix)
         encode(to: &encoder)
         return encoder.bytes

@@ -78,17 +78,17 @@ package struct RowOverlay: Sendable {
     package mutating func markDirty(_ number: IntentNumber) { dirty[number] = true }
 
     /// Marks the readers of a confirmed row dirty, because its value changed or may have changed.
-    package mutating func confirmedChanged(_ key: KeyBytes) { markReadersDirty(key, behind: 0) }
+    package mutating func confirmedChanged(_ key: KeyBytes) { markReadersDirty(key, after: 0) }
 
     /// Marks the intents dirty that see the row's value after `number`; 0 stands for the confirmed
     /// row.
-    private mutating func markReadersDirty(_ key: KeyBytes, behind number: IntentNumber) {
+    private mutating func markReadersDirty(_ key: KeyBytes, after number: IntentNumber) {
         for (reader, spans) in ranges.from(number.next)
         where spans.contains(where: { $0.contains(key) }) {  // mutant: range-readers
             dirty[reader] = true
         }
         guard let chain = chains[key] else { return }
-        for reader in chain.readers(behind: number) where dirty[reader] == nil {
+        for reader in chain.readers(after: number) where dirty[reader] == nil {
             dirty[reader] = false
         }
     }
@@ -165,13 +165,13 @@ package struct RowOverlay: Sendable {
         for (key, value) in new?.writes ?? [] where before.removeValue(forKey: key) != value {
             note(key, self)
             change(key) { $0.writers[number] = value }
-            markReadersDirty(key, behind: number)
+            markReadersDirty(key, after: number)
         }
         // The intent no longer writes the rows that are left.
         for key in before.keys {
             note(key, self)  // mutant: row-change-noted
             change(key) { $0.writers[number] = nil }  // mutant: row-unwritten
-            markReadersDirty(key, behind: number)
+            markReadersDirty(key, after: number)
         }
     }
 

@@ -24,32 +24,32 @@ public struct RowRange<Key: RowKey>: Sendable {
 
     /// Returns the range of the keys from `first` to `last`, both included.
     public static func keys(from first: Key, through last: Key) -> Self {
-        Self(lower: .within(first.bytes(behind: [])), upper: .within(last.bytes(behind: [])))
+        Self(lower: .within(first.bytes(after: [])), upper: .within(last.bytes(after: [])))
     }
 
     /// Returns the range of the keys from `first`, which is included, to `end`, which is not.
     public static func keys(from first: Key, upTo end: Key) -> Self {
-        Self(lower: .within(first.bytes(behind: [])), upper: .beyond(end.bytes(behind: [])))
+        Self(lower: .within(first.bytes(after: [])), upper: .beyond(end.bytes(after: [])))
     }
 
     /// Returns the range of the keys from `first`, which is included, to the last key.
     public static func keys(from first: Key) -> Self {
-        Self(lower: .within(first.bytes(behind: [])), upper: .open)
+        Self(lower: .within(first.bytes(after: [])), upper: .open)
     }
 
     /// Returns the range of the keys after `key`, to the last key.
-    public static func keys(behind key: Key) -> Self {
-        Self(lower: .beyond(key.bytes(behind: [])), upper: .open)
+    public static func keys(after key: Key) -> Self {
+        Self(lower: .beyond(key.bytes(after: [])), upper: .open)
     }
 
     /// Returns the range of the keys before `end`.
     public static func keys(upTo end: Key) -> Self {
-        Self(lower: .open, upper: .beyond(end.bytes(behind: [])))
+        Self(lower: .open, upper: .beyond(end.bytes(after: [])))
     }
 
     /// Returns the range of the keys up to `last`, which is included.
     public static func keys(through last: Key) -> Self {
-        Self(lower: .open, upper: .within(last.bytes(behind: [])))
+        Self(lower: .open, upper: .within(last.bytes(after: [])))
     }
 
     /// Returns the range of all keys whose bytes begin with the bytes of `part`.
@@ -57,7 +57,7 @@ public struct RowRange<Key: RowKey>: Sendable {
     /// For a ``KeyPair``, these are the keys with `part` as their first key. For a key type of your
     /// own, these are the keys whose first members encode as `part`.
     public static func prefix<Part: RowKey>(_ part: Part) -> Self {
-        let bytes = part.bytes(behind: [])
+        let bytes = part.bytes(after: [])
         return Self(lower: .within(bytes), upper: .within(bytes))
     }
 
@@ -68,17 +68,17 @@ public struct RowRange<Key: RowKey>: Sendable {
     }
 
     /// Returns the range as bytes, after the prefix of a table or index.
-    func span(behind prefix: [UInt8]) -> KeySpan {
+    func span(after prefix: [UInt8]) -> KeySpan {
         var span = KeySpan(prefix: prefix)
         switch lower {
         case .open: break
         case .within(let bytes): span.lower = KeyBytes(prefix + bytes)
         case .beyond(let bytes):
-            span.lower = KeyBytes.behind(prefix: prefix + bytes) ?? span.lower
+            span.lower = KeyBytes.after(prefix: prefix + bytes) ?? span.lower
         }
         switch upper {
         case .open: break
-        case .within(let bytes): span.upper = KeyBytes.behind(prefix: prefix + bytes)
+        case .within(let bytes): span.upper = KeyBytes.after(prefix: prefix + bytes)
         case .beyond(let bytes): span.upper = KeyBytes(prefix + bytes)
         }
         return span

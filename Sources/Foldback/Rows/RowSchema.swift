@@ -100,7 +100,7 @@ public struct RowSchema: Sendable {
         guard let shown = shown(key: key, row: row), let rowKey = shown.key as? any RowKey,
             let place = places[shown.table]
         else { return nil }
-        let primary = rowKey.bytes(behind: [])
+        let primary = rowKey.bytes(after: [])
         var entries: [[UInt8]] = []
         for place in indexes[place] {
             let (_, isUnique, rows) = index(place)

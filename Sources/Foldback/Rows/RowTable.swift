@@ -81,7 +81,7 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
             name: name, types: types,
             kind: .table(types: "\(stableName(of: Key.self)) to \(stableName(of: Row.self))") {
                 key, bytes in
-                guard let key = try? Key(stored: key, behind: 0),
+                guard let key = try? Key(stored: key, after: 0),
                     let row = try? decoded(bytes.span.bytes)
                 else { return nil }
                 return (key, row)
@@ -181,7 +181,7 @@ final class IndexedRows<Key: RowKey, Row: Sendable>: AnyIndexedRows {
 
     init<IndexKey>(_ index: RowIndex<Key, Row, IndexKey>) {
         let keys = index.keys
-        self.keys = { key, row in keys(key, row).map { $0.bytes(behind: []) } }
+        self.keys = { key, row in keys(key, row).map { $0.bytes(after: []) } }
     }
 
     func keys(ofAny key: Any, _ row: Any) -> [[UInt8]] {

@@ -125,7 +125,7 @@ public struct TouchedRows {
         in range: RowRange<Key> = .all, of table: RowTable<Key, Row>
     ) throws -> [Key] {
         let prefix = try schema.prefix(of: table)
-        let span = range.span(behind: prefix)
+        let span = range.span(after: prefix)
         var bytes: [KeyBytes]
         do throws(FoldbackError) { bytes = try below.keys(in: span) } catch {
             failure = failure ?? error
@@ -139,7 +139,7 @@ public struct TouchedRows {
             bytes += written.filter { $0.value != .absent }.map(\.key)
             bytes.sort()
         }
-        return try bytes.map { try Key(stored: $0.bytes, behind: prefix.count) }
+        return try bytes.map { try Key(stored: $0.bytes, after: prefix.count) }
     }
 
     /// Removes the rows in `range`, one after another. Reads the range, see ``keys(in:of:)``.
@@ -173,7 +173,7 @@ public struct TouchedRows {
         var entries: [(key: KeyBytes, value: RowValue)] = []
         let indexes = schema.schema.indexes(of: place)
         if !indexes.isEmpty {
-            let primary = key.bytes(behind: [])
+            let primary = key.bytes(after: [])
             for index in indexes {
                 entries += try self.entries(in: index, key, primary, from: old, to: row)
             }
@@ -227,7 +227,7 @@ public struct TouchedRows {
         of key: Key, _ table: RowTable<Key, Row>
     ) throws -> (place: Int, key: KeyBytes) {
         let place = try schema.schema.place(of: table, isWritten: true)
-        let bytes = key.bytes(behind: schema.prefix(ofPlace: place))
+        let bytes = key.bytes(after: schema.prefix(ofPlace: place))
         try requireShort(bytes, table.name)
         return (place, KeyBytes(bytes))
     }

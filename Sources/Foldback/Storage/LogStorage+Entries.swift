@@ -20,7 +20,7 @@ extension LogStorage {
         try value(at: LogKey(sequence), in: .entries)
     }
 
-    package func verdict(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
+    package func settlement(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
         try value(at: LogKey(number), in: .verdicts)
     }
 

@@ -44,7 +44,7 @@ public struct LogDirectory: Hashable, Sendable {
                 path, kind: nil, newKind: .acknowledgement, replica: nil,
                 options: Durability.durable.options, freshReplica: LogSources.system.freshReplica)
             defer { log.close() }
-            try log.dropRows(try log.everyStoredRows())
+            try log.dropRows(try log.allStoredRows())
         }
     }
 }

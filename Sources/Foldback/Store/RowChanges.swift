@@ -91,7 +91,7 @@ public struct RowChangeBatch<Key: RowKey, Row: Sendable>: Sendable {
         isComplete = gathered.isComplete
         changes = try gathered.changes.sorted { $0.key < $1.key }.map { key, seen in
             RowChange(
-                key: try Key(stored: key.bytes, behind: StoredSchema.prefixBytes),
+                key: try Key(stored: key.bytes, after: StoredSchema.prefixBytes),
                 old: try Self.row(seen.old, table), new: try Self.row(seen.new, table),
                 isPending: seen.new.isPending)
         }
@@ -146,14 +146,14 @@ extension ProjectedRows {
     ) throws(RowError) -> RowChanges<Key, Row> {
         let prefix = try folded.schema.prefix(of: table)
         return RowChanges(
-            core: core, index: index, table: table, span: range.span(behind: prefix))
+            core: core, index: index, table: table, span: range.span(after: prefix))
     }
 }
 
 extension ProjectedRows {
     /// Returns an observation that collects the changes to all rows and index entries until it is
     /// released.
-    package func gathering() -> RowObservation {
+    package func observation() -> RowObservation {
         RowObservation(
             RowWatcher(
                 index, KeySpan(prefix: StoredRow.prefix(of: folded.schema.number)),

@@ -165,10 +165,10 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
         _ body: (Key, RawSpan) throws -> Bool
     ) throws {
         let prefix = try folded.schema.prefix(of: table)
-        let span = range.span(behind: prefix)
-            .following(place.map { KeyBytes($0.bytes(behind: prefix)) }, order)
+        let span = range.span(after: prefix)
+            .following(place.map { KeyBytes($0.bytes(after: prefix)) }, order)
         try rows.scan(span, backwards: order == .descending) { key, bytes in
-            try body(try Key(stored: key.bytes, behind: prefix.count), bytes)
+            try body(try Key(stored: key.bytes, after: prefix.count), bytes)
         }
     }
 
@@ -210,12 +210,12 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     ) throws {
         let prefix = try folded.schema.prefix(of: index)
         let tablePrefix = try folded.schema.prefix(of: index.table)
-        let span = range.span(behind: prefix)
+        let span = range.span(after: prefix)
             .following(place.map { KeyBytes($0.bytes(prefix, index.isUnique)) }, order)
         let (rows, identity) = (rows, folded.identity)
         try rows.scan(span, backwards: order == .descending) { key, bytes in
             let place = try IndexPlace<IndexKey, Key>(key, prefix.count, bytes, index.isUnique)
-            switch try rows.value(at: KeyBytes(place.key.bytes(behind: tablePrefix))) {
+            switch try rows.value(at: KeyBytes(place.key.bytes(after: tablePrefix))) {
             case nil:
                 throw FoldbackError.damaged(
                     path: "\(identity)", sequence: nil,
@@ -236,7 +236,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     public borrowing func count<Key, Row>(
         of table: RowTable<Key, Row>, in range: RowRange<Key> = .all
     ) throws -> Int {
-        try count(range.span(behind: try folded.schema.prefix(of: table)))
+        try count(range.span(after: try folded.schema.prefix(of: table)))
     }
 
     /// Returns the number of an index's entries in `range`.
@@ -249,7 +249,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     public borrowing func count<Key, Row, IndexKey>(
         of index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all
     ) throws -> Int {
-        try count(range.span(behind: try folded.schema.prefix(of: index)))
+        try count(range.span(after: try folded.schema.prefix(of: index)))
     }
 
     /// Returns all rows and index entries; keys begin after the projection's number.
@@ -284,6 +284,6 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     private borrowing func place<Key, Row>(
         of key: Key, _ table: RowTable<Key, Row>
     ) throws(RowError) -> KeyBytes {
-        KeyBytes(key.bytes(behind: try folded.schema.prefix(of: table)))
+        KeyBytes(key.bytes(after: try folded.schema.prefix(of: table)))
     }
 }

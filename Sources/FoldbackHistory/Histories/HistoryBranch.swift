@@ -9,7 +9,7 @@ public enum HistoryEdit<Event: Sendable>: Sendable {
     /// words stay.
     case edit(IntentNumber, LoggedEvent<Event>)
     /// One more intent was recorded after the entry; 0 is before the first entry.
-    case record(LoggedEvent<Event>, behind: LogSequence)
+    case record(LoggedEvent<Event>, after: LogSequence)
     /// The two entries came in the other order.
     case swap(LogSequence, LogSequence)
     /// The server rejected the intent. The rejection takes the place of the first answer to the

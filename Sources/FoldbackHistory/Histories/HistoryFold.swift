@@ -116,10 +116,11 @@ package struct HistoryFold: Sendable {
     ) throws(InvalidSequel) -> Entry {
         var settled: [IntentNumber: SettledIntent] = [:]
         for number in numbers where fold.state.overlay[number] == nil {
-            guard let intent = recorded[number], let verdict = settlements[number]?.verdict else {
+            guard let intent = recorded[number], let settlement = settlements[number]?.settlement
+            else {
                 continue
             }
-            settled[number] = SettledIntent(recorded: intent, verdict: verdict)
+            settled[number] = SettledIntent(recorded: intent, settlement: settlement)
         }
         switch fold.state.decision(for: command, settled: settled, time: time) {
         case .append(let entry): return entry

@@ -50,7 +50,7 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
     private var records: ArraySlice<Record>
     private var fold: HistoryFold
     private var places: PlaceTracker<P>?
-    /// Places that the last entry may have changed; tracked only after ``noteTouched()``.
+    /// Places that the last entry may have changed; tracked only after ``startTracking()``.
     private(set) var touched = TouchedPlaces()
 
     init(_ records: [Record], fold: HistoryFold) {
@@ -66,7 +66,7 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
     }
 
     /// Makes ``touched`` track the places that each later entry touches.
-    mutating func noteTouched() { places = PlaceTracker(fold.overlay) }
+    mutating func startTracking() { places = PlaceTracker(fold.overlay) }
 
     public var underestimatedCount: Int { records.count }
 }

@@ -143,7 +143,7 @@ struct Minimizer<Event: Sendable> {
         for (index, payload) in history.records[place].entry.payloads.enumerated() {
             guard let json = payload.json else { continue }
             let codec = history.codec
-            _ = try await json.lowered { candidate in
+            _ = try await json.shrunk { candidate in
                 let payload = codec.payload(reading: candidate.encoded, format: payload.format)
                 guard !payload.isUnreadable else { return false }
                 let entry = history.records[place].entry

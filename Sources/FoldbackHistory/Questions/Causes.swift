@@ -41,7 +41,7 @@ extension LogReader {
         var causes: [Cause<P.Event>] = []
         var recorders = Recorders()
         var replay = try replay(projection)
-        replay.noteTouched()
+        replay.startTracking()
         var view = replay.snapshot.view.shown(at: place)
         var confirmed = replay.snapshot.confirmed.shown(at: place)
         while replay.sequence < last ?? end, let record = try replay.nextRecord() {

@@ -151,8 +151,8 @@ extension RecordedHistory {
         var others = branch.history.snapshots(of: projection)
         var other = following([]).snapshot(of: projection)
         var own = snapshots(of: projection)
-        own.noteTouched()
-        others.noteTouched()
+        own.startTracking()
+        others.startTracking()
         var last = other
         let places = branch.places
         let end = sequences.last

@@ -42,12 +42,12 @@ extension LogReader {
     /// - Complexity: folds the log up to the break, with one check for each entry. With
     ///   `isMonotone`, 1 + log2(n) states from their nearest checkpoints, and one more for each
     ///   inconclusive state.
-    /// - Throws: any error of `verdict`; `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    /// - Throws: any error of `check`; `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func firstBreak<P: Projection>(
         in projection: P.Type, assumingMonotone isMonotone: Bool = false,
-        where verdict: (Snapshot<P>) throws -> StateCheck
+        where check: (Snapshot<P>) throws -> StateCheck
     ) throws -> FirstBreak<P>? {
-        try isMonotone ? halved(projection, verdict) : passed(projection, verdict)
+        try isMonotone ? halved(projection, check) : passed(projection, check)
     }
 
     /// Returns the first entry after which the view does not meet an expectation; nil if no view
@@ -61,24 +61,24 @@ extension LogReader {
         of expectation: StateExpectation, in projection: P.Type,
         assumingMonotone isMonotone: Bool = false
     ) throws -> FirstBreak<P>? {
-        func verdict(_ snapshot: Snapshot<P>) -> StateCheck {
+        func check(_ snapshot: Snapshot<P>) -> StateCheck {
             expectation.holds(of: snapshot.view) ? .good : .bad
         }
         return try isMonotone
-            ? halved(projection, verdict) : passed(projection, at: expectation.place, verdict)
+            ? halved(projection, check) : passed(projection, at: expectation.place, check)
     }
 
     private func passed<P: Projection>(
         _ projection: P.Type, at place: JSONPointer? = nil,
-        _ verdict: (Snapshot<P>) throws -> StateCheck
+        _ check: (Snapshot<P>) throws -> StateCheck
     ) throws -> FirstBreak<P>? {
         var looked = 0
         var replay = try replay(projection)
-        if place != nil { replay.noteTouched() }
+        if place != nil { replay.startTracking() }
         var last: StateCheck?
-        func verdictNow() throws -> StateCheck {
+        func checkNow() throws -> StateCheck {
             if let last, let place, !replay.touched.view.has(place) { return last }
-            return try verdict(replay.snapshot)
+            return try check(replay.snapshot)
         }
         // A kept snapshot would make the fold copy its states. The sequence is enough to fold it
         // again.
@@ -87,7 +87,7 @@ extension LogReader {
         var record: Record?
         while true {
             looked += 1
-            let now = try verdictNow()
+            let now = try checkNow()
             last = now
             switch now {
             case .good:
@@ -107,12 +107,12 @@ extension LogReader {
     }
 
     private func halved<P: Projection>(
-        _ projection: P.Type, _ verdict: (Snapshot<P>) throws -> StateCheck
+        _ projection: P.Type, _ check: (Snapshot<P>) throws -> StateCheck
     ) throws -> FirstBreak<P>? {
         var search = Bisection(last: try lastSequence().value)
         while let place = search.next {
             search.note(
-                try verdict(try snapshot(of: projection, at: LogSequence(place))), at: place)
+                try check(try snapshot(of: projection, at: LogSequence(place))), at: place)
         }
         guard let bad = search.bad else { return nil }
         var entry: LogEntry<P.Event>?
@@ -170,9 +170,9 @@ struct Bisection {
     /// The inconclusive states directly before the bad state.
     var inconclusive: [UInt64] { skipped.filter { left.contains($0) }.sorted() }
 
-    mutating func note(_ verdict: StateCheck, at place: UInt64) {
+    mutating func note(_ check: StateCheck, at place: UInt64) {
         looked += 1
-        switch verdict {
+        switch check {
         case .good: good = max(place, good ?? 0)
         case .bad: bad = min(place, bad ?? place)
         case .inconclusive: skipped.insert(place)

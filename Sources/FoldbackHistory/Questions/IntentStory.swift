@@ -91,7 +91,7 @@ extension LogReader {
         }
         guard id != nil else { throw .unknownIntent(number) }
         var state = replay.snapshot.overlay.first { $0.id.number == number }?.state
-        if state == nil { state = try verdict(of: number) }
+        if state == nil { state = try settlement(of: number) }
         guard let state else {
             throw .damaged(
                 path: log.path, sequence: nil,

@@ -19,7 +19,7 @@ public struct LogReplay<P: Projection>: Sendable {
     private var records: RecordReader
     private var seen: Snapshot<P>?
     private var places: PlaceTracker<P>?
-    /// Places that the last entry may have changed; tracked only after ``noteTouched()``.
+    /// Places that the last entry may have changed; tracked only after ``startTracking()``.
     private(set) var touched = TouchedPlaces.anything
 
     init(_ log: any LogStorage, from sequence: LogSequence) throws(FoldbackError) {
@@ -30,7 +30,7 @@ public struct LogReplay<P: Projection>: Sendable {
             let last = LogSequence(UInt64(try log.recordCount()))
             guard log.hasGaps, sequence <= last else { throw .beyondEnd(sequence, last: last) }
         }
-        records = RecordReader(log, behind: sequence)
+        records = RecordReader(log, after: sequence)
     }
 
     /// The states after the last entry that was applied.
@@ -71,7 +71,7 @@ public struct LogReplay<P: Projection>: Sendable {
     }
 
     /// Makes ``touched`` track the places that each later entry touches.
-    mutating func noteTouched() { places = PlaceTracker(fold.state.overlay) }
+    mutating func startTracking() { places = PlaceTracker(fold.state.overlay) }
 }
 
 extension LogReader {
@@ -107,15 +107,15 @@ extension LogReader {
         let overlay = fold.state.overlay
         return { number throws(FoldbackError) in
             if let state = overlay[number]?.state { return state }
-            return try self.verdict(of: number)
+            return try self.settlement(of: number)
         }
     }
 
     /// Returns the state of an intent that is not in the overlay; nil if it was never recorded.
-    func verdict(of number: IntentNumber) throws(FoldbackError) -> IntentState? {
-        guard let bytes = try log.verdict(of: number) else { return nil }
+    func settlement(of number: IntentNumber) throws(FoldbackError) -> IntentState? {
+        guard let bytes = try log.settlement(of: number) else { return nil }
         do throws(FormatError) {
-            return try SettlementRow(decoding: bytes, for: number).verdict?.state
+            return try SettlementRow(decoding: bytes, for: number).settlement?.state
         } catch {
             throw FoldbackError(
                 error, at: "\(log.path), table verdicts, intent \(number)", sequence: nil)

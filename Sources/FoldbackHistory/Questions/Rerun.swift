@@ -15,7 +15,7 @@ public struct Rerun: Sendable {
         case impossible(String, LogSequence)
     }
 
-    public let verdict: Compatibility
+    public let compatibility: Compatibility
     /// The first divergences, at most `divergencesMax`.
     public let divergences: [Divergence]
     /// The number of all divergences.
@@ -41,26 +41,26 @@ extension LogReader {
         _ old: Old.Type, _ new: New.Type, divergencesMax: Int = 100
     ) throws(FoldbackError) -> Rerun {
         var (first, second) = (try replay(old), try replay(new))
-        first.noteTouched()
-        second.noteTouched()
+        first.startTracking()
+        second.startTracking()
         var differing = DifferenceTracker()
         // The states may already differ before the first entry.
         var divergences = [differing.look(first.snapshot, second.snapshot, at: .anything)]
             .compactMap { $0 }
-        var verdict = Rerun.Compatibility.fine
+        var compatibility = Rerun.Compatibility.fine
         var (divergenceCount, entryCount) = (divergences.count, 0)
         while let left = try first.nextRecord(), let right = try second.nextRecord() {
             entryCount += 1
             let (lost, unread) = Self.unreadable(left, right)
             if let reason = lost {
-                if case .impossible = verdict {
+                if case .impossible = compatibility {
                 } else {
-                    verdict = .impossible(reason, left.stamp.sequence)
+                    compatibility = .impossible(reason, left.stamp.sequence)
                 }
-            } else if verdict == .fine,
+            } else if compatibility == .fine,
                 let reason = unread ?? Self.risk(first.snapshot, second.snapshot)
             {
-                verdict = .risky(reason, left.stamp.sequence)
+                compatibility = .risky(reason, left.stamp.sequence)
             }
             var touched = first.touched
             touched.unite(second.touched)
@@ -70,7 +70,8 @@ extension LogReader {
             if divergences.count < divergencesMax { divergences.append(divergence) }
         }
         return Rerun(
-            verdict: verdict, divergences: divergences, divergenceCount: divergenceCount,
+            compatibility: compatibility, divergences: divergences,
+            divergenceCount: divergenceCount,
             end: differing.whole(at: first.sequence), entryCount: entryCount)
     }
 

@@ -96,7 +96,7 @@ package struct TableRead: Sendable {
         do throws(PageDamage) {
             var path =
                 if let end { try TreePath(in: snapshot, of: tree, to: end) } else {
-                    try TreePath(in: snapshot, behindLastOf: tree)
+                    try TreePath(in: snapshot, afterLastOf: tree)
                 }
             while try path.retreat(), let node = try path.node() {
                 guard try body(path, node) else { return }

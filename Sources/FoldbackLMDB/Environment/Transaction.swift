@@ -118,7 +118,7 @@ package struct WriteTransaction: ~Copyable {
         _ key: Key, from table: Table<Key>
     ) throws(LMDBError) -> Bool {
         try checkingPages(.delete, table, key) { pages, key throws(PageDamage) in
-            try pages.requireNeighbours(of: key, in: table.name)
+            try pages.requireNeighbors(of: key, in: table.name)
         }
         let code = key.withKeyBytes { bytes in
             var key = MDB_val(reading: bytes)

@@ -52,7 +52,7 @@ struct TreePath {
     }
 
     /// The position after the tree's last node, for ``retreat()``.
-    init(in snapshot: CommitSnapshot, behindLastOf tree: Tree) throws(PageDamage) {
+    init(in snapshot: CommitSnapshot, afterLastOf tree: Tree) throws(PageDamage) {
         try self.init(in: snapshot, toLastOf: tree)
         if !steps.isEmpty { steps[steps.count - 1].index += 1 }
     }

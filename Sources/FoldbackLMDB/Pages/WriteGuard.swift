@@ -39,7 +39,7 @@ final class WriteGuard {
 
     /// Checks the pages that LMDB reads when it deletes the row at `key`. LMDB may merge the row's
     /// page with the previous or the next page.
-    func requireNeighbours(of key: UnsafeRawBufferPointer, in table: String) throws(PageDamage) {
+    func requireNeighbors(of key: UnsafeRawBufferPointer, in table: String) throws(PageDamage) {
         try requirePath(to: key, in: table)
         guard let tree = try tree(table) else { return }
         let path = try TreePath(in: snapshot, of: tree, to: key)

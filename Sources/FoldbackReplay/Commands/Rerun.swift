@@ -55,19 +55,21 @@
             } else if rerun.divergenceCount > 0 {
                 try rerun.end.printAsEnd()
             }
-            guard rerun.verdict == .fine, rerun.divergenceCount == 0 else { throw ExitCode(1) }
+            guard rerun.compatibility == .fine, rerun.divergenceCount == 0 else {
+                throw ExitCode(1)
+            }
         }
     }
 
     extension Rerun {
         fileprivate var text: String {
-            let verdict =
-                switch verdict {
+            let text =
+                switch compatibility {
                 case .fine: "fine"
                 case .risky(let what, let sequence): "risky: entry \(sequence): \(what)"
                 case .impossible(let what, let sequence): "impossible: entry \(sequence): \(what)"
                 }
-            return Ink.bold(verdict.visible)
+            return Ink.bold(text.visible)
                 + "\n\(entryCount) entries, \(divergenceCount) that changed the difference"
         }
 
@@ -76,7 +78,7 @@
                 "entries": .integer(Int64(entryCount)),
                 "differences": .integer(Int64(divergenceCount)),
             ]
-            switch verdict {
+            switch compatibility {
             case .fine: object["verdict"] = "fine"
             case .risky(let what, let sequence):
                 object["verdict"] = "risky"

@@ -132,7 +132,7 @@
                 return try Output.line(JSON.object(object))
             }
             // Clears the screen of a terminal.
-            if Output.isColoured { try Output.write("\u{1B}[2J\u{1B}[H") }
+            if Output.isColored { try Output.write("\u{1B}[2J\u{1B}[H") }
             try Output.line(title(place, entry, of: last))
             for line in changes.lines(indented: "         ") { try Output.line(line) }
             func numbers(_ what: String, _ numbers: [IntentNumber]) -> String {

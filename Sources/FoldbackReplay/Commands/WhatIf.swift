@@ -7,7 +7,7 @@
     enum RawEdit {
         case drop(LogSequence)
         case edit(IntentNumber, [UInt8])
-        case record([UInt8], behind: LogSequence)
+        case record([UInt8], after: LogSequence)
         case swap(LogSequence, LogSequence)
         case reject(IntentNumber)
         case acknowledge(IntentNumber)
@@ -29,7 +29,7 @@
             case .drop(let sequence): return .drop(sequence)
             case .edit(let number, let bytes): return .edit(number, try event(bytes))
             case .record(let bytes, let sequence):
-                return .record(try event(bytes), behind: sequence)
+                return .record(try event(bytes), after: sequence)
             case .swap(let a, let b): return .swap(a, b)
             case .reject(let number):
                 return .reject(number, Rejection(code: "what-if", message: "rejected by what-if"))
@@ -149,7 +149,7 @@
             }
             edits += try insert.map { text in
                 let (sequence, event) = try Self.parts(text)
-                return .record(event, behind: LogSequence(sequence))
+                return .record(event, after: LogSequence(sequence))
             }
             edits += reject.map { .reject(IntentNumber($0)) }
             return edits + acknowledge.map { .acknowledge(IntentNumber($0)) }

@@ -69,7 +69,7 @@ extension RowsInMemory: RowModel {
     }
 
     static func watchRows(of store: Store<Self>) -> RowObservation {
-        store.projected(Stored.self).gathering()
+        store.projected(Stored.self).observation()
     }
 
     var asStored: [String: String] {

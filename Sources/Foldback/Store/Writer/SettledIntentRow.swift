@@ -16,13 +16,13 @@ extension WorkingLog {
             else { continue }
             let (row, recorded) = try storage.settledIntent(
                 number, codec: codec, uncommitted: batch)
-            guard let verdict = row.verdict else {
+            guard let settlement = row.settlement else {
                 throw .damaged(
                     path: storage.path, sequence: nil,
                     reason: "intent \(number) should be in the overlay and is not")
             }
             subjects[number] = SettledIntentRow(
-                row: row, intent: SettledIntent(recorded: recorded, verdict: verdict))
+                row: row, intent: SettledIntent(recorded: recorded, settlement: settlement))
         }
         return subjects
     }

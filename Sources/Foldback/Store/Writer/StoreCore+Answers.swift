@@ -20,20 +20,20 @@ extension StoreCore {
         let (row, recorded) = try storage.settledIntent(number, codec: codec)
         // The row can be of a commit that is not published yet. Its answer must not be returned
         // before the commit is published, which happens at once or never (F15).
-        guard row.verdictSequence <= writer.publishedState.sequence else {
+        guard row.settlementSequence <= writer.publishedState.sequence else {
             if let failure = writer.latched { throw .latched(failure) }
             return try status(of: number)
         }
-        guard case .rejected(let isDismissed) = row.verdict else {
+        guard case .rejected(let isDismissed) = row.settlement else {
             // The row has no verdict if the intent returned to the overlay since the last
             // publication (F7).
-            let state = row.verdict?.state ?? .accepted
+            let state = row.settlement?.state ?? .accepted
             return KnownIntent(
-                recorded: recorded, state: state, answeredAt: row.verdictSequence)
+                recorded: recorded, state: state, answeredAt: row.settlementSequence)
         }
-        let rejection = try rejection(of: number, at: row.verdictSequence)
+        let rejection = try rejection(of: number, at: row.settlementSequence)
         return KnownIntent(
-            recorded: recorded, state: .rejected, answeredAt: row.verdictSequence,
+            recorded: recorded, state: .rejected, answeredAt: row.settlementSequence,
             rejection: rejection, isDismissed: isDismissed)
     }
 

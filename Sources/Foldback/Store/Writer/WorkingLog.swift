@@ -121,7 +121,7 @@ package struct WorkingLog: Sendable {
         var settlements = SettlementBook(subjects.mapValues { $0.row })
         let changed = settlements.apply(effects, at: fold.state.sequence)
         precondition(
-            changed.count == effects.verdicts.count + effects.reopened.count,
+            changed.count == effects.settlements.count + effects.reopened.count,
             "an intent that entry \(fold.state.sequence) settles was not looked up")
         for (number, row) in changed {  // mutant: verdict-write
             batch.writeSettlement(row, of: number)
