@@ -31,7 +31,7 @@ show() {
 quiet() { grep --line-buffered -aE "error|warning: unre|Build complete" || true; }
 
 command -v swift >/dev/null 2>&1 || {
-    echo "there is no swift on the PATH; install Swift 6.3 or later from swift.org/install" >&2
+    echo "swift is not on the PATH: install Swift 6.3 or later from swift.org/install" >&2
     exit 1
 }
 
