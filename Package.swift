@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// Warnings are errors here; SwiftPM drops the setting where Foldback is somebody's dependency.
+/// Warnings are errors. SwiftPM ignores the setting in packages that depend on Foldback.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
 let package = Package(
@@ -17,12 +17,12 @@ let package = Package(
     traits: [
         .trait(
             name: "ReplayTool",
-            description: "FoldbackReplay has sources, and swift-argument-parser is fetched for it.")
+            description: "Compiles FoldbackReplay, and fetches swift-argument-parser for it.")
     ],
     dependencies: [
-        // Persistent maps: a published view costs no copy of the state behind it.
+        // For persistent maps: publishing a view does not copy its state.
         .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
-        // For the trait ReplayTool alone.
+        // Only for the trait ReplayTool.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
@@ -54,13 +54,14 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB", "FoldbackTesting"],
             path: "Tests/TestSupport", swiftSettings: strict),
-        // An example that is measured and tested here; the tools have it as a part of FoldbackExamples.
+        // The benchmarks and the tests use this example. For the tools, it is a part of
+        // FoldbackExamples.
         .target(
             name: "MessageExample", dependencies: ["Foldback"],
             path: "Tools/Sources/FoldbackExamples/Messages", swiftSettings: strict),
-        // Here and not beside the other tools: it counts folds and writes records as the log does, and
-        // what it calls for that is `package`; and CLMDB is no product. It has no dependency that apps
-        // would fetch.
+        // This tool is not in the tools' package, because it counts folds and writes records with
+        // `package` declarations, and because CLMDB is not a product. It adds no dependency that
+        // apps would fetch.
         .executableTarget(
             name: "foldback-bench",
             dependencies: [

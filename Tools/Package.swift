@@ -1,10 +1,11 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// Command-line tools and what proves the log with real processes: apart from Foldback, so that apps
-/// never fetch what only these need.
+/// Warnings are errors.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
+// The command-line tools, and the tests with real processes. They are a separate package, so that
+// apps never fetch dependencies that only the tools need.
 let package = Package(
     name: "FoldbackTools",
     platforms: [.macOS(.v15)],
@@ -28,7 +29,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        // Projections that stand for what apps write.
+        // Projections like the projections of apps.
         .target(
             name: "FoldbackExamples",
             dependencies: [.product(name: "Foldback", package: "Foldback")], swiftSettings: strict),
@@ -67,7 +68,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        // What damage and failing disks do to a process can only be seen from outside of it.
+        // A process that tests damage and make its disk fail. They can observe the effects only
+        // from outside the process.
         .executableTarget(
             name: "foldback-probe",
             dependencies: ["FoldbackShell", .product(name: "Foldback", package: "Foldback")],

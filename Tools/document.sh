@@ -1,11 +1,12 @@
-# Builds the documentation; sourced by Tools/test. Warnings are errors.
+# Builds the documentation. Tools/test sources this file. Warnings are errors.
 #
-# The symbols come from the modules that the tools' tests were built with, so nothing is compiled here.
-# Each rule number (F7, L6, A1) becomes a link at its first use on a page; the sources keep the bare number.
+# The symbols come from the modules that the build of the tools' tests left, so this script compiles
+# nothing. Each rule number (F7, L6, A1) becomes a link at its first use on a page. The sources keep
+# the bare number.
 
-# link_rules TARGET: makes links in standard input. TARGET is the address of a rule, with RULE for its
-# number. DocC links from one module to an article of another, but not to a heading in it.
-# A page is an article, or the comment of one declaration in a symbol graph.
+# link_rules TARGET: turns the rule numbers in standard input into links. TARGET is the address of a
+# rule, with RULE for its number. Between modules, DocC can link to an article, but not to a heading
+# in it. A page is an article, or the doc comment of one declaration in a symbol graph.
 link_rules() {
     perl -pe '
         BEGIN { $target = shift @ARGV }
@@ -27,8 +28,8 @@ link_rules() {
         }' "$1"
 }
 
-# document MODULE DEPENDENCY...: writes to .build/docs, with links to the dependencies'
-# documentation.
+# document MODULE DEPENDENCY...: builds a module's documentation in .build/docs, with links to the
+# documentation of its dependencies.
 document() {
     local module="$1" catalog=".build/docs/catalogs/$1.docc" dependencies=() rules="doc:Invariants#RULE"
     shift
@@ -61,5 +62,5 @@ document_all() {
     document FoldbackSync Foldback
     document FoldbackTesting Foldback FoldbackHistory FoldbackSync
     document FoldbackReplay Foldback FoldbackHistory
-    echo "no warnings; .build/docs"
+    echo "documentation built without warnings in .build/docs"
 }

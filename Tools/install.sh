@@ -1,7 +1,8 @@
-# Proves the README's install lines; sourced by Tools/test.
+# Tests the README's install lines. Tools/test sources this file.
 
-# check_install_lines: an app depends on this checkout by path, and on a clone of it by URL, with the
-# lines that the README shows, and runs the README's example.
+# check_install_lines: builds an app with each install line of the README, and runs the README's
+# example in it. One line names this checkout by path, and the other line names a clone of it by
+# URL.
 check_install_lines() {
     local root="$PWD" work
     work=$(mktemp -d)
@@ -11,7 +12,7 @@ check_install_lines() {
     by_path=$(sed -n 's|^\(\.package(name: "Foldback", path: "\)[^"]*\(")\),.*|\1'"$root"'\2|p' README.md)
     by_url=$(sed -n 's|^\(\.package(url: "\)[^"]*\(", branch: "main")\),.*|\1file://'"$work"'/Foldback.git\2|p' README.md)
     [ -n "$by_path" ] && [ -n "$by_url" ] || {
-        echo "README.md: the install lines are not where this test looks for them" >&2
+        echo "README.md: the install lines were not found; keep them in the form that Tools/install.sh expects" >&2
         return 1
     }
     for line in "$by_path" "$by_url"; do

@@ -1,8 +1,8 @@
-# Functions of the scripts in this folder; sourced by them.
+# Common functions. The scripts in this folder source this file.
 
 step() { printf '\n== %s\n' "$*"; }
 
-# need PACKAGE TEST: installs a Debian package unless TEST says it is there.
+# need PACKAGE TEST: installs a Debian package if the command TEST fails.
 need() {
     if eval "$2" >/dev/null 2>&1; then return; fi
     local root=""
@@ -22,12 +22,12 @@ need() {
     rm -f /tmp/foldback-apt.$$
 }
 
-# Prints the lines of a build or a test run that a person needs.
+# show: prints the lines of a build or a test run that a person needs.
 show() {
     grep --line-buffered -avE "started\.$|passed after|^\[[0-9]+/[0-9]+\]|^Test Suite|Executed 0 tests|^↳ (Testing Library|Target Platform)|^Building|^Build complete|Planning build" || true
 }
 
-# Prints errors, and the end of a build.
+# quiet: prints only errors, and the last line of a build.
 quiet() { grep --line-buffered -aE "error|warning: unre|Build complete" || true; }
 
 command -v swift >/dev/null 2>&1 || {

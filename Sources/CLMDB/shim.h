@@ -1,4 +1,4 @@
-// What Swift cannot import by itself: lmdb.h, and statx(2), which glibc hides behind _GNU_SOURCE.
+// Makes lmdb.h available to Swift, and statx(2), which glibc declares only with _GNU_SOURCE.
 #ifndef FOLDBACK_CLMDB_SHIM_H
 #define FOLDBACK_CLMDB_SHIM_H
 
@@ -13,8 +13,8 @@
 #include <unistd.h>
 #endif
 
-/// A file's inode and birth time in nanoseconds since 1970 (0 where the file system keeps none).
-/// Returns 0, or -1 with errno set.
+/// Reads a file's inode and birth time. The birth time is in nanoseconds since 1970, or 0 if the file
+/// system does not store it. Returns 0, or -1 with errno set.
 static inline int foldback_file_identity(const char *path, uint64_t *inode, uint64_t *birth) {
 #if defined(__linux__)
     struct statx s;

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Born from a review in which 34 of 107 public types stood under a topic.
+/// Tests from a review that found only 34 of 107 public types under a topic.
 @Suite struct DocumentationTests {
     private static let modules = [
         "Foldback", "FoldbackHistory", "FoldbackSync", "FoldbackTesting", "FoldbackReplay",
@@ -16,7 +16,7 @@ import Testing
         let topics = try Self.articles(of: module).map(\.text).joined(separator: "\n")
         for source in try SourceTree.sources(under: "Sources/\(module)") {
             for line in source.lines where line.contains("public ") {
-                // The sources of FoldbackReplay are indented, because they are inside `#if ReplayTool`.
+                // FoldbackReplay's sources are indented, because they are inside `#if ReplayTool`.
                 let match = line.firstMatch(
                     of:
                         /^(?:    )?public (?:final |indirect )?(?:struct|class|enum|protocol|actor) (\w+)/
@@ -29,8 +29,8 @@ import Testing
         }
     }
 
-    /// A link from one article to another breaks when a file is moved.
-    @Test func `links between files of the repository lead to files`() throws {
+    /// A link breaks if its file is moved.
+    @Test func `links to files of the repository point to existing files`() throws {
         var pages = try Self.modules.flatMap(Self.articles)
         let readme = SourceTree.root.appending(path: "README.md")
         pages.append(("README.md", try String(contentsOf: readme, encoding: .utf8)))

@@ -60,8 +60,8 @@ struct LayeredFile {
     }
 }
 
-/// Where each type of a module is declared, and each member that an extension adds to a type of
-/// a lower folder: such a member is a way up that no type name shows.
+/// The folders of a module's types, and of the members that extensions add to types of lower
+/// folders. A use of such a member can point upward although no type name shows it.
 private struct Declarations {
     private var types: [String: Set<Int>] = [:]
     private var allTypes: [String: Set<Int>] = [:]
@@ -86,8 +86,8 @@ private struct Declarations {
         }
     }
 
-    /// A member counts where an extension gives it to a type of a lower folder, or of another module,
-    /// and no lower folder has a member of that name.
+    /// Records the members of a file. A member is reachable from below if an extension adds it to a
+    /// type of a lower folder or of another module.
     private mutating func noteMembers(of file: LayeredFile, at place: Int) {
         var isReachable = false
         for line in file.source.lines {
@@ -107,7 +107,8 @@ private struct Declarations {
         }
     }
 
-    /// The function, property or case that a line declares; a local constant or variable does not count.
+    /// Returns the name of the function, property or case that a line declares. Ignores local
+    /// constants and variables.
     private static func member(in line: Substring) -> String? {
         let isLocal = line.hasPrefix("     ") && !line.contains("static ")
         let keywords: Set<Substring> =
@@ -120,6 +121,7 @@ private struct Declarations {
         return String(words[keyword + 1])
     }
 
+    /// Returns the name of the type that a line declares.
     private static func declared(_ line: Substring) -> String? {
         let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
         guard let keyword = words.firstIndex(where: { keywords.contains(String($0)) }),
@@ -136,7 +138,7 @@ private struct Declarations {
         "nonexhaustive",
     ]
 
-    /// Names in a file that are declared above it and nowhere else.
+    /// Returns the uses of names that only folders above the file declare.
     func upwardUses(in file: LayeredFile, at place: Int) -> [(Int, String, String)] {
         var uses: [(Int, String, String)] = []
         for (number, line) in file.source.code {
@@ -153,7 +155,8 @@ private struct Declarations {
         return uses
     }
 
-    /// The names in a line of code, and whether each follows a dot. Text and comments are left out.
+    /// Returns the names in a line of code, and whether each name follows a dot. Skips string
+    /// literals and comments.
     private static func names(in line: Substring) -> [(name: String, isMember: Bool)] {
         var names: [(String, Bool)] = []
         var name: [UInt8] = []
@@ -182,14 +185,15 @@ private struct Declarations {
         return homes.union(ownMembers[name] ?? [])
     }
 
-    /// Members of the standard library, or of another module, that some extension here has as well.
+    /// Members of the standard library or of another module whose names extensions here use too.
     private static let common: Set<String> = [
         "count", "description", "first", "fold", "free", "get", "index", "key", "keys", "last",
         "name",
         "snapshot", "text",
     ]
 
-    /// Whether the file has a parameter, an associated type or another alias of that name.
+    /// Returns whether the file has a generic parameter, an associated type or a type alias of that
+    /// name.
     private static func isGeneric(_ name: String, in file: LayeredFile) -> Bool {
         file.source.code.contains {
             $0.text.contains("associatedtype \(name)") || $0.text.contains("typealias \(name)")

@@ -1,9 +1,8 @@
 import Foundation
 import Testing
 
-/// Tests that come from mutants whose places were quoted code: renames broke them, and only
-/// Tools/mutants noticed. Now each place is a line that ends in a marker, like `// mutant:
-/// batch-order`.
+/// Tests from mutants whose places were quoted code: renames broke them, and only Tools/mutants
+/// noticed. Now each place is a line that ends in a marker, such as `// mutant: batch-order`.
 @Suite struct MarkerTests {
     @Test func `each marker in the sources belongs to one mutant`() throws {
         let used = try Self.mutants().compactMap(\.marker)
@@ -45,7 +44,7 @@ import Testing
 
     // MARK: Reading the sources
 
-    /// The places of each marker.
+    /// Returns the places of each marker.
     private static func markers() throws -> [String: [String]] {
         var places: [String: [String]] = [:]
         for source in try SourceTree.sources(under: "Sources") {

@@ -1,16 +1,17 @@
 import Foundation
 
-/// The repository's files, as the tests of this target read them.
+/// The repository's files, for the tests of this target.
 enum SourceTree {
     static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The Swift files below a folder, in order of path.
+    /// Returns the Swift files below a folder, in order of path.
     static func sources(under folder: String) throws -> [SourceFile] {
         try files(under: folder) { $0.hasSuffix(".swift") }.map(SourceFile.init)
     }
 
-    /// Paths below a folder, relative to the root, without what a build leaves.
+    /// Returns the wanted files below a folder, with paths relative to the root. Skips hidden
+    /// files, such as build products.
     static func files(
         under folder: String, where isWanted: (String) -> Bool
     ) throws -> [(path: String, text: String)] {

@@ -1,11 +1,10 @@
 import Foundation
 import Testing
 
-/// Holds what a compiler cannot: who may know whom, and what nobody may call.
+/// Checks rules that the compiler cannot check: which files may import a module, and which calls
+/// are banned.
 @Suite struct TidyTests {
-    @Test func `only FoldbackLMDB imports CLMDB, only the writer's layers import FoldbackLMDB`()
-        throws
-    {
+    @Test func `Foldback imports FoldbackLMDB only in Storage and Store, never CLMDB`() throws {
         for source in try SourceTree.sources(under: "Sources/Foldback") {
             for (number, code) in source.code {
                 if code == "import CLMDB" {
@@ -21,8 +20,9 @@ import Testing
         }
     }
 
-    /// A library that imports one cannot be used from the other, nor from an executable.
-    @Test func `sources import no test framework`() throws {
+    /// A library that imports a test framework cannot be used with another framework or in an
+    /// executable.
+    @Test func `sources do not import a test framework`() throws {
         for source in try SourceTree.sources(under: "Sources") {
             for (number, code) in source.code {
                 if code.hasSuffix("import Testing") || code.hasSuffix("import XCTest") {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `FoldbackSync stands on Foldback alone, and starts no task of its own`() throws {
+    @Test func `FoldbackSync depends only on Foldback, and starts no tasks of its own`() throws {
         let imports = ["Foldback", "Foundation", "FoundationEssentials", "Synchronization"]
         let banned = [" Task {", " Task(", "Task.detached", "Thread", "Dispatch"]
         for source in try SourceTree.sources(under: "Sources/FoldbackSync") {
@@ -47,12 +47,12 @@ import Testing
         }
     }
 
-    @Test func `nobody asks the system for time, names or luck outside one place`() throws {
+    @Test func `sources take time, names and random numbers as arguments`() throws {
         let banned = [
             ("Date()", "take a Timestamp from LogSources"),
             ("UUID()", "take a name from LogSources"),
-            ("Task.sleep", "wait for what you wait for"), ("try!", "throw a typed error"),
-            ("fatalError(", "precondition, with the values in the message"),
+            ("Task.sleep", "await the event itself"), ("try!", "throw a typed error"),
+            ("fatalError(", "use precondition, with the values in the message"),
             (" print(", "return it"), (".random(", "take it as an argument"),
             ("ContinuousClock", "take the time as an argument"),
         ]
@@ -60,7 +60,7 @@ import Testing
             "Sources/Foldback/Model/LogSources.swift", "Sources/FoldbackSync/System.swift",
             "Sources/FoldbackTesting/System/System.swift",
         ]
-        // A command line is where the system is asked and things are printed.
+        // A command-line tool may use the system's clock and print.
         let sources = try SourceTree.sources(under: "Sources").filter {
             !allowed.contains($0.path) && !$0.path.hasPrefix("Sources/FoldbackReplay/")
         }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `transitions name every case`() throws {
+    @Test func `transitions switch without default`() throws {
         let transitions =
             try SourceTree.sources(under: "Sources/Foldback/Model")
             + SourceTree.sources(under: "Sources/FoldbackSync").filter { $0.path.contains("State") }
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `files are short enough to be read`() throws {
+    @Test func `a source file has at most 500 lines, and a test file 800`() throws {
         let folders = [
             "Sources", "Tests", "Tools/Sources", "Tools/Tests", "Tools/Benchmarks",
             "Tools/Comparison/Sources",
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `unchecked promises to the compiler carry their proof`() throws {
+    @Test func `each unchecked Sendable has a proof above its declaration`() throws {
         for source in try SourceTree.sources(under: "Sources") {
             let promises = source.lines.indices.filter {
                 source.lines[$0].contains("@unchecked Sendable {")

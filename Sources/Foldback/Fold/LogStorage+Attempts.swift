@@ -1,9 +1,10 @@
-/// What table `attempts` has.
+/// Reads of table `attempts`.
 extension LogStorage {
-    /// All of them, as they stand.
+    /// Returns all rows of the table, also rows of intents that are not pending.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, naming the intent; `.closed`, `.storage`.
-    /// - Complexity: O(n) in rows, of which there are at most as many as pending intents.
+    /// - Complexity: O(n) in rows. There are at most as many as pending intents, except after a
+    ///   write by an older Foldback.
     package func attempts() throws(FoldbackError) -> Attempts {
         var attempts = Attempts()
         try scanAttempts { number, bytes throws(FoldbackError) in
@@ -17,8 +18,8 @@ extension LogStorage {
         return attempts
     }
 
-    /// Those of pending intents: an older Foldback that answers an intent leaves its row behind, which
-    /// says nothing any more.
+    /// Returns the attempts of pending intents. An older Foldback does not remove an intent's row
+    /// when it records an answer, so this call ignores such rows.
     package func attempts(of overlay: Overlay) throws(FoldbackError) -> Attempts {
         var attempts = try attempts()
         for number in attempts.keys where overlay[number]?.state != .pending {

@@ -1,4 +1,4 @@
-/// Why a checkpoint is not used; what it covers is folded instead.
+/// The reason why a checkpoint is not used. The entries that it covers are folded instead.
 struct CheckpointRefusal: Error {
     let reason: RefusedCheckpoint.Reason
 
@@ -11,7 +11,8 @@ struct CheckpointRefusal: Error {
         }
     }
 
-    /// That a disk cannot be read now says nothing about what is on it.
+    /// Calls the checkpoint damaged only if the error is damage. Any other read error does not show
+    /// that the stored bytes are wrong.
     init(_ error: FoldbackError) {
         if case .damaged = error {
             reason = .damaged("\(error)")
@@ -21,10 +22,11 @@ struct CheckpointRefusal: Error {
     }
 }
 
-/// What table `checkpoints` has. Nothing here is needed to know the log, so nothing here that cannot
-/// be read is an error of the log's.
+/// Reads of table `checkpoints`. The log is complete without checkpoints, so an unreadable
+/// checkpoint is not an error of the log.
 extension LogStorage {
-    /// The sequences up to `last` that have rows, ascending; whole checkpoints or not.
+    /// Returns the sequences up to `last` that have rows, ascending. Their checkpoints may be
+    /// incomplete.
     package func checkpointSequences(
         upTo last: LogSequence? = nil
     ) throws(FoldbackError) -> [LogSequence] {
@@ -43,7 +45,7 @@ extension LogStorage {
         }
     }
 
-    /// The keys of a sequence's rows, at most `countMax`, the manifest first.
+    /// Returns the keys of a sequence's rows, at most `countMax`, with the manifest first.
     package func checkpointKeys(
         at sequence: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [CheckpointKey] {
@@ -56,7 +58,7 @@ extension LogStorage {
         return keys
     }
 
-    /// Nil where its making was cut off.
+    /// Returns a checkpoint's manifest; nil if writing the checkpoint was interrupted.
     func checkpointManifest(
         at sequence: LogSequence
     ) throws(CheckpointRefusal) -> CheckpointManifest? {
@@ -68,14 +70,15 @@ extension LogStorage {
         }
     }
 
-    /// The sequences and sizes of checkpoints that are whole as far as their manifests tell, ascending.
+    /// Returns the sequences and sizes of checkpoints whose manifest can be read, ascending.
     package func checkpointSizes()
         throws(FoldbackError) -> [(sequence: LogSequence, bytes: Int)]
     {
         try checkpointSequences().map { ($0, checkpointBytes(at: $0)) }.filter { $0.1 > 0 }
     }
 
-    /// The size of the checkpoint at that sequence; 0 where no manifest can be read.
+    /// Returns the size of the checkpoint at a sequence, in bytes; 0 if its manifest cannot be
+    /// read.
     package func checkpointBytes(at sequence: LogSequence) -> Int {
         do throws(CheckpointRefusal) {
             return try checkpointManifest(at: sequence)?.bytes ?? 0
@@ -84,6 +87,7 @@ extension LogStorage {
         }
     }
 
+    /// Returns the log section of a checkpoint.
     func checkpointedLog(
         of manifest: CheckpointManifest, codec: any PayloadCodec
     ) throws(CheckpointRefusal) -> LogSection {
@@ -96,6 +100,7 @@ extension LogStorage {
         }
     }
 
+    /// Returns the section of one projection in a checkpoint.
     func checkpointedProjection(
         _ identity: ProjectionIdentity, of manifest: CheckpointManifest
     ) throws(CheckpointRefusal) -> ProjectionSection {
@@ -131,7 +136,7 @@ extension LogStorage {
                 == .init(
                     projection: manifest.sections[index].projection, of: bytes)
         else {
-            throw CheckpointRefusal(because: .damaged("section \(index) is not the manifest's"))
+            throw CheckpointRefusal(because: .damaged("section \(index) differs from the manifest"))
         }
         return bytes
     }

@@ -1,12 +1,14 @@
-/// Stored projections and the rows that a log has of them.
+/// The stored projections of a log, and their rows.
 extension LogStorage {
-    /// The projections over their rows in this log; those that it does not have yet begin before the
-    /// first entry.
+    /// Attaches the projections to their rows in this log. A projection without usable rows begins
+    /// before the first entry.
     ///
-    /// - Parameter codec: the store's. Rows that were made by one of another format are made again, for it may
-    ///   have read more or less; so are those that lack an event which this one can read (L5).
-    /// - Returns: also those rows that nobody will want any more: of other versions of these projections,
-    ///   those that are made again, and what is left of any whose removal was cut off.
+    /// - Parameter codec: The store's codec. Rows that a codec of another format made are made
+    ///   again, because that codec may have read more or fewer events. Rows that lack an event
+    ///   which this codec can read are also made again (L5).
+    /// - Returns: The attached projections, and the headers of outdated rows: rows of other
+    ///   versions of these projections, rows that are made again, and the rest of any rows whose
+    ///   removal was interrupted.
     /// - Throws: `.damaged`, `.newerFormat`, `.storage`.
     package func attached(
         _ folds: [RowFold], codec: any PayloadCodec
@@ -18,7 +20,7 @@ extension LogStorage {
         var attached = folds
         for index in attached.indices {
             let fold = attached[index]
-            // The last one: where rows are being made again, the old ones are there until that is done.
+            // Take the last header: old rows stay until their replacements are complete.
             let header = headers.last {
                 $0.identity == fold.identity && $0.schema == fold.schema.schema.summary
                     && $0.format == format
@@ -49,9 +51,11 @@ extension LogStorage {
         }
     }
 
-    /// All rows that the log has, whosever they are: also those whose header is missing or damaged.
+    /// Returns a header for all rows of the log, by number. Rows whose header is missing or damaged
+    /// get an unknown header.
     ///
-    /// - Throws: `.newerFormat` where a header is; `.damaged` where they cannot be counted; `.storage`.
+    /// - Throws: `.newerFormat` if a header has a newer format; `.damaged` if the numbers of the
+    ///   rows cannot be read; `.storage`.
     package func allStoredRows() throws(FoldbackError) -> [StoredRowsHeader] {
         var headers: [UInt32: StoredRowsHeader] = [:]
         for number in try rowNumbers() { headers[number] = .unknown(number) }
@@ -69,7 +73,9 @@ extension LogStorage {
         return headers.values.sorted { $0.number < $1.number }
     }
 
-    /// Whose rows the log has, by number.
+    /// Returns the headers of the stored projections, by number.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, naming the stored projection; `.closed`, `.storage`.
     package func storedRows() throws(FoldbackError) -> [StoredRowsHeader] {
         var headers: [StoredRowsHeader] = []
         for (number, bytes) in try projectionHeaders() {
@@ -102,10 +108,11 @@ extension LogStorage {
         return faults
     }
 
-    /// Whether an event can be read now that was a fault because it could not: of one origin there are fewer
-    /// in its entry than there are such faults.
+    /// Returns whether the codec can now read an event that is a fault because it was unreadable.
+    /// That is the case if an entry has fewer unreadable events of an origin than there are such
+    /// faults.
     ///
-    /// - Complexity: reads the entries of such faults; nothing where there are none.
+    /// - Complexity: Reads the entries of such faults; reads nothing if there are none.
     private func canReadMore(
         than faults: [Fault], _ codec: any PayloadCodec
     ) throws(FoldbackError) -> Bool {
@@ -122,7 +129,7 @@ extension LogStorage {
         return false
     }
 
-    /// The events that an entry confirmed, or brought again.
+    /// Returns the events that an entry confirmed or delivered again.
     private func confirmed(
         by sequence: LogSequence, _ codec: any PayloadCodec
     ) throws(FoldbackError) -> [Folded] {
@@ -151,8 +158,10 @@ extension LogStorage {
         }
     }
 
-    /// Removes rows, in bounded pieces. What is left when that is cut off is removed the next time that a store
-    /// with stored projections is opened, whosever it is.
+    /// Removes rows, in bounded pieces. If the removal is interrupted, the next store that is
+    /// opened with any stored projections removes the remaining rows.
+    ///
+    /// - Throws: `.storage`, `.closed`; the pieces before the failure are removed.
     package func dropRows(_ outdated: [StoredRowsHeader]) throws(FoldbackError) {
         for header in outdated {
             let span = KeySpan(prefix: StoredRow.prefix(of: header.number))
@@ -162,7 +171,7 @@ extension LogStorage {
                 isOver = keys.count < Limits.rowDropCountMax
                 var batch = WriteBatch()
                 for key in keys { batch.removeRow(at: key) }
-                // Nobody may take what is left for the whole.
+                // Mark the remainder incomplete, so that no store uses it.
                 if isOver {
                     batch.removeHeader(of: header.number)
                 } else {
@@ -175,7 +184,8 @@ extension LogStorage {
 }
 
 extension FoldbackError {
-    /// What reading rows threw, which is ours unless it came from a closure.
+    /// Creates the error for a failed read of rows. An error that is not a `FoldbackError` becomes
+    /// `.damaged`.
     package init(reading error: any Error, at path: String) {
         self =
             error as? FoldbackError
@@ -183,8 +193,8 @@ extension FoldbackError {
     }
 }
 
-/// Numbers that no header has, and no row: one without a header would be taken for the new projection's. Rows are
-/// looked at once somebody wants a number.
+/// Numbers that neither a header nor a row has. A row without a header would look like a row of the
+/// new projection. The rows are read only when the first number is requested.
 private struct FreshNumbers {
     private var last: UInt32
     private var used: Set<UInt32>?

@@ -1,5 +1,6 @@
 extension Verifier {
-    /// Every row against its checksum, and those of projections that were folded against their fold.
+    /// Checks every row against its checksum, and the rows of folded projections against their
+    /// fold.
     mutating func checkRows() throws(FoldbackError) {
         var stored: [(number: UInt32, bytes: [UInt8])] = []
         var headers: [StoredRowsHeader] = []
@@ -31,7 +32,7 @@ extension Verifier {
             comparison = try compare(header, with: fold)
         } else {
             try read(header)
-            // What is being removed is nobody's any more.
+            // Rows that are being removed do not belong to a projection any more.
             comparison = header.isDropped ? .same : .unknown
         }
         switch comparison {
@@ -41,7 +42,7 @@ extension Verifier {
         }
     }
 
-    /// Every row has somebody's number.
+    /// Checks that the number of each row has a header.
     mutating func checkRowsWithoutHeader() throws(FoldbackError) {
         let numbers: [UInt32]
         do {
@@ -52,11 +53,11 @@ extension Verifier {
             throw FoldbackError(reading: error, at: storage.path)
         }
         for number in numbers {
-            find(.rows(projection: "stored projection \(number)"), "it has rows, and no header")
+            find(.rows(projection: "stored projection \(number)"), "it has rows but no header")
         }
     }
 
-    /// Each row can be read.
+    /// Checks that each row can be read.
     private func read(_ header: StoredRowsHeader) throws(FoldbackError) {
         do {
             try storage.readRows { rows in
@@ -74,17 +75,17 @@ extension Verifier {
         case unknown
     }
 
-    /// Each row is what folding the entries gives, and there are no others. Rows whose projection is not
-    /// open stand where it was closed.
+    /// Checks that folding the entries yields exactly these rows. If no store has the projection
+    /// open, its rows are at the entry at which it was closed.
     ///
-    /// Entries are never read inside a read of rows: where another process has made the file larger
-    /// meanwhile, that could not be followed. So rows are read once the fold is where they stand, and again
-    /// where a store has gone on in between.
+    /// Entries are never read inside a read of rows, because that read could not follow a file that
+    /// another process makes larger. The rows are therefore read when the fold is at their entry.
+    /// If a store has written in between, they are read again.
     private func compare(
         _ header: StoredRowsHeader, with rows: RowFold
     ) throws(FoldbackError) -> ComparedRows {
         guard header.sequence <= LogSequence(UInt64(try storage.recordCount())) else {
-            return .different("they stand at entry \(header.sequence), beyond the last")
+            return .different("its rows are at entry \(header.sequence), after the last entry")
         }
         var fold = fold
         if header.sequence < fold.state.sequence {
@@ -94,7 +95,7 @@ extension Verifier {
         for _ in 1...Limits.verifyAttemptsMax {
             try fold.replay(storage, codec: codec, upTo: sequence)
             guard let rows = fold.rows.first(where: { $0.identity == rows.identity }) else {
-                preconditionFailure("\(rows.identity) is not folded any more")
+                preconditionFailure("\(rows.identity) is missing from the fold")
             }
             let standing = try compare(header.number, with: rows, at: fold.state.sequence)
             switch standing {
@@ -106,9 +107,9 @@ extension Verifier {
     }
 
     private enum RowsCheck {
-        /// They are not at the entry to which was folded.
+        /// The rows are at this entry, and the fold is at another entry.
         case at(LogSequence)
-        /// Nil: no flaw.
+        /// The rows were compared; nil if they have no flaw.
         case compared(flaw: String?)
     }
 
@@ -117,7 +118,7 @@ extension Verifier {
     ) throws(FoldbackError) -> RowsCheck {
         do {
             return try storage.readRows { stored -> RowsCheck in
-                // Removed meanwhile by a store that was opened.
+                // A store that was opened in the meantime has removed the rows.
                 guard let bytes = try stored.header(of: number) else { return .compared(flaw: nil) }
                 let header = try StoredRowsHeader(decoding: bytes, of: number)
                 guard header.sequence == sequence else { return .at(header.sequence) }
@@ -142,7 +143,7 @@ extension Verifier {
                 let fault = try Fault(decoding: found)
                 let next = faults.next()
                 if next?.sequence != fault.sequence || next?.origin != fault.origin {
-                    flaw = "it has a fault that folding the entries does not give"
+                    flaw = "it has a fault that folding the entries does not produce"
                 }
                 return flaw == nil
             }
@@ -151,9 +152,9 @@ extension Verifier {
                 || next?.value != found
             {
                 flaw =
-                    "\(name(of: key, in: fold)) is not what folding the entries gives; if apply, an index or "
-                    + "a codec was changed, give the projection another version; a codec has to give "
-                    + "equal rows equal bytes"
+                    "\(name(of: key, in: fold)) differs from the fold of the entries; if apply, an index or "
+                    + "a codec was changed, give the projection another version; a codec must encode "
+                    + "equal rows as equal bytes"
             }
             return flaw == nil
         }
@@ -174,7 +175,8 @@ extension Verifier {
 }
 
 extension FoldedRows {
-    /// Whether the overlay makes the same of rows; the number that the log has for them aside.
+    /// Returns whether the rows and the conflicts of the overlay are the same. Ignores the log's
+    /// number of the stored projection.
     func overlaySame(as other: FoldedRows) -> Bool {
         conflicted.keys == other.conflicted.keys
             && visible.elementsEqual(other.visible) {

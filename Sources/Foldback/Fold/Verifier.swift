@@ -1,15 +1,15 @@
-/// Checks a whole log against itself: every record, every verdict and every checkpoint against a fold
-/// from the first entry on.
+/// Checks a whole log: folds it from the first entry on, and compares every record, settlement,
+/// stored row and checkpoint with that fold.
 package struct Verifier {
     let storage: any LogStorage
     let codec: any PayloadCodec
     var fold: LogFold
     private var findings: [Verification.Finding] = []
-    /// Of all intents, as the entries folded so far say.
+    /// The settlements of all intents, from the entries folded so far.
     private var settlements = SettlementBook()
     private var checkpointsCompared = 0
     var notCompared: Set<String> = []
-    /// Every entry could be folded.
+    /// Whether every entry could be folded.
     private(set) var isWhole = true
 
     private static let findingsMax = 100
@@ -25,9 +25,11 @@ package struct Verifier {
         fold = LogFold(of: storage, folds: folds, rows: rows)
     }
 
-    /// - Parameter end: what an open store shows; nil without one.
-    /// - Complexity: O(n) in entries; memory O(n) in settled intents.
-    /// - Throws: where the log cannot be read for other reasons than damage.
+    /// Checks the log, and returns the findings. Damage is a finding.
+    ///
+    /// - Parameter end: The state that an open store shows; nil if no store is open.
+    /// - Throws: Errors of reading the log, except damage.
+    /// - Complexity: O(n) in entries, and O(n) memory in settled intents.
     package mutating func verification(
         against end: PublishedState? = nil
     ) throws(FoldbackError) -> Verification {
@@ -55,7 +57,7 @@ package struct Verifier {
         findings.append(Verification.Finding(place: place, what: what))
     }
 
-    /// Damage is a finding; what else is thrown ends the check.
+    /// Runs `body`, and turns damage and newer formats into findings. Other errors end the check.
     mutating func noting(
         _ body: (inout Verifier) throws(FoldbackError) -> Void
     ) throws(FoldbackError) {
@@ -91,14 +93,14 @@ package struct Verifier {
                 verifier.compareCheckpoint(&fold)
             }
             for sequence in checkpoints {
-                verifier.find(.checkpoint(sequence), "it lies beyond the last entry")
+                verifier.find(.checkpoint(sequence), "it is after the last entry")
             }
             verifier.isWhole = true
         }
         if !isWhole { try checkRecords(after: fold.state.sequence.next, upTo: last) }
     }
 
-    /// Behind an entry that cannot be folded, records can still be looked at one by one.
+    /// Checks the records after an entry that cannot be folded, one by one, without folding them.
     private mutating func checkRecords(
         after damaged: LogSequence, upTo last: LogSequence?
     ) throws(FoldbackError) {
@@ -132,7 +134,7 @@ package struct Verifier {
             if log.encoded(replicas: replicas)
                 != published.logSection.encoded(replicas: replicas)
             {
-                find(.checkpoint(sequence), "its overlay or numbers are not those of the entries")
+                find(.checkpoint(sequence), "its overlay or numbers differ from the entries")
             }
             guard manifest.format == codec.format else { return }
             for view in published.views {
@@ -143,7 +145,7 @@ package struct Verifier {
                 let section = try storage.checkpointedProjection(identity, of: manifest)
                 note(
                     { try view.compared(with: section) }, identity, .checkpoint(sequence),
-                    "its state of \(identity) is not what folding the entries gives; "
+                    "its state of \(identity) differs from the fold of the entries; "
                         + "if apply was changed, give the projection another version")
             }
         } catch {
@@ -152,7 +154,7 @@ package struct Verifier {
         }
     }
 
-    /// An open store may have dropped it while it was looked at.
+    /// Returns whether an open store has removed the checkpoint in the meantime.
     private func isSuperseded(_ sequence: LogSequence) -> Bool {
         do throws(CheckpointRefusal) {
             return try storage.checkpointManifest(at: sequence) == nil
@@ -179,11 +181,12 @@ package struct Verifier {
     // MARK: Verdicts
 
     private mutating func compareVerdicts() throws(FoldbackError) {
-        // What was not folded says nothing of verdicts.
+        // Entries that were not folded may have settled intents.
         guard isWhole else { return }
         var wrong = try wrongVerdicts()
-        // A store may have gone on meanwhile: fold what came, and look at those again. A row that is
-        // as it was is wrong, for the entries up to after it was read have been folded.
+        // A store may have recorded entries in the meantime. Fold the new entries, and check these
+        // rows again. If a row is unchanged, it is wrong, because the fold now has every entry that
+        // was committed when the row was read.
         while !wrong.isEmpty {
             try foldAll(upTo: nil)
             guard isWhole else { return }
@@ -196,7 +199,7 @@ package struct Verifier {
         }
     }
 
-    /// Rows that are not what the entries folded so far say; nil for one that is missing.
+    /// Returns the rows that differ from the entries folded so far; nil for a missing row.
     private func wrongVerdicts() throws(FoldbackError) -> [IntentNumber: [UInt8]?] {
         var wrong: [IntentNumber: [UInt8]?] = [:]
         var found = 0
@@ -217,7 +220,7 @@ package struct Verifier {
         guard let bytes else { return settlements[number] == nil ? nil : "it is missing" }
         do throws(FormatError) {
             let row = try SettlementRow(decoding: bytes, for: number)
-            return row == settlements[number] ? nil : "it is not what the entries say"
+            return row == settlements[number] ? nil : "it differs from the entries"
         } catch {
             return "\(error)"
         }
@@ -225,7 +228,8 @@ package struct Verifier {
 
     // MARK: Attempts
 
-    /// Nothing in the log says what a row should be, so only that it is what was written is checked.
+    /// Checks that each row can be decoded. The entries do not determine attempts, so there is
+    /// nothing to compare a row with.
     private mutating func checkAttempts() throws(FoldbackError) {
         var flaws: [(IntentNumber, FormatError)] = []
         try storage.scanAttempts { number, bytes in
@@ -244,14 +248,14 @@ package struct Verifier {
         for (rows, shown) in zip(published.rows, end.rows) where !rows.overlaySame(as: shown) {
             find(
                 .view(projection: rows.identity.name.string),
-                "what the overlay makes of its rows is not what folding the entries gives")
+                "the rows of its overlay differ from the fold of the entries")
         }
         for (view, shown) in zip(published.views, end.views) {
             note(
                 { try view.compared(with: shown) }, view.identity,
                 .view(projection: view.identity.name.string),
-                "it is not what folding the entries gives; apply may depend on more than the event "
-                    + "and its context (F12), or has changed without another version")
+                "it differs from the fold of the entries; apply may depend on more than the event "
+                    + "and its context (F12), or apply was changed without another version")
         }
     }
 }

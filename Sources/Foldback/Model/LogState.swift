@@ -31,10 +31,10 @@ package typealias Overlay = NumberMap<IntentNumber, UnsettledIntent>
 ///  apply(_:at:settledIntent:)      changes the state, trusts the entry
 ///     │
 ///     ▼
-///  Effects                         verdicts   settlements to store
-///                                  reopened   intents back in the overlay
-///                                  answered   intents whose callers get an answer
-///                                  fold       work for the projections: confirm, roll back, rebase
+///  Effects                         settlements  new settlements to store
+///                                  reopened     intents back in the overlay
+///                                  answered     intents whose callers get an answer
+///                                  fold         work for the projections: confirm, roll back, rebase
 /// ```
 ///
 /// Opening a log applies each of its entries. The writer decides and applies in turns. A decision's
@@ -42,7 +42,7 @@ package typealias Overlay = NumberMap<IntentNumber, UnsettledIntent>
 ///
 /// | file | question | rules |
 /// |---|---|---|
-/// | LogState+Decisions.swift | Which entry does a command append? | F2, F4 to F7, F14 |
+/// | LogState+Decisions.swift | Which entry does a command append? | F2 to F7, F14 |
 /// | LogState.swift | What does an entry change? | F3 to F8, F10, F13, F14 |
 /// | LogState+Contradictions.swift | Can an entry from disk follow this state? | L5 |
 ///

@@ -1,9 +1,9 @@
-/// How a settled intent stands, and the entries that say so.
+/// The settlement of an intent, and the sequences of the entries that recorded and settled it.
 ///
-/// The row stays when the server's word brings the intent back into the overlay, because it says where the
-/// intent's own entry is, which replaying needs.
+/// If the server's answer returns the intent to the overlay, the row stays, because replaying needs
+/// the sequence of the intent's own entry.
 package struct SettlementRow: Equatable, Sendable {
-    /// Nil: it is back in the overlay (F7).
+    /// The settlement; nil if the intent is back in the overlay (F7).
     package let settlement: Settlement?
     package let intentSequence: LogSequence
     package let settlementSequence: LogSequence
@@ -17,9 +17,10 @@ package struct SettlementRow: Equatable, Sendable {
     }
 }
 
-/// The settlements of intents, kept by the effects of entries.
+/// The settlements of intents, updated by the effects of entries.
 ///
-/// The writer has those that its command names, the verifier and a history's fold have all of a log.
+/// The writer's book holds the intents that its command names. The books of the verifier and of a
+/// history's fold hold all settled intents of a log.
 package struct SettlementBook: Sendable {
     private var rows: [IntentNumber: SettlementRow]
 
@@ -29,12 +30,13 @@ package struct SettlementBook: Sendable {
 
     package var numbers: some Collection<IntentNumber> { rows.keys }
 
-    /// Takes in what an entry does to settlements.
+    /// Applies the effects of an entry to the settlements.
     ///
-    /// An intent is left out where the entry changes an old settlement that the book does not have, as in a history
-    /// whose entries were taken out.
-    /// - Parameter sequence: of the entry.
-    /// - Returns: the settlement of each intent that has another one now.
+    /// If the entry changes an earlier settlement that the book lacks, the intent is skipped. This
+    /// happens in a history without some of its entries.
+    ///
+    /// - Parameter sequence: The entry's sequence.
+    /// - Returns: The new row of each intent whose settlement changed.
     @discardableResult
     package mutating func apply(
         _ effects: Effects, at sequence: LogSequence

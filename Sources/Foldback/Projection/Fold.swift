@@ -100,7 +100,7 @@ package struct Fold<P: Projection>: Sendable {
     package mutating func rebaseView(over overlay: Overlay) {
         guard let changed = rebaseFrom else { return }
         rebaseFrom = nil
-        let rest = overlay.from(rollBack(to: changed))
+        let rest = overlay.from(rollBack(before: changed))
         var left = rest.reduce(0) { count, _ in count + 1 }
         for (number, intent) in rest {
             if intent.isOptimistic { _ = applyToView(intent) }
@@ -118,7 +118,7 @@ package struct Fold<P: Projection>: Sendable {
     /// is none.
     ///
     /// - Returns: the first number of the overlay that must be applied again.
-    private mutating func rollBack(to number: IntentNumber) -> IntentNumber {
+    private mutating func rollBack(before number: IntentNumber) -> IntentNumber {
         // A savepoint is valid while no intent up to its number has changed.
         savepoints.remove(from: number)
         let savepoint = savepoints.last

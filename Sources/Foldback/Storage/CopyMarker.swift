@@ -1,12 +1,13 @@
 import FoldbackLMDB
 import Synchronization
 
-/// The file beside the data file that each store makes anew before it writes for the first time, and
-/// that the header names from then on (L11).
+/// The marker file beside the data file. Each store creates a new marker file before its first
+/// write, and the header names the new file from that write on (L11).
 ///
-/// A data file that is overwritten in place by a backup is still the same file, but the header in it
-/// names an older file beside it than the one that is there. Both overwritten: what is there is a
-/// younger file than the one named. A moved directory has both as they were.
+/// If a backup overwrites the data file in place, the data file keeps its identity. The header in
+/// it then names an older marker file than the present one. If the backup overwrites both files,
+/// the present marker file is newer than the named one. A moved directory keeps both files
+/// unchanged.
 ///
 /// ```
 /// store k opens    header: k - 1, k - 2    beside: k - 1     fits
@@ -19,7 +20,7 @@ final class CopyMarker: Sendable {
     }
 
     private let path: String
-    /// The file that was there when the log was opened.
+    /// The marker file that was present when the log was opened; `.none` if there was none.
     let found: FileFingerprint
     private let state = Mutex(State.untouched)
 
@@ -28,10 +29,11 @@ final class CopyMarker: Sendable {
         found = try Platform.mark(ofFile: path) ?? .none
     }
 
-    /// The next one, made but not in place yet; nil where this store has put its own there already.
+    /// Creates the next marker file as `mark.new`, and returns its fingerprint. Returns nil if this
+    /// store's marker file is already in place.
     ///
-    /// Where none can be made, as on a full disk, the old one stays and is as good as before: that must
-    /// not keep anybody from writing.
+    /// Also returns nil if the file cannot be created, as on a full disk. The old marker file then
+    /// stays valid, and the write continues.
     func nextMark() -> FileFingerprint? {
         guard state.withLock({ $0 != .adopted }) else { return nil }
         do throws(LMDBError) {
@@ -44,14 +46,15 @@ final class CopyMarker: Sendable {
         }
     }
 
-    /// The commit that names it is done.
+    /// Renames `mark.new` to `mark`, after the commit whose header names it. If that fails, the
+    /// next write tries again.
     func adopt() {
         if Platform.rename("\(path).new", to: path) { state.withLock { $0 = .adopted } }
     }
 }
 
 extension Platform {
-    /// Nil where there is no such file.
+    /// Returns the file's inode and birth time; nil if the file does not exist.
     static func mark(ofFile path: String) throws(LMDBError) -> FileFingerprint? {
         guard try fileSize(path) != nil else { return nil }
         let identity = try identity(ofFile: path)

@@ -1,12 +1,15 @@
 import FoldbackLMDB
 
-/// What returning from a command promises (L2).
+/// The failures that a committed entry survives once its command has returned (L2).
 public enum Durability: String, Hashable, Sendable, CaseIterable {
-    /// Survives the end of the process and a power cut: each commit flushes data, then LMDB's meta
-    /// page.
+    /// The entry survives the end of the process and a power cut. Each commit flushes data, and
+    /// then LMDB's meta page.
     case durable
-    /// Survives the end of the process; a power cut may undo the last commit, never the log's
-    /// integrity. About twice as fast; ``Store/flush()`` before anything leaves the device.
+    /// The entry survives the end of the process. A power cut may undo the last commit, but it
+    /// never damages the log.
+    ///
+    /// A commit is about twice as fast as with ``durable``. Call ``Store/flush()`` before anything
+    /// leaves the device.
     case relaxed
 
     var options: Environment.Options {

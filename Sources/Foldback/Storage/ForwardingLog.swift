@@ -1,6 +1,7 @@
-/// A log that forwards to another log, except for what it does itself: a log that is watched, or that fails on
-/// purpose.
+/// A log that forwards each call to another log, unless the conforming type overrides the call.
+/// Tests use it to watch a log, or to make a log fail on purpose.
 package protocol ForwardingLog: LogStorage {
+    /// The log that receives the calls.
     var log: MemoryLog { get }
 }
 

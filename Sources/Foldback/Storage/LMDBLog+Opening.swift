@@ -1,17 +1,21 @@
 import FoldbackLMDB
 
 extension LMDBLog {
-    /// Opens the log for writing, and creates it where there is none. A process killed anywhere in
-    /// here leaves a directory that opens.
+    /// Opens the log for writing, and creates it if it does not exist.
     ///
-    /// A log whose data file is not the one that it was, because it was copied or restored, gets a
-    /// fresh replica id before anything is recorded (L11).
+    /// If the process is killed at any point of the call, the directory still opens afterwards. If
+    /// the data file was copied or restored, the log gets a fresh replica id before anything is
+    /// recorded (L11).
+    ///
     /// - Parameters:
-    ///   - kind: what an existing log must be; nil takes any.
-    ///   - newKind: of a log that is created.
-    ///   - replica: of a log that is created; nil makes one.
-    ///   - earlier: replicas that the log has had before, in order, for entries to be imported: it has none yet.
-    ///   - freshReplica: makes a replica id that no other log has.
+    ///   - kind: The kind that an existing log must have; nil accepts any kind.
+    ///   - newKind: The kind of a log that is created.
+    ///   - replica: The replica id of a log that is created; nil uses a fresh one.
+    ///   - earlier: The replicas of entries to be imported, in order. If there are any, the log
+    ///     must not have entries yet.
+    ///   - freshReplica: Returns a replica id that no other log has.
+    /// - Throws: `.kindDiffers`; `.notEmpty` if `earlier` has replicas and the log has entries;
+    ///   `.locked`, `.notALog`, `.damaged`, `.newerFormat`, `.storage`.
     package static func open(
         _ path: String, kind: LogKind?, newKind: LogKind, replica: ReplicaID?,
         earlier: [ReplicaID] = [], options: Environment.Options,
@@ -39,7 +43,8 @@ extension LMDBLog {
             header.replicas = ReplicaTable(header.replicas.names + [freshReplica()])
         }
         if !earlier.isEmpty {
-            // Before the table of replicas is another one: records name them by their places in it.
+            // Check before the replica table changes, because records name replicas by their places
+            // in it.
             try requireNoEntries(in: environment)
             let own = header.replicas.names.filter { !earlier.contains($0) }
             header.replicas = ReplicaTable(earlier + (own.isEmpty ? [freshReplica()] : own))
@@ -55,8 +60,9 @@ extension LMDBLog {
                 }
                 return Tables(log: log, all: tables)
             }
-            // Only now do the names of the files survive a power cut, and that of a directory that was
-            // made, perhaps by a process that died before it could say so (L10).
+            // Without this, a power cut could lose the names of the files, and the name of the
+            // directory. An earlier process may have created the directory and died before it
+            // flushed the name (L10).
             try Platform.syncDirectory(path)
             if existing == nil { try Platform.syncParent(of: path) }
             return LMDBLog(
@@ -64,9 +70,10 @@ extension LMDBLog {
         }
     }
 
-    /// Creates a log that begins with what `batch` returns for the log's replicas, on a thread of its own.
+    /// Creates a log with the writes that `batch` returns for the log's replicas. Runs on its own
+    /// thread.
     ///
-    /// - Parameter earlier: as in ``open(_:kind:newKind:replica:earlier:options:freshReplica:)``.
+    /// - Parameter earlier: As in ``open(_:kind:newKind:replica:earlier:options:freshReplica:)``.
     package static func create(
         _ path: String, kind: LogKind, earlier: [ReplicaID],
         batch: @escaping @Sendable (ReplicaTable) throws(FoldbackError) -> WriteBatch
@@ -82,10 +89,10 @@ extension LMDBLog {
         }
     }
 
-    /// Whether ``open(_:kind:newKind:replica:earlier:options:freshReplica:)`` for entries to be imported would
-    /// succeed; changes nothing.
+    /// Checks whether ``open(_:kind:newKind:replica:earlier:options:freshReplica:)`` would succeed
+    /// for an import. Changes nothing.
     ///
-    /// - Throws: what that would, as far as can be known now.
+    /// - Throws: The errors of that call, as far as they can be known now.
     package static func checkImport(into path: String, of kind: LogKind) throws(FoldbackError) {
         let log: LMDBLog
         do throws(FoldbackError) { log = try openReadOnly(path) } catch {
@@ -117,7 +124,10 @@ extension LMDBLog {
         guard count == 0 else { throw .notEmpty(path: path, entryCount: count) }
     }
 
-    /// Opens an existing log to look at it; nothing is created or changed (L9).
+    /// Opens an existing log for reading only. Creates and changes nothing (L9).
+    ///
+    /// - Throws: `.missing` if the directory has no log; `.notALog`, `.damaged`, `.newerFormat`,
+    ///   `.storage`.
     package static func openReadOnly(_ path: String) throws(FoldbackError) -> LMDBLog {
         let environment = try translating(path) { () throws(LMDBError) in
             try Environment.openReadOnly(path)
@@ -133,7 +143,7 @@ extension LMDBLog {
                     all.append(try transaction.table(table.name))
                 }
                 let tables = Tables(log: log, all: all)
-                // The other tables may be missing in a log of an older Foldback.
+                // A log of an older Foldback may lack the other tables.
                 return tables[.entries] == nil || tables[.verdicts] == nil ? nil : tables
             }
         }
@@ -145,12 +155,13 @@ extension LMDBLog {
 
     private enum Found {
         case nothing, foreign
-        /// Our tables, except what is named.
+        /// Foldback's tables, without the named table or header.
         case lacking(String)
         case header([UInt8])
     }
 
-    /// Nil where nothing was ever written: a new log, or one whose making was cut off.
+    /// Returns the header; nil if nothing was ever written, because the log is new or its creation
+    /// was interrupted.
     private static func header(in environment: Environment) throws(FoldbackError) -> LogHeader? {
         let path = environment.directory
         let found = try translating(path) { () throws(LMDBError) in
@@ -160,7 +171,7 @@ extension LMDBLog {
         }
         switch found {
         case .nothing: return nil
-        case .foreign: throw .notALog(path: path, reason: "its LMDB file is another program's")
+        case .foreign: throw .notALog(path: path, reason: "another program made its LMDB file")
         case .lacking(let what):
             throw .damaged(path: path, sequence: nil, reason: "\(what) is missing")
         case .header(let bytes):

@@ -5,23 +5,24 @@ import Synchronization
 ///
 /// ```
 /// entries      sequence (8 bytes, big-endian)  ─▶  record
-/// verdicts     intent number (the same)        ─▶  how a settled intent stands
-/// attempts     intent number                   ─▶  when a pending intent was sent last
-/// checkpoints  sequence, section, piece        ─▶  a piece of what is known at the sequence
-/// projections  number of a stored projection   ─▶  whose rows these are, and up to which entry
-/// rows         that number, table, key         ─▶  a row, an index's entry, or a fault
-/// log          "header"                        ─▶  kind, replica ids, identity of the file
+/// verdicts     intent number (the same)        ─▶  an intent's settlement and its sequences
+/// attempts     intent number                   ─▶  the last attempt of a pending intent
+/// checkpoints  sequence, section, piece        ─▶  a piece of the checkpoint at the sequence
+/// projections  number of a stored projection   ─▶  the projection, and the entry of its rows
+/// rows         that number, table, key         ─▶  a row, an index entry, or a fault
+/// log          "header"                        ─▶  kind, replica ids, identities of the files
 /// ```
 package final class LMDBLog: LogStorage {
     struct Tables: Sendable {
         let log: Table<String>
-        /// By the tables' raw values; nil in a log that is only read and does not have the table yet.
+        /// The tables, indexed by raw value. A table is nil if a log that is only read lacks it.
         let all: [Table<LogKey>?]
 
         subscript(table: LogTable) -> Table<LogKey>? { all[table.rawValue] }
     }
 
-    /// What the writer reads while it decides, on its thread alone, and the table that it opened last.
+    /// The read that the writer's decisions use, on the writer's thread only, and the table that it
+    /// opened last.
     private struct Session: Sendable {
         let read: ReadSession
         let table: LogTable
@@ -33,7 +34,7 @@ package final class LMDBLog: LogStorage {
     let environment: Environment
     private let tables: Tables
     private let session = Mutex<Session?>(nil)
-    /// Nil where the log is only read.
+    /// Nil if the log is only read.
     private let marker: CopyMarker?
 
     init(environment: Environment, header: LogHeader, tables: Tables, marker: CopyMarker?) {
@@ -90,18 +91,19 @@ package final class LMDBLog: LogStorage {
         }
     }
 
-    /// Only after a commit that a power cut cannot undo: a relaxed commit is flushed first, once.
+    /// Puts the marker file in place. A relaxed commit is flushed first, because a power cut must
+    /// not undo the commit that names the file.
     private func adoptMark() throws(StorageFailure) {
         if environment.isRelaxed { try sync() }
         marker?.adopt()
     }
 
-    /// The header as it is from this store's first write on (L11).
+    /// Writes the header that names this store's marker file (L11).
     private func put(
         _ mark: FileFingerprint, _ transaction: borrowing WriteTransaction
     ) throws(LMDBError) {
         var marked = header
-        // Either may be there when the next store opens: this process can end before it is put in place.
+        // The next store may find either file, because this process can end before the rename.
         marked.marks = [mark, marker?.found ?? .none]
         try transaction.put(marked.encoded(), at: LogHeader.key, in: tables.log)
     }

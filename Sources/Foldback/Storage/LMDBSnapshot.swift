@@ -1,6 +1,6 @@
 import FoldbackLMDB
 
-/// One commit of a log on disk. It stands while its transaction does.
+/// One commit of a log on disk, valid as long as its transaction.
 struct LMDBSnapshot: StorageSnapshot {
     private let commit: CommitSnapshot
     private let tables: LMDBLog.Tables
@@ -25,18 +25,18 @@ struct LMDBSnapshot: StorageSnapshot {
     }
 }
 
-/// One table of a commit on disk, its root looked up once. An object, so that a value that is read costs no copy of
-/// what the table consists of.
+/// One table of a commit on disk, whose root is looked up once. It is a class, so that reading a
+/// value does not copy the table's properties.
 final class LMDBTable: StorageTable, Sendable {
     private let hasNumbers: Bool
     private let read: TableRead
     private let path: String
 
-    /// - Precondition: the log has the table.
+    /// - Precondition: The log has the table.
     init(
         _ commit: CommitSnapshot, _ table: LogTable, _ tables: LMDBLog.Tables, _ path: String
     ) throws(FoldbackError) {
-        guard let opened = tables[table] else { preconditionFailure("there is no \(table)") }
+        guard let opened = tables[table] else { preconditionFailure("no table \(table)") }
         hasNumbers = table.keyBytes == 8
         self.path = path
         do throws(LMDBError) {
@@ -49,7 +49,7 @@ final class LMDBTable: StorageTable, Sendable {
     func get(_ key: LogKey) throws(FoldbackError) -> FoundValue? {
         let found: UnsafeRawBufferPointer?
         do throws(LMDBError) {
-            // By cases, so that the way to a row, which is read most often, has one closure.
+            // Switch here, so that reading a row, the most frequent read, needs only one closure.
             switch key {
             case .bytes(let key):
                 found = try withBytes(of: key.bytes) { key throws(LMDBError) in
@@ -111,7 +111,7 @@ extension LogKey: TableKey {
 
     package init?(keyBytes: UnsafeRawBufferPointer) { self = .bytes(KeyBytes(Array(keyBytes))) }
 
-    /// A key as the table has it. The read has checked its length.
+    /// Creates a key from a table's bytes, whose length the read has checked.
     fileprivate init(_ bytes: UnsafeRawBufferPointer, isNumber: Bool) {
         if isNumber, let number = UInt64(keyBytes: bytes) {
             self = .number(number)

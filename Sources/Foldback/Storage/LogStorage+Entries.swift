@@ -1,14 +1,15 @@
-/// Tables whose keys are numbers, by what these number.
+/// Access to the tables of entries, settlements, attempts, checkpoints, and headers of projections.
 extension LogStorage {
-    /// The records from `start` on, a bounded piece of them, in order; none at the end (L8).
+    /// Returns a bounded piece of the records from `start` on, in order; empty after the last entry
+    /// (L8). Does not verify them.
     package func records(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
         try piece(of: .entries, from: start, countMax: countMax)
     }
 
-    /// How many records there are, as the storage counts them without reading them; with gaps, the sequence of the
-    /// last.
+    /// Returns the number of records, without reading them. In a log with gaps, returns the last
+    /// entry's sequence instead.
     package func recordCount() throws(FoldbackError) -> Int {
         try reading { snapshot throws(FoldbackError) in
             guard hasGaps else { return try snapshot.count(of: .entries) }
@@ -16,26 +17,30 @@ extension LogStorage {
         }.get()
     }
 
+    /// Returns a record's bytes, not verified; nil if the log lacks it.
     package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
         try value(at: LogKey(sequence), in: .entries)
     }
 
+    /// Returns the bytes of an intent's row in table `verdicts`, not verified; nil if it has none.
     package func settlement(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
         try value(at: LogKey(number), in: .verdicts)
     }
 
-    /// Calls `body` with each row of table `verdicts`, in order of intents. Reads bounded pieces (L8).
+    /// Calls `body` with each row of table `verdicts`, in order of intents. Reads bounded pieces
+    /// (L8).
     func scanVerdicts(
         _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
     ) throws(FoldbackError) { try scan(.verdicts, body) }
 
-    /// Calls `body` with each row of table `attempts`, in order of intents. Reads bounded pieces (L8).
+    /// Calls `body` with each row of table `attempts`, in order of intents. Reads bounded pieces
+    /// (L8).
     package func scanAttempts(
         _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
     ) throws(FoldbackError) { try scan(.attempts, body) }
 
-    /// Calls `body` with each row of table `checkpoints` from `start` on, until it returns false. The
-    /// bytes must not be kept; keep it short (L8).
+    /// Calls `body` with each row of table `checkpoints` from `start` on, until it returns false.
+    /// `body` must not keep the bytes, and must be short (L8).
     package func scanCheckpoints(
         from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
     ) throws(FoldbackError) {
@@ -46,7 +51,7 @@ extension LogStorage {
         }
     }
 
-    /// The rows of table `projections`.
+    /// Returns the rows of table `projections`, not verified.
     package func projectionHeaders()
         throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
     {
@@ -62,6 +67,10 @@ extension LogStorage {
 
     // MARK: Decoding
 
+    /// Returns a bounded piece of the records from `start` on, decoded and checked, in order (L5,
+    /// L8). Does not check the chain.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, naming the sequence; `.closed`, `.storage`.
     package func decodedRecords(
         from start: LogSequence, countMax: Int, codec: any PayloadCodec
     ) throws(FoldbackError) -> [Record] {
@@ -83,6 +92,7 @@ extension LogStorage {
         return decoded
     }
 
+    /// Returns the error for a missing record.
     package func missing(_ sequence: LogSequence) -> FoldbackError {
         .damaged(path: path, sequence: sequence, reason: "the record is missing")
     }
@@ -125,7 +135,7 @@ extension LogStorage {
 }
 
 extension StorageSnapshot {
-    /// Of the last entry; 0 without any.
+    /// Returns the last entry's sequence; 0 if the log is empty.
     func lastSequence() throws(FoldbackError) -> LogSequence {
         LogSequence(try open(.entries).lastKey()?.number ?? 0)
     }
@@ -136,7 +146,7 @@ extension LogKey {
 }
 
 extension CheckpointKey {
-    /// The storage has checked the key's length.
+    /// Decodes a key whose length the storage has checked.
     fileprivate init(_ key: LogKey) {
         guard let decoded = key.bytes.bytes.withUnsafeBytes({ CheckpointKey(bytes: $0) }) else {
             preconditionFailure("a checkpoint's key has \(key.byteCount) bytes")

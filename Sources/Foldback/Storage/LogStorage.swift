@@ -1,4 +1,5 @@
-/// Keeps a log's tables of bytes: LMDB, or memory. The rest of the store does not know which.
+/// The storage of a log's tables: bytes under keys, in LMDB or in memory. Code above this protocol
+/// does not depend on which one it is.
 ///
 /// ```
 ///  Store, Fold     records, settlements, attempts, checkpoints, rows
@@ -6,82 +7,91 @@
 ///  LogStorage      get, scan and write over tables of bytes
 /// ```
 ///
-/// Written from one place at a time, and read from any task. Reading may block on the disk.
+/// The storage neither interprets nor verifies values: encoding and checksums are above it.
+///
+/// Only one caller writes at a time. Any task may read. A read may block on the disk.
 package protocol LogStorage: AnyObject, Sendable {
     var path: String { get }
     var header: LogHeader { get }
-    /// Bytes that the log takes on disk.
+    /// The size of the log on disk, in bytes. For a log in memory, the size of its records.
     var usedBytes: Int { get }
-    /// How long the oldest read has been going on, in nanoseconds (L8).
+    /// The age of the oldest open read, in nanoseconds; 0 if there is none (L8).
     var oldestReadNanoseconds: UInt64 { get }
     /// Whether a power cut may undo the last commit until ``sync()`` has returned (L2).
     var isRelaxed: Bool { get }
-    /// Whether entries may have been taken out, as from a minimised history: sequences and numbers then rise with
-    /// gaps. A store's log never has gaps.
+    /// Whether entries may be missing, as in a minimized history. Sequences and intent numbers then
+    /// rise with gaps. A store's log never has gaps.
     var hasGaps: Bool { get }
 
-    /// Throws where the store must not be used: closed, or in a forked child.
+    /// Checks that the log may be used.
+    ///
+    /// - Throws: `.closed` after ``close()``; `.usedAfterFork` in a forked child.
     func requireUsable() throws(FoldbackError)
 
-    /// Calls `body` once with a snapshot of the last commit, which it must not keep. Keep it short (L8).
+    /// Calls `body` once with a snapshot of the last commit. `body` must not keep the snapshot, and
+    /// must be short (L8).
     func read(_ body: (any StorageSnapshot) -> Void) throws(FoldbackError)
 
-    /// A table for the writer, which decides on it. What the writer opens shows one commit until
-    /// ``endReadingForWriting()``, and is used on its thread alone.
+    /// Opens a table for the writer's decisions. All tables that it opens show the same commit
+    /// until ``endReadingForWriting()``. Only the writer's thread may use them.
     func openForWriting(_ table: LogTable) throws(FoldbackError) -> any StorageTable
 
-    /// Ends what ``openForWriting(_:)`` began. A read that is held must end before ``write(_:)-([TableWrite])``.
+    /// Ends the read that ``openForWriting(_:)`` began. That read must end before
+    /// ``write(_:)-([TableWrite])``.
     func endReadingForWriting()
 
-    /// Carries out all writes in their order, or none (L4); returns when they are as durable as the store is.
+    /// Commits all writes in their order, or none (L4). Returns after the commit, which is as
+    /// durable as ``isRelaxed`` says (L2).
     func write(_ writes: [TableWrite]) throws(StorageFailure)
 
-    /// Makes durable what relaxed commits have written.
+    /// Flushes the writes of relaxed commits to the disk.
     func sync() throws(StorageFailure)
 
-    /// What is wrong with the file's pages; nothing where there is no file.
+    /// Returns the damaged pages of the file; empty if the log has no file.
     func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)]
 
+    /// Closes the log. After that, ``requireUsable()`` and ``read(_:)`` throw `.closed`.
     func close()
 }
 
-/// One commit of a log, while it is being read.
+/// One commit of a log, valid during one read.
 package protocol StorageSnapshot {
-    /// A table to be read while the snapshot is.
+    /// Opens a table, valid as long as the snapshot.
     func open(_ table: LogTable) throws(FoldbackError) -> any StorageTable
 
-    /// How many keys the table has, as the storage counts them without reading them.
+    /// Returns the number of keys in the table, without reading them.
     func count(of table: LogTable) throws(FoldbackError) -> Int
 }
 
-/// One table of a commit, while it is being read. A table that the log does not have yet is empty.
+/// One table of a commit, valid during one read. A table that the log does not have yet is empty.
 package protocol StorageTable {
-    /// The value at the key; nil if there is none.
+    /// Returns the value at the key; nil if there is none.
     func get(_ key: LogKey) throws(FoldbackError) -> FoundValue?
 
-    /// Calls `body` with each key and its value, in the order that `range` says, until it returns false.
+    /// Calls `body` with each key and its value, in the order of `range`, until it returns false.
     func scan(
         _ range: ScanRange, _ body: (LogKey, FoundValue) -> Bool
     ) throws(FoldbackError)
 
-    /// The last key, without its value; nil if the table is empty.
+    /// Returns the last key, without its value; nil if the table is empty.
     func lastKey() throws(FoldbackError) -> LogKey?
 }
 
-/// Where a scan begins, and in which order it goes on.
+/// The start and the direction of a scan.
 package enum ScanRange: Sendable {
     /// Ascending, from the first key that is not before this one.
     case forwards(from: LogKey)
-    /// Descending, from the last key before this one; nil: from the last of all.
+    /// Descending, from the last key before this one. With nil, from the table's last key.
     case backwards(before: LogKey?)
 }
 
 extension LogStorage {
     package var hasGaps: Bool { false }
 
+    /// Commits all writes of the batch, or none (L4).
     package func write(_ batch: WriteBatch) throws(StorageFailure) { try write(batch.writes) }
 
-    /// Calls `body` with a snapshot of the last commit, and returns what became of it.
+    /// Calls `body` with a snapshot of the last commit, and returns its result or its error.
     func reading<R, E: Error>(
         _ body: (any StorageSnapshot) throws(E) -> R
     ) throws(FoldbackError) -> Result<R, E> {
@@ -95,7 +105,7 @@ extension LogStorage {
         return result
     }
 
-    /// The same for one table.
+    /// Calls `body` with one table of the last commit, and returns its result.
     func reading<R>(
         _ table: LogTable, _ body: (any StorageTable) throws(FoldbackError) -> R
     ) throws(FoldbackError) -> R {

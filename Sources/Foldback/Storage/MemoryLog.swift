@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A log that is gone with the process: for previews and app tests. It keeps the same bytes as a log on
-/// disk, so everything except the disk is tried.
+/// A log in memory, which ends with the process, for previews and app tests. It stores the same
+/// bytes as a log on disk, so tests with it cover everything except the disk.
 package final class MemoryLog: LogStorage {
     package let path: String
     package let header: LogHeader
@@ -9,7 +9,7 @@ package final class MemoryLog: LogStorage {
     private let tables: Mutex<MemoryTables>
     private let closed = Mutex(false)
 
-    /// A log of what another log had committed.
+    /// Creates a log with the tables that another log had committed.
     package init(_ rows: MemoryRows) {
         path = "(in memory)"
         header = rows.header
@@ -17,11 +17,11 @@ package final class MemoryLog: LogStorage {
         tables = Mutex(rows.tables)
     }
 
-    /// An empty log.
+    /// Creates an empty log.
     ///
     /// - Parameters:
-    ///   - replicas: whose records the log is to have.
-    ///   - hasGaps: whether sequences may be left out.
+    ///   - replicas: The replicas whose records the log can hold.
+    ///   - hasGaps: Whether sequences may be left out.
     package init(
         kind: LogKind, replicas: ReplicaTable, path: String = "(in memory)", hasGaps: Bool = false
     ) {
@@ -35,10 +35,10 @@ package final class MemoryLog: LogStorage {
         self.init(kind: kind, replicas: ReplicaTable([replica]))
     }
 
-    /// All that is committed now, also in a closed log. O(1).
+    /// The tables as of the last commit, also in a closed log. O(1).
     package var rows: MemoryRows { MemoryRows(header: header, tables: tables.withLock { $0 }) }
 
-    /// Bytes of the records.
+    /// The size of the records, in bytes.
     package var usedBytes: Int { tables.withLock { $0.recordBytes } }
     package var oldestReadNanoseconds: UInt64 { 0 }
     package var isRelaxed: Bool { false }
@@ -52,7 +52,7 @@ package final class MemoryLog: LogStorage {
         body(tables.withLock { $0 })
     }
 
-    /// Nothing has to be held: only the writer, who reads, changes the tables.
+    /// Returns a copy of the table. No read is held, because only the writer changes the tables.
     package func openForWriting(_ table: LogTable) -> any StorageTable {
         tables.withLock { $0[table] }
     }
@@ -72,8 +72,8 @@ package final class MemoryLog: LogStorage {
     package func close() { closed.withLock { $0 = true } }
 }
 
-/// What a log in memory has committed, as one value: keeping it is what a disk does when the process
-/// dies, and opening a log of it is the restart.
+/// The committed tables of a log in memory, as a value. A test keeps the value to simulate the end
+/// of the process, and creates a log with it to simulate the restart.
 package struct MemoryRows: Sendable {
     package let header: LogHeader
     fileprivate let tables: MemoryTables
@@ -81,7 +81,7 @@ package struct MemoryRows: Sendable {
 
 /// All tables of a log. Copying them is O(1).
 private struct MemoryTables: StorageSnapshot, Sendable {
-    /// By the tables' raw values.
+    /// The tables, indexed by raw value.
     private var tables = LogTable.allCases.map { _ in MemoryTable() }
     private(set) var recordBytes = 0
 
@@ -96,7 +96,7 @@ private struct MemoryTables: StorageSnapshot, Sendable {
             let last = self[.entries].values.last
             precondition(
                 last.map { $0.key < write.key } ?? true,
-                "L1: the sequence counter is broken: \(write.key) comes after the last")
+                "L1: the sequence counter is broken: \(write.key) is not after the last key")
             recordBytes += write.value?.count ?? 0
         }
         tables[write.table.rawValue].values[write.key] = write.value  // mutant: record-write

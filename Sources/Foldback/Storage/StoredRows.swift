@@ -1,7 +1,7 @@
-/// The confirmed rows of stored projections at one commit, while it is being read. Each row that is read is
-/// checked against its checksum (L5).
+/// The confirmed rows of stored projections at one commit, valid during one read. Each read of a
+/// row verifies the row's checksum (L5).
 package final class StoredRows {
-    /// Of the last entry.
+    /// The last entry's sequence.
     package let sequence: LogSequence
     private let rows: SealedRows
     private let headers: any StorageTable
@@ -12,27 +12,29 @@ package final class StoredRows {
         headers = try snapshot.open(.projections)
     }
 
-    /// No rows, as where a projection has its own.
+    /// Creates an empty set of rows, for a projection that holds its rows itself.
     package init(emptyAt sequence: LogSequence) {
         self.sequence = sequence
         rows = SealedRows(table: MemoryTable(), path: "")
         headers = MemoryTable()
     }
 
-    /// The row's bytes; nil if there is none.
+    /// Returns the row's bytes, without the checksum; nil if the row does not exist.
     package func value(at key: KeyBytes) throws(FoldbackError) -> FoundValue? {
         try rows.value(at: key)
     }
 
-    /// Calls `body` with the rows of `span` in order of key, or backwards, until it returns false.
+    /// Calls `body` with the rows of `span` in key order, or in reverse, until it returns false.
     package func scan(
         _ span: KeySpan, backwards: Bool, _ body: (KeyBytes, RawSpan) throws -> Bool
     ) throws { try rows.scan(span, backwards: backwards, body) }
 
-    /// The numbers under which there are rows, with a header or without, ascending.
+    /// Returns the numbers of stored projections that have rows, with or without a header,
+    /// ascending.
     ///
-    /// - Complexity: O(log n) in rows for each.
-    /// - Throws: also where a key is not a row's.
+    /// - Throws: `FormatError.damaged` if a key is not a row's key; `FoldbackError` if the read
+    ///   fails.
+    /// - Complexity: O(log n) in rows for each number.
     package func numbers() throws -> [UInt32] {
         var numbers: [UInt32] = []
         var start = KeyBytes([])
@@ -47,14 +49,15 @@ package final class StoredRows {
         return numbers
     }
 
-    /// A projection's row of table `projections`.
+    /// Returns a stored projection's row of table `projections`, not verified; nil if there is
+    /// none.
     package func header(of number: UInt32) throws(FoldbackError) -> [UInt8]? {
         try headers.get(.number(UInt64(number)))?.array
     }
 }
 
 extension LogStorage {
-    /// Calls `body` with the confirmed rows of the last commit. Keep it short (L8).
+    /// Calls `body` with the confirmed rows of the last commit. `body` must be short (L8).
     package func readRows<R>(_ body: (StoredRows) throws -> R) throws -> R {
         try requireUsable()
         return try reading { snapshot throws in
@@ -62,7 +65,7 @@ extension LogStorage {
         }.get()
     }
 
-    /// The keys of `span`, including those of damaged rows, at most `countMax`.
+    /// Returns the first `countMax` keys of `span` at most, including the keys of damaged rows.
     package func rowKeys(
         in span: KeySpan, countMax: Int
     ) throws(FoldbackError) -> [KeyBytes] {
@@ -73,13 +76,13 @@ extension LogStorage {
 
     // MARK: For the writer
 
-    /// The confirmed row at `key` as the last commit has it; nil if there is none. What the writer reads is one
-    /// commit until ``endReadingForWriting()``.
+    /// Returns the confirmed row at `key` in the last commit; nil if there is none. The writer
+    /// reads the same commit until ``endReadingForWriting()``.
     package func rowForWriting(at key: KeyBytes) throws(FoldbackError) -> [UInt8]? {
         try SealedRows(table: try openForWriting(.rows), path: path).value(at: key)?.array
     }
 
-    /// The keys of `span` in the same commit, in order.
+    /// Returns the keys of `span`, in order, in the commit that ``rowForWriting(at:)`` reads.
     package func rowKeysForWriting(in span: KeySpan) throws(FoldbackError) -> [KeyBytes] {
         try openForWriting(.rows).keys(in: span, countMax: .max)
     }
@@ -97,12 +100,12 @@ extension StorageTable {
     }
 }
 
-/// Table `rows`, whose values end with checksums.
+/// Table `rows`, whose values end with checksums. Reads verify and remove the checksum.
 private struct SealedRows {
     let table: any StorageTable
     let path: String
 
-    /// The row's bytes without the checksum; nil if there is none.
+    /// Returns the row's bytes, without the checksum; nil if there is none.
     func value(at key: KeyBytes) throws(FoldbackError) -> FoundValue? {
         guard let sealed = try table.get(.bytes(key)) else { return nil }
         return sealed.prefix(try length(of: sealed, at: key))
@@ -130,7 +133,8 @@ private struct SealedRows {
         if let failure { throw failure }
     }
 
-    /// The first key that is not before `start`, whether its row can be read or not; nil if there is none.
+    /// Returns the first key that is not before `start`, even if its row is damaged; nil if there
+    /// is none.
     func firstKey(from start: KeyBytes) throws(FoldbackError) -> KeyBytes? {
         var first: KeyBytes?
         try table.scan(.forwards(from: .bytes(start))) { key, _ in
@@ -140,7 +144,7 @@ private struct SealedRows {
         return first
     }
 
-    /// How many of the bytes are the row's.
+    /// Verifies the checksum, and returns the number of bytes before it.
     private func length(of sealed: FoundValue, at key: KeyBytes) throws(FoldbackError) -> Int {
         do throws(FormatError) {
             return try sealed.withSpan { span throws(FormatError) in
@@ -154,7 +158,8 @@ private struct SealedRows {
 
 extension FoldbackError {
     fileprivate init(_ error: FormatError, at path: String, row key: KeyBytes) {
-        // The row is a part of the reason, and not of the path, so that it is shown wherever reasons are.
+        // The reason names the row, not the path, so that every place that shows reasons shows the
+        // row.
         let row = "row \(key.bytes.hexadecimal)"
         switch error {
         case .damaged(let what):

@@ -1,19 +1,20 @@
-/// The tables of bytes that a log consists of. What their values mean is decided above the storage.
+/// The tables of a log. Their values are bytes; the code above the storage gives them a meaning.
 package enum LogTable: Int, CaseIterable, Sendable {
-    /// Sequence to record. Only this table is appended to: a key must be higher than the last (L1).
+    /// Maps a sequence to a record. Writes only append here: a key must be higher than the last key
+    /// (L1).
     case entries
-    /// Intent number to settlement.
+    /// Maps an intent number to a settlement.
     case verdicts
-    /// Intent number to attempt.
+    /// Maps an intent number to an attempt.
     case attempts
-    /// Sequence, section and piece to a piece of a checkpoint.
+    /// Maps a sequence, a section and a piece number to a piece of a checkpoint.
     case checkpoints
-    /// Number of a stored projection to its header.
+    /// Maps the number of a stored projection to its header.
     case projections
-    /// Number of a stored projection, place in the schema and key to a row.
+    /// Maps the number of a stored projection, a place in its schema and a key to a row.
     case rows
 
-    /// The length of each key; nil if keys may have any length.
+    /// The length of each key, in bytes; nil if keys may have any length.
     var keyBytes: Int? {
         switch self {
         case .entries, .verdicts, .attempts, .projections: 8
@@ -25,7 +26,8 @@ package enum LogTable: Int, CaseIterable, Sendable {
     var name: String { "\(self)" }
 }
 
-/// A key of a table, so that numbers cost no allocation. One table has keys of one case only.
+/// A key of a table. Numbers have their own case, so that they need no allocation. All keys of a
+/// table have the same case.
 package enum LogKey: Hashable, Sendable {
     /// 8 bytes, big-endian.
     case number(UInt64)
@@ -33,7 +35,9 @@ package enum LogKey: Hashable, Sendable {
 
     package init(_ number: some LogNumber) { self = .number(number.value) }
 
-    /// - Precondition: the key is one of a table with numbers.
+    /// The number.
+    ///
+    /// - Precondition: The key belongs to a table whose keys are numbers.
     package var number: UInt64 {
         guard case .number(let number) = self else {
             preconditionFailure("key \(self) is not a number")
@@ -41,7 +45,9 @@ package enum LogKey: Hashable, Sendable {
         return number
     }
 
-    /// - Precondition: the key is one of a table without numbers.
+    /// The bytes.
+    ///
+    /// - Precondition: The key belongs to a table whose keys are bytes.
     package var bytes: KeyBytes {
         guard case .bytes(let bytes) = self else { preconditionFailure("key \(self) is a number") }
         return bytes
@@ -66,13 +72,14 @@ extension LogKey: Comparable {
     }
 }
 
-/// A value's bytes where they lie. The type is not generic, so that finding a value costs the same whatever it is.
+/// The bytes of a value, in place. The type is not generic, so that the cost of finding a value
+/// does not depend on the storage.
 package enum FoundValue {
     case memory([UInt8])
-    /// In the log's file. The bytes stand while the read does.
+    /// Bytes in the log's file, valid as long as the read.
     case file(UnsafeRawBufferPointer)
 
-    /// Calls `body` with the bytes, which it must not keep.
+    /// Calls `body` with the bytes. `body` must not keep them.
     package func withSpan<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         switch self {
         case .memory(let bytes): try body(bytes.span.bytes)
@@ -80,7 +87,7 @@ package enum FoundValue {
         }
     }
 
-    /// The bytes, to be kept.
+    /// A copy of the bytes, which the caller may keep.
     package var array: [UInt8] {
         switch self {
         case .memory(let bytes): bytes
@@ -88,7 +95,7 @@ package enum FoundValue {
         }
     }
 
-    /// The first `count` bytes.
+    /// Returns the first `count` bytes.
     func prefix(_ count: Int) -> FoundValue {
         switch self {
         case .memory(let bytes): .memory(Array(bytes[..<count]))
@@ -97,11 +104,11 @@ package enum FoundValue {
     }
 }
 
-/// What a transaction does to one key.
+/// One write of a transaction, to one key.
 package struct TableWrite: Sendable {
     package let table: LogTable
     package let key: LogKey
-    /// Nil: the key is removed, if it is there.
+    /// The new value; nil removes the key if it exists.
     package let value: [UInt8]?
 
     package init(_ table: LogTable, _ key: LogKey, _ value: [UInt8]?) {
@@ -110,7 +117,7 @@ package struct TableWrite: Sendable {
         self.value = value
     }
 
-    /// About how much room the write needs.
+    /// An estimate of the space that the write needs, in bytes.
     var reserveBytes: Int { key.byteCount + (value?.count ?? 0) + 64 }
 }
 

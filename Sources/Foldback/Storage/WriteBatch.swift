@@ -1,10 +1,10 @@
-/// What one transaction writes: pure data, so that it can be tried again in a larger map.
+/// The writes of one transaction. It is pure data, so that it can be written again in a larger map.
 package struct WriteBatch: Sendable {
-    /// In ascending order, as they are appended (L1).
+    /// The records, in ascending order of sequence, because the table is only appended to (L1).
     private var entries: [TableWrite] = []
     /// The last settlement of each intent whose settlement changed.
     private var settlements: [IntentNumber: SettlementRow] = [:]
-    /// The last attempt of each intent whose attempt changed; nil: its row is removed.
+    /// The last attempt of each intent whose attempt changed; nil removes the row.
     private var attempts: [IntentNumber: Attempt?] = [:]
     private var checkpoints: [TableWrite] = []
     private var rows: [TableWrite] = []
@@ -20,10 +20,10 @@ package struct WriteBatch: Sendable {
     package var hasEntries: Bool { !entries.isEmpty }
     package var hasAttempts: Bool { !attempts.isEmpty }
 
-    /// All writes, in the order in which they are carried out.
+    /// All writes, in the order of execution.
     package var writes: [TableWrite] {
         var writes = entries
-        // In order of key, because neighbors lie on one page.
+        // Sort by key, because neighboring keys are on the same page.
         for (number, row) in settlements.sorted(by: { $0.key < $1.key }) {
             writes.append(TableWrite(.verdicts, LogKey(number), row.encoded(for: number)))
         }
@@ -38,11 +38,13 @@ package struct WriteBatch: Sendable {
 
     // MARK: Entries
 
+    /// Adds a record. Sequences must rise from call to call (L1).
     package mutating func writeRecord(_ bytes: [UInt8], at sequence: LogSequence) {
         entries.append(TableWrite(.entries, LogKey(sequence), bytes))
     }
 
-    /// The record of an entry that is not committed yet; nil if the batch does not have it.
+    /// Returns the record of an entry that is not committed yet; nil if the batch does not contain
+    /// it.
     package func record(at sequence: LogSequence) -> [UInt8]? {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -59,7 +61,8 @@ package struct WriteBatch: Sendable {
         settlements[number] = row
     }
 
-    /// The settlement of an intent that is not committed yet; nil if the batch does not have it.
+    /// Returns an intent's settlement that is not committed yet; nil if the batch does not contain
+    /// one.
     package func settlement(of number: IntentNumber) -> SettlementRow? { settlements[number] }
 
     package mutating func writeAttempt(_ attempt: Attempt, of number: IntentNumber) {
@@ -82,7 +85,8 @@ package struct WriteBatch: Sendable {
 
     // MARK: Stored projections
 
-    /// Writes what a transaction changes of a stored projection: its rows, faults and header.
+    /// Adds the changes of a transaction to a stored projection: its rows, faults and header. Adds
+    /// the checksums.
     package mutating func writeRows(of batch: RowBatch) {
         for (key, value) in batch.rows {
             if let bytes = value.bytes {
@@ -98,7 +102,9 @@ package struct WriteBatch: Sendable {
         writeHeader(batch.header)
     }
 
-    /// - Parameter sealed: with the checksum.
+    /// Adds a row.
+    ///
+    /// - Parameter sealed: The row's bytes with the checksum.
     package mutating func writeRow(_ sealed: [UInt8], at key: KeyBytes) {
         rows.append(TableWrite(.rows, .bytes(key), sealed))
     }

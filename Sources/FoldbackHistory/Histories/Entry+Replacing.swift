@@ -30,7 +30,7 @@ extension Entry {
         }
     }
 
-    /// Returns the entry with another payload at one place in ``payloads``.
+    /// Returns the entry with `payload` at one place in ``payloads``.
     func replacingPayload(at place: Int, with payload: Payload) -> Entry {
         var next = -1
         return mappingPayloads {

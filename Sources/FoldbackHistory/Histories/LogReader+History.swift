@@ -1,10 +1,11 @@
 import Foldback
 
 extension LogReader {
-    /// Looks at a history as at a log that has just its entries, also where some were taken out.
+    /// Opens a history as a log in memory with exactly the history's entries. Some entries may have
+    /// been removed from the history.
     ///
-    /// - Complexity: O(n) in entries, which are in memory.
-    /// - Throws: `.doesNotFollow` where the entries do not make a log.
+    /// - Throws: `.doesNotFollow` if the entries do not form a log.
+    /// - Complexity: O(n) in entries, in time and memory.
     public convenience init<Event: Sendable>(
         _ history: RecordedHistory<Event>
     ) throws(FoldbackError) {

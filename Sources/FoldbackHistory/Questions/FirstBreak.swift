@@ -38,7 +38,7 @@ extension LogReader {
     ///     range. The result is the first break only if bad states stay bad. Nil then means that
     ///     the last state is good, or that it is inconclusive and no checked state is bad. If
     ///     false, one pass checks every state.
-    ///   - verdict: checks the state before the first entry, and the state after an entry.
+    ///   - check: checks the state before the first entry, and the state after an entry.
     /// - Complexity: folds the log up to the break, with one check for each entry. With
     ///   `isMonotone`, 1 + log2(n) states from their nearest checkpoints, and one more for each
     ///   inconclusive state.

@@ -42,7 +42,7 @@ let answerMutants: [Mutant] = [
         "only the oldest intent can be answered", rule: "F8", law: .p8,
         at: "answer-order", .returns(".ignore(.pending)", if: "overlay.first?.key != number")),
     Mutant(
-        "a rejection rebases nothing", rule: "F10", law: .p4,
+        "a rejection rolls nothing back", rule: "F10", law: .p4,
         at: "roll-back", .skip()),
     Mutant(
         "a batch rebases nothing", rule: "F9", law: .p2,

@@ -30,7 +30,7 @@ import Testing
         // The two kinds of documents take turns. The first one is random in each run.
         let first = Int.random(in: 0...1)
         var whole: Set<DocumentStore> = []
-        for time in 1...400 {
+        for time in TestEffort.places(1...400, quickStep: 3) {
             let store = DocumentStore(first + time)
             guard !whole.contains(store) else { continue }
             let log = directory.url.appending(path: "\(call)-\(time)")
@@ -56,11 +56,13 @@ import Testing
             unknown += Heard(result.output).unknown.isEmpty ? 0 : 1
             try FileManager.default.removeItem(at: log)
         }
-        print("faults: \(call) failed with \(error) at each of \(failed) times")
-        #expect(failed > 0, "\(call) was never called")
+        print("faults: \(call) failed with \(error) at \(failed) times")
+        #expect(failed > 0 || !TestEffort.isFull, "\(call) was never called")
         // After a failure during a commit, the outcome is unknown and the commit is not repeated.
         let isOfCommits = ["fdatasync", "pwrite64", "writev"].contains(call)
-        #expect(!isOfCommits || unknown > 0, "\(call) failed, and no caller got an error")
+        #expect(
+            !isOfCommits || unknown > 0 || !TestEffort.isFull,
+            "\(call) failed, and no caller got an error")
     }
 
     /// Compares the callers' results with the log, which is opened again without faults.

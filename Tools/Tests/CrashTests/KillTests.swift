@@ -26,6 +26,7 @@ import Testing
     /// More than the calls of one name in a run, with those that load the program and those of a
     /// sanitizer.
     private static let callCountMax = 1_000
+    private static let roundCount = TestEffort.isFull ? 40 : 10
 
     /// Opens the log as an app that starts again, and compares it with the answers.
     private func check(
@@ -76,7 +77,7 @@ import Testing
         let directory = DiskDirectory()
         var random = SystemRandomNumberGenerator()
         var heard = Heard()
-        for round in 0..<40 {
+        for round in 0..<Self.roundCount {
             // Rows stay current in some rounds, fall out of date in others, and catch up in others.
             let (store, checked) = (DocumentStore(round), DocumentStore(round / 2))
             let shell = try ShellProcess(
@@ -107,24 +108,25 @@ import Testing
                 directory.log, heard, over: checked,
                 "round \(round) over \(store), killed after \(delay) ns")
         }
-        print("kill: 40 rounds, \(heard.intents.count) answered intents, all there")
+        print("kill: \(Self.roundCount) rounds, \(heard.intents.count) answered intents, all there")
     }
 
     @Test func `SIGKILL during the first open leaves a log that opens`() async throws {
         var made = 0
-        for round in 0..<40 {
+        for round in 0..<Self.roundCount {
             let directory = DiskDirectory()
             let store = DocumentStore(round)
             let shell = try ShellProcess(directory.log, ["--replica", "me"], over: store)
-            usleep(UInt32(round) * 500)
+            usleep(UInt32(round) * UInt32(20_000 / Self.roundCount))
             made += FileManager.default.fileExists(atPath: directory.log.path) ? 1 : 0
             shell.kill()
             _ = shell.finish()
             try await check(
                 directory.log, Heard(), over: store,
-                "first open over \(store), killed after \(round * 500) us")
+                "first open over \(store), killed after \(round * 20_000 / Self.roundCount) us")
         }
-        print("kill: 40 first opens, \(made) of them killed with the directory there")
+        print(
+            "kill: \(Self.roundCount) first opens, \(made) of them killed with the directory there")
     }
 
     @Test(
@@ -140,7 +142,7 @@ import Testing
         // The two kinds of documents take turns. The first one is random in each run.
         let first = Int.random(in: 0...1)
         var whole: Set<DocumentStore> = []
-        for nth in 1...Self.callCountMax {
+        for nth in TestEffort.places(1...Self.callCountMax, quickStep: 4) {
             let store = DocumentStore(first + nth)
             guard !whole.contains(store) else { continue }
             let directory = DiskDirectory()
@@ -165,7 +167,7 @@ import Testing
             if ended.status == 0 { whole.insert(store) } else { kills += 1 }
             if whole.count == DocumentStore.allCases.count { break }
         }
-        print("kill: at each of \(kills) calls of \(call)")
+        print("kill: at \(kills) calls of \(call)")
         #expect(kills < Self.callCountMax)
     }
 }

@@ -5,7 +5,11 @@ package struct SettledIntentRow: Sendable {
 }
 
 extension WorkingLog {
-    /// What the log knows of those intents that the overlay does not have.
+    /// Returns the named intents that are recorded and not in the overlay, with their rows. Reads
+    /// rows of this transaction before rows of the last commit.
+    ///
+    /// - Throws: `.damaged` if a row says that its intent is in the overlay; errors of reading the
+    ///   row.
     package func lookUpSettled(
         _ named: [IntentNumber], in storage: any LogStorage, _ codec: any PayloadCodec
     ) throws(FoldbackError) -> [IntentNumber: SettledIntentRow] {

@@ -1,14 +1,15 @@
-/// The log as the transaction being prepared will leave it: ahead of what is published until the
-/// commit. After a failed commit it is worthless, and the store takes no more commands (L6).
+/// The log as it will be after the transaction that is being prepared. Until the commit, it is
+/// ahead of the published state. After a failed commit, the writer discards it: the writer restores
+/// the earlier value, or latches the store (L6).
 package struct WorkingLog: Sendable {
     package private(set) var fold: LogFold
     package private(set) var batch = WriteBatch()
     /// Intents whose state this transaction changes.
     package private(set) var answered: [IntentNumber] = []
-    /// Of pending intents alone.
+    /// The attempts of pending intents.
     package private(set) var attempts: Attempts
     private let replicas: ReplicaTable
-    /// The intent that the folds already have, from having been tried (F9).
+    /// The intent that ``tryApply(_:)`` has already applied to the folds (F9).
     private var appliedIntent: IntentNumber?
 
     package init(_ fold: LogFold, attempts: Attempts, replicas: ReplicaTable) {
@@ -17,28 +18,34 @@ package struct WorkingLog: Sendable {
         self.replicas = replicas
     }
 
-    /// - Parameter isWatched: whether somebody wants to know which rows change.
+    /// Begins a transaction with an empty batch.
+    ///
+    /// - Parameter isWatched: Whether the store has observers of changed rows.
     package mutating func beginTransaction(isWatched: Bool) {
         batch = WriteBatch()
         answered = []
         for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: isWatched) }
     }
 
-    /// Brings the views up to date and adds what stored projections write (L4), once for all entries of the
-    /// transaction. Views are rolled back here: those that had an intent which left the overlay or changed are
-    /// taken back to before it, and the rest of the overlay is applied again (F10).
+    /// Updates the views, and adds the writes of stored projections to the batch (L4). Called once
+    /// for all entries of the transaction.
     ///
-    /// - Returns: what readers are to see once the transaction is committed.
+    /// This is where views roll back (F10): if an intent of a view left the overlay or changed, the
+    /// view returns to its state before the intent, and the rest of the overlay is applied again.
+    ///
+    /// - Returns: The state that readers see after the commit.
     mutating func prepareToPublish() -> PublishedState {
         let published = fold.makePublishedState()
         for fold in fold.rows { batch.writeRows(of: fold.batch()) }
         return published
     }
 
-    /// Tries a new intent on every view. Why it cannot be recorded, nil if it can; the views are then
-    /// those with the intent.
+    /// Applies a new intent to every view. If one view cannot apply it, takes it out of all views
+    /// again (F9).
     ///
-    /// A confirm-only intent is not folded before it is confirmed, so nothing can be said (F13).
+    /// A confirm-only intent is not tried, because it is not folded before it is confirmed (F13).
+    ///
+    /// - Returns: The reason why the intent cannot be recorded; nil if it can.
     package mutating func tryApply(_ entry: Entry) -> String? {
         guard case .intent(let recorded) = entry, !recorded.isConfirmOnly else { return nil }
         let intent = UnsettledIntent(recorded)
@@ -60,11 +67,12 @@ package struct WorkingLog: Sendable {
         return reason
     }
 
-    /// Appends an entry that was decided on.
+    /// Appends a decided entry, with its effects on settlements, attempts, and folds.
+    ///
     /// - Parameters:
-    ///   - subjects: the settled intents that its command names.
-    ///   - sequence: nil: the next one.
-    ///   - replica: that wrote it; nil: the log's present one.
+    ///   - subjects: The settled intents that the entry's command names.
+    ///   - sequence: The entry's sequence; nil for the next sequence.
+    ///   - replica: The replica that wrote the entry; nil for the log's current replica.
     package mutating func appendEntry(
         _ entry: Entry, time: Timestamp, subjects: [IntentNumber: SettledIntentRow],
         at sequence: LogSequence? = nil, replica: ReplicaID? = nil
@@ -88,14 +96,14 @@ package struct WorkingLog: Sendable {
         perform(effects.fold)
     }
 
-    /// Changes what is kept of checkpoints; the log stays as it is.
+    /// Adds a row of a checkpoint to the batch. The log itself does not change.
     mutating func writeCheckpointRow(_ row: CheckpointRow) { batch.writeCheckpointRow(row) }
 
     mutating func removeCheckpointRows(_ keys: [CheckpointKey]) {
         for key in keys { batch.removeCheckpointRow(at: key) }
     }
 
-    /// Notes attempts of those intents that are pending still, and says which.
+    /// Records the attempts of intents that are still pending, and returns these intents in order.
     package mutating func recordAttempts(_ attempts: [IntentNumber: Attempt]) -> [IntentNumber] {
         let pending = attempts.keys.sorted()
             .filter { fold.state.overlay[$0]?.state == .pending }
@@ -111,7 +119,7 @@ package struct WorkingLog: Sendable {
         _ effects: Effects, _ subjects: [IntentNumber: SettledIntentRow]
     ) {
         answered += effects.answered
-        // An answer ends the attempts, in its own transaction.
+        // The transaction of an answer also removes the intent's attempt (L4).
         if !attempts.isEmpty {
             for number in effects.answered where attempts[number] != nil {
                 attempts[number] = nil
@@ -122,7 +130,7 @@ package struct WorkingLog: Sendable {
         let changed = settlements.apply(effects, at: fold.state.sequence)
         precondition(
             changed.count == effects.settlements.count + effects.reopened.count,
-            "an intent that entry \(fold.state.sequence) settles was not looked up")
+            "an intent that entry \(fold.state.sequence) settles was not read before")
         for (number, row) in changed {  // mutant: verdict-write
             batch.writeSettlement(row, of: number)
         }
