@@ -298,7 +298,7 @@ import Testing
         let findings = try await store.verify().findings
         #expect(findings.map(\.place) == [.rows(projection: RowBoard.name)], "\(findings)")
         #expect(
-            findings.first?.what.hasPrefix("row 0000000100007a0000 of cells is not") == true,
+            findings.first?.what.hasPrefix("row 0000000100007a0000 of cells differs") == true,
             "\(findings)")
         await store.close()
     }
