@@ -52,7 +52,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Foldback", "FoldbackLMDB", "FoldbackTesting"],
+            name: "TestSupport",
+            dependencies: ["Foldback", "FoldbackLMDB", "FoldbackSync", "FoldbackTesting"],
             path: "Tests/TestSupport", swiftSettings: strict),
         // The benchmarks and the tests use this example. For the tools, it is a part of
         // FoldbackExamples.
@@ -65,7 +66,8 @@ let package = Package(
         .executableTarget(
             name: "foldback-bench",
             dependencies: [
-                "Foldback", "FoldbackHistory", "FoldbackLMDB", "CLMDB", "MessageExample",
+                "Foldback", "FoldbackHistory", "FoldbackLMDB", "FoldbackSync", "CLMDB",
+                "MessageExample",
             ],
             path: "Tools/Benchmarks", swiftSettings: strict),
         .testTarget(

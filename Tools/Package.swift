@@ -9,16 +9,34 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 let package = Package(
     name: "FoldbackTools",
     platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "foldback-trace", type: .dynamic, targets: ["CPowerTrace"])
+    ],
     dependencies: [
         .package(name: "Foldback", path: "..", traits: ["ReplayTool"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
+        // A library that power-cut tests load into a process (LD_PRELOAD), to record its writes.
+        .target(name: "CPowerTrace"),
+        .target(name: "CRecordedIdentity"),
+        // A disk that loses what was not flushed, as a value.
+        .target(name: "PowerCuts", swiftSettings: strict),
+        .executableTarget(
+            name: "foldback-powercut",
+            dependencies: [
+                "CRecordedIdentity", "FoldbackShell", "PowerCuts",
+                .product(name: "FoldbackSync", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         .target(
             name: "FoldbackShell",
             dependencies: [
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackHistory", package: "Foldback"),
+                .product(name: "FoldbackReplay", package: "Foldback"),
+                .product(name: "FoldbackSync", package: "Foldback"),
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -37,6 +55,14 @@ let package = Package(
             name: "feed-replay",
             dependencies: [
                 "FoldbackExamples", .product(name: "FoldbackReplay", package: "Foldback"),
+            ],
+            swiftSettings: strict),
+        // The example of the article "Sync an app", in one file.
+        .executableTarget(
+            name: "shopping-list",
+            dependencies: [
+                .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackSync", package: "Foldback"),
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -65,6 +91,7 @@ let package = Package(
             dependencies: [
                 "FoldbackExamples",
                 .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackHistory", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -72,16 +99,32 @@ let package = Package(
         // from outside the process.
         .executableTarget(
             name: "foldback-probe",
-            dependencies: ["FoldbackShell", .product(name: "Foldback", package: "Foldback")],
+            dependencies: [
+                "FoldbackShell", .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackSync", package: "Foldback"),
+            ],
             path: "Tests/Probe", swiftSettings: strict),
+        // A replay tool over logs whose projections share their conflicts.
+        .executableTarget(
+            name: "chat-replay",
+            dependencies: [
+                "FoldbackExamples", .product(name: "FoldbackReplay", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/ChatReplay", swiftSettings: strict),
         .testTarget(
             name: "ShellTests", dependencies: ["FoldbackShell"],
             exclude: ["Recorded/feed.ndjson", "Recorded/feed.expected.json"],
             resources: [.copy("Histories")], swiftSettings: strict),
         .testTarget(
+            name: "PowerCutTests",
+            dependencies: ["FoldbackShell", "PowerCuts", "foldback-powercut", "foldback"],
+            swiftSettings: strict),
+        .testTarget(
             name: "CrashTests",
             dependencies: [
                 "FoldbackShell", "foldback", "foldback-demo", "foldback-probe", "feed-replay",
+                "chat-replay", "shopping-list",
             ],
             swiftSettings: strict),
     ],

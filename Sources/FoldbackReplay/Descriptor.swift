@@ -57,19 +57,27 @@
             }
         }
 
-        /// Reads to the end of any file, pipe or device.
-        static func readToEnd(_ descriptor: Int32, named name: String) throws -> [UInt8] {
+        /// Reads the bytes that have arrived, at most as many as `piece` has. Foundation waits for
+        /// the whole piece, or traps.
+        ///
+        /// - Returns: the number of bytes; 0 at the end.
+        static func read(
+            _ descriptor: Int32, into piece: inout [UInt8], named name: String
+        ) throws -> Int {
             try requireOpen(descriptor, StreamFailure.unreadable, name)
-            var bytes: [UInt8] = []
-            var piece = [UInt8](repeating: 0, count: 1 << 18)
             while true {
                 let count = piece.withUnsafeMutableBytes {
-                    read(descriptor, $0.baseAddress, $0.count)
+                    Foundation.read(descriptor, $0.baseAddress, $0.count)
                 }
                 if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EAGAIN {
+                    // The parent process made the descriptor non-blocking.
+                    var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                    _ = poll(&wait, 1, -1)
+                    continue
+                }
                 guard count >= 0 else { throw StreamFailure.unreadable(name) }
-                guard count > 0 else { return bytes }
-                bytes += piece[..<count]
+                return count
             }
         }
 

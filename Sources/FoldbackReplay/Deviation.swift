@@ -10,16 +10,17 @@
         /// - Returns: nil if they behave the same.
         func deviation(
             of new: RecordedHistory<[UInt8]>, from old: RecordedHistory<[UInt8]>
-        ) -> String? {
+        ) throws -> String? {
             let (old, new) = (old.read(by: P.codec), new.read(by: P.codec))
-            var others = new.snapshots(of: P.self)
-            for snapshot in old.snapshots(of: P.self) {
+            var others = try new.snapshots(of: P.self, also: also)
+            for snapshot in try old.snapshots(of: P.self, also: also) {
                 guard let other = others.next() else { return "it has fewer entries" }
                 if let change = Self.change(snapshot, other) {
                     return "after entry \(snapshot.sequence) \(change)"
                 }
             }
-            let (a, b) = (old.snapshot(of: P.self), new.snapshot(of: P.self))
+            let a = try old.snapshot(of: P.self, also: also)
+            let b = try new.snapshot(of: P.self, also: also)
             func isShaped(_ a: P, _ b: P) -> Bool {
                 JSON(describing: a).shape == JSON(describing: b).shape
             }

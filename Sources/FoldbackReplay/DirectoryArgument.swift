@@ -10,5 +10,12 @@
         public init() {}
 
         public var directory: URL { URL(filePath: path, directoryHint: .isDirectory) }
+
+        /// Refuses a web address: as a path, it would make folders of its parts.
+        public func validate() throws {
+            guard path.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:\/\//) == nil else {
+                throw ValidationError("\(path) is a URL; give the path of a log's directory")
+            }
+        }
     }
 #endif

@@ -8,7 +8,7 @@
     struct EntryFilter: ParsableArguments {
         @Option(
             help:
-                "Only this kind: intent, acknowledged, rejected, withdrawn, dismissed or confirmed; repeatable."
+                "Only this kind: intent, acknowledged, rejected, withdrawn, abandoned, dismissed or confirmed; repeatable."
         )
         var kind: [String] = []
 

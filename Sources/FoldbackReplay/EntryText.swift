@@ -58,6 +58,11 @@
         }
     }
 
+    extension JSON {
+        /// The value as a line of output.
+        var line: String { String(decoding: printed, as: UTF8.self) }
+    }
+
     extension JSONDifference {
         var lines: [String] {
             let place = place.names.isEmpty ? "(all)" : "\(place)"

@@ -61,15 +61,25 @@
             return reader
         }
 
-        /// Reads the history from a file.
+        /// Reads the history from a file, and stops at the first wrong line.
         ///
         /// - Parameter path: the path of a file of `export`; - for standard input.
         static func history(at path: String) throws -> RecordedHistory<[UInt8]> {
             let name = shown(path)
-            guard let text = String(validating: try bytes(at: path), as: UTF8.self) else {
-                throw StreamFailure("\(name) is not UTF-8")
-            }
-            do { return try RecordedHistory(ndjson: text) } catch let error as HistoryFileError {
+            let descriptor = path == "-" ? STDIN_FILENO : try opened(path)
+            defer { if path != "-" { close(descriptor) } }
+            var lines = InputLines(
+                descriptor, named: name, firstLineBytesMax: Limits.historyHeadBytesMax)
+            var reader = HistoryFileReader()
+            do {
+                while let line = try lines.next() {
+                    switch line {
+                    case .whole(let bytes): try reader.read(bytes)
+                    case .refused(let reason): throw reader.refusal(ofNextLine: reason)
+                    }
+                }
+                return try reader.history()
+            } catch let error as HistoryFileError {
                 throw StreamFailure("\(name): \(error)")
             }
         }
@@ -77,20 +87,21 @@
         /// The name of a path in errors.
         static func shown(_ path: String) -> String { path == "-" ? "standard input" : path }
 
-        private static func bytes(at path: String) throws -> [UInt8] {
-            guard path != "-" else {
-                return try Descriptor.readToEnd(STDIN_FILENO, named: shown(path))
-            }
+        /// Opens a file for reading.
+        private static func opened(_ path: String) throws -> Int32 {
             let descriptor = open(path, O_RDONLY)
             guard descriptor >= 0 else { throw StreamFailure.unreadable(path) }
-            defer { close(descriptor) }
             var found = stat()
-            guard fstat(descriptor, &found) == 0 else { throw StreamFailure.unreadable(path) }
+            guard fstat(descriptor, &found) == 0 else {
+                defer { close(descriptor) }
+                throw StreamFailure.unreadable(path)
+            }
             guard !found.isDirectory else {
+                close(descriptor)
                 throw StreamFailure(
                     "\(path) is a directory, and not a file of `export`; give a file")
             }
-            return try Descriptor.readToEnd(descriptor, named: path)
+            return descriptor
         }
     }
 

@@ -11,10 +11,12 @@
         public static func write(_ text: String) throws { try write(Array(text.utf8)) }
 
         static func line(_ text: String) throws { try write(text + "\n") }
-        static func line(_ json: JSON) throws { try write(json.encoded + [UInt8(ascii: "\n")]) }
+        static func line(_ json: JSON) throws { try write(json.printed + [UInt8(ascii: "\n")]) }
 
         /// Writes a line for people to standard error. Standard output has only the answer.
-        static func note(_ text: String) { notePart(text.visible + "\n") }
+        ///
+        /// Shortens a long text, because an error may quote a whole event.
+        static func note(_ text: String) { notePart(text.shortened(to: 1_000).visible + "\n") }
 
         /// Writes to standard error. Ignores a failure, because it cannot be reported
         /// elsewhere.
@@ -26,9 +28,14 @@
         ///
         /// An existing file is replaced in one step, also if the path is a link to it. Only the
         /// owner may read the file, as with logs (L10). Pipes and devices are written to directly.
+        ///
+        /// - Parameter log: the command's log. A path that leads into it, or into any other log, is
+        ///   refused.
         static func writing(
-            to path: String, _ body: (([UInt8]) throws -> Void) throws -> Void
+            to path: String, sparing log: SparedLog,
+            _ body: (([UInt8]) throws -> Void) throws -> Void
         ) throws {
+            try log.requireSpared(by: path)
             guard let target = try replaceable(path) else {
                 return try writing(through: path, O_CREAT, named: path, body)
             }
@@ -79,8 +86,9 @@
     }
 
     /// A file or standard stream could not be read or written, or a command failed.
-    public struct StreamFailure: Error, CustomStringConvertible {
+    public struct StreamFailure: Error, LocalizedError, CustomStringConvertible {
         public let description: String
+        public var errorDescription: String? { description.asSentence }
         public init(_ description: String) { self.description = description }
     }
 
@@ -100,23 +108,23 @@
         /// The text with escapes for characters that move the cursor, end a line or change the
         /// direction of text. Text from a server then stays on its line and in its order.
         public var visible: String {
-            guard unicodeScalars.contains(where: \.isControl) else { return self }
-            return unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : String($0) }
-                .joined()
+            guard unicodeScalars.contains(where: \.isDisplayControl) else { return self }
+            return unicodeScalars.map {
+                $0.isDisplayControl ? $0.escaped(asASCII: true) : String($0)
+            }.joined()
+        }
+
+        /// Returns the text, or its start and its end with its length between them if it has more
+        /// than `countMax` characters (Unicode scalars). An error's end says what to do.
+        public func shortened(to countMax: Int) -> String {
+            let scalars = unicodeScalars
+            guard scalars.count > countMax else { return self }
+            let start = String(scalars.prefix(countMax * 2 / 3))
+            return "\(start)... (\(utf8.count) bytes) ...\(String(scalars.suffix(countMax / 3)))"
         }
 
         func padded(to width: Int) -> String {
             self + String(repeating: " ", count: max(1, width - count))
-        }
-    }
-
-    extension Unicode.Scalar {
-        fileprivate var isControl: Bool {
-            guard value >= 0x7F else { return value < 0x20 }
-            switch properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: return true
-            default: return properties.isBidiControl
-            }
         }
     }
 

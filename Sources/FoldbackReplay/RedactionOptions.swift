@@ -66,8 +66,8 @@
             }
             for (rule, count) in redacted.counts { Output.note("\(rule): \(count)") }
             for projection in all {
-                let change = Progress.run("comparing") {
-                    projection.view.deviation(of: redacted.history, from: history)
+                let change = try Progress.run("comparing") {
+                    try projection.view.deviation(of: redacted.history, from: history)
                 }
                 guard let change else { continue }
                 Output.note(

@@ -49,7 +49,7 @@
             let redacted = try entries.map { try pass.entry($0) }
             let history = try RecordedHistory(
                 kind: history.kind, replica: pass.pseudonyms.pseudonym(of: history.replica),
-                entries: redacted)
+                entries: redacted, shared: history.shared)
             return Redacted(
                 history: history, counts: rules.map { ($0, pass.counts[$0, default: 0]) })
         }
@@ -130,7 +130,7 @@
             case .confirmed(let events, let through):
                 .confirmed(
                     try events.map { confirmed in
-                        ConfirmedEvent(
+                        BatchEvent(
                             position: confirmed.position,
                             event: try event(confirmed.event, entry.sequence),
                             origin: confirmed.origin.map {
@@ -216,15 +216,15 @@
                             element, at: place, isOver: isOver, areNamesOver: areNamesOver)
                     })
             case .object(let object):
-                var result = JSON.Object()
-                for (name, value) in object.members {
+                let members = object.members.map { name, value in
                     let isNameOver = isOver && areNamesOver && !keptNames.contains(name)
                     let new = isNameOver ? ExactString(pseudonyms.pseudonym(of: name.string)) : name
-                    result[new] = written(
+                    let written = written(
                         value, at: place.appending(name), isOver: isOver, areNamesOver: areNamesOver
                     )
+                    return (name: new, value: written)
                 }
-                return .object(result)
+                return .object(JSON.Object(lastOf: members))
             }
         }
 

@@ -5,7 +5,20 @@
     /// A projection whose states a ``ReplayTool`` shows.
     public struct ReplayProjection: Sendable {
         public let name: String
-        let view: any ReplayedView
+        private(set) var view: any ReplayedView
+        private let type: any EventFold.Type
+
+        /// Returns the projection with those that may share conflicts with it.
+        ///
+        /// All commands fold with this, so a tool only lists its projections.
+        func among(_ projections: [ReplayProjection]) -> ReplayProjection {
+            var found = self
+            found.view = view.among(projections.map(\.type))
+            return found
+        }
+
+        /// The name with which a log notes that the projection shares conflicts.
+        var nameInLog: String { type.memberName.string }
 
         /// - Parameters:
         ///   - projection: the projection whose states are shown.
@@ -15,6 +28,7 @@
             _ projection: P.Type, checks: [String: @Sendable (Snapshot<P>) -> Bool] = [:]
         ) {
             name = P.name
+            type = projection
             view = TypedView<P>(source: SourceName(P.self), checks: checks)
         }
 
@@ -28,6 +42,7 @@
             checks: [String: @Sendable (Snapshot<RowsInMemory<P>>) -> Bool] = [:]
         ) {
             name = P.name
+            type = projection
             let rows = SourceName(P.self)
             view = TypedView<RowsInMemory<P>>(
                 source: SourceName(module: rows.module, type: "RowsInMemory<\(rows.type)>"),
@@ -38,18 +53,26 @@
     /// Two versions of a projection, for `rerun`.
     public struct ReplayComparison: Sendable {
         public let name: String
-        let run: @Sendable (LogReader, _ divergencesMax: Int) throws -> Rerun
+        let run: @Sendable (LogReader, [ReplayProjection], _ divergencesMax: Int) throws -> Rerun
 
         public init<Old: Projection, New: Projection>(
             _ name: String, old: Old.Type, new: New.Type
         ) {
             self.name = name
-            run = { try $0.rerun(old, new, divergencesMax: $1) }
+            run = { log, projections, divergencesMax in
+                let view = ReplayProjection(old).among(projections).view
+                let also = (view as? TypedView<Old>)?.also ?? []
+                return try log.rerun(old, new, also: also, divergencesMax: divergencesMax)
+            }
         }
     }
 
     /// A projection as commands use it, without its types.
     protocol ReplayedView: Sendable {
+        /// Returns the same with the log's other projections.
+        func among(_ projections: [any EventFold.Type]) -> any ReplayedView
+        /// The types of these as source code has them, by the names that logs note.
+        var others: [(name: ExactString, source: SourceName)] { get }
         /// Returns the log's first event if no event of the first entries can be read; nil if one
         /// can.
         func foreignEvent(in log: LogReader) throws -> String?
@@ -74,7 +97,7 @@
         /// Returns where the new history behaves differently from the old history; nil if nowhere.
         func deviation(
             of new: RecordedHistory<[UInt8]>, from old: RecordedHistory<[UInt8]>
-        ) -> String?
+        ) throws -> String?
     }
 
     /// The name of a type in source code.
@@ -206,102 +229,5 @@
         let inconclusive: [LogSequence]
         let looked: Int
         let isExact: Bool
-    }
-
-    struct TypedView<P: Projection>: ReplayedView {
-        let source: SourceName
-        let checks: [String: @Sendable (Snapshot<P>) -> Bool]
-
-        var isOverDocuments: Bool { P.Event.self == DocumentEvent.self }
-
-        func foreignEvent(in log: LogReader) throws -> String? {
-            var replay = try log.replay(P.self)
-            var first: String?
-            for _ in 0..<100 {
-                // The command itself reports an entry that cannot be read, if it needs the entry.
-                guard let entry = try? replay.next() else { break }
-                for event in entry.events {
-                    guard event.event == nil else { return nil }
-                    first = first ?? String(event.text.prefix(80))
-                }
-            }
-            return first
-        }
-
-        func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState {
-            SeenState(try log.snapshot(of: P.self, at: sequence))
-        }
-
-        func causes(_ log: LogReader, of place: JSONPointer) throws -> [SeenCause] {
-            try log.causes(of: place, in: P.self).map { SeenCause($0) }
-        }
-
-        func story(_ log: LogReader, of number: IntentNumber) throws -> SeenStory {
-            SeenStory(try log.story(of: number, in: P.self))
-        }
-
-        var checkNames: [String] { checks.keys.sorted() }
-
-        func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState {
-            SeenState(history.read(by: P.codec).snapshot(of: P.self))
-        }
-
-        func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch {
-            let history = try log.history().read(by: P.codec)
-            let branch = try history.branch(try edits.map { try $0.typed(by: P.codec) })
-            return SeenBranch(
-                leftOut: branch.leftOut, inserted: branch.inserted,
-                renumbered: branch.intents.filter { $0.key != $0.value }
-                    .map { (new: $0.key, old: $0.value) }.sorted { $0.new < $1.new },
-                retryingNothing: branch.retryingNothing,
-                divergences: history.divergences(of: branch, in: P.self),
-                end: SeenState(branch.history.snapshot(of: P.self)))
-        }
-
-        func minimized(
-            _ log: LogReader, tries: Int, _ expectation: StateExpectation?, _ progress: Progress,
-            _ fails: @escaping (String) throws -> Bool
-        ) async throws -> SmallHistory? {
-            let history = try log.history().read(by: P.codec)
-            let found = try await history.minimized(candidatesMax: tries) { candidate in
-                progress.advance()
-                guard let expectation else { return try fails(candidate.ndjson) }
-                let before = try candidate.snapshot(of: P.self, at: 0)
-                return !expectation.holds(of: before.view)
-                    || candidate.snapshots(of: P.self).contains { !expectation.holds(of: $0.view) }
-            }
-            guard found.end != .neverFailed else { return nil }
-            return SmallHistory(
-                history: found.history.ndjson, entryCount: found.history.count,
-                entryCountBefore: history.count, tried: found.candidatesTried,
-                isWhole: found.end == .minimalForThesePasses)
-        }
-
-        func firstBreak(
-            _ log: LogReader, assumingMonotone isMonotone: Bool, _ condition: BreakCondition,
-            _ progress: Progress
-        ) throws -> SeenBreak? {
-            func first(where isGood: (Snapshot<P>) throws -> StateCheck) throws -> FirstBreak<P>? {
-                try log.firstBreak(in: P.self, assumingMonotone: isMonotone) { snapshot in
-                    progress.advance()
-                    return try isGood(snapshot)
-                }
-            }
-            let found =
-                switch condition {
-                case .check(let name):
-                    try first { checks[name]?($0) ?? true ? .good : .bad }
-                case .state(let expectation):
-                    try log.firstBreak(
-                        of: expectation, in: P.self, assumingMonotone: isMonotone)
-                case .command(let verdict): try first { try verdict(SeenState($0)) }
-                }
-            return found.map { found in
-                SeenBreak(
-                    entry: found.entry.map { ($0.line, $0.json) },
-                    before: found.before.map { SeenState($0) }, after: SeenState(found.after),
-                    inconclusive: found.inconclusive, looked: found.looked, isExact: found.isExact)
-            }
-        }
     }
 #endif

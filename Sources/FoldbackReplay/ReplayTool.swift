@@ -17,6 +17,9 @@
     public protocol ReplayTool {
         /// The projections that commands can show. The first is used unless `--projection` names
         /// another.
+        ///
+        /// List every projection of the app's stores. Commands then fold those that share conflicts
+        /// on a log (`ConflictPolicy`) together.
         static var projections: [ReplayProjection] { get }
         /// The versions that `rerun` compares. None by default.
         static var reruns: [ReplayComparison] { get }
@@ -63,7 +66,7 @@
                     try command.run()
                 }
             } catch let error as FoldbackError {
-                fail(error.description, code: error.isWrongUse ? 2 : 3)
+                fail(text(of: error), code: error.isWrongUse ? 2 : 3)
             } catch let error as StreamFailure {
                 fail(error.description, code: 3)
             } catch let code as ExitCode {
@@ -96,21 +99,37 @@
             return isThere ? "\(name) \(word ?? "")" : name
         }
 
+        /// The text of an error. A tool gets the projections of a log from its list.
+        private static func text(of error: FoldbackError) -> String {
+            guard case .lacksProjections(_, let names) = error,
+                !projections.contains(where: { names.contains($0.nameInLog) })
+            else { return error.description }
+            return """
+                the log has views that need \(names.joined(separator: ", ")) too, because these \
+                projections share their conflicts; add a ReplayProjection for each to the tool's \
+                `projections`
+                """
+        }
+
         private static func fail(_ message: String, code: Int32) -> Never {
             let line = message.split(separator: "\n").joined(separator: " ")
             Output.note("\(name): \(line)")
             exit(code)
         }
 
+        /// The projections of the tool, each with the others. Every command uses these.
+        static var group: [ReplayProjection] { projections.map { $0.among(projections) } }
+
         static func projection(named name: String?) throws -> ReplayProjection {
+            let group = group
             guard let name else {
-                guard let first = projections.first else {
+                guard let first = group.first else {
                     throw ValidationError("this tool has no projections; add one to `projections`")
                 }
                 return first
             }
-            guard let found = projections.first(where: { $0.name == name }) else {
-                let known = projections.map(\.name).joined(separator: ", ")
+            guard let found = group.first(where: { $0.name == name }) else {
+                let known = group.map(\.name).joined(separator: ", ")
                 throw ValidationError("projection \(name) does not exist; use one of: \(known)")
             }
             return found

@@ -16,10 +16,34 @@
         var expectation: StateExpectation?
 
         private var type: String { view.source.type }
-        private var module: String { view.source.module }
+
+        /// The other projections that share conflicts in this history.
+        private var others: [SourceName] {
+            let head = history.prefix { $0 != "\n" }
+            let periods = (try? JSON(parsing: Array(head.utf8)))?["conflicts"]?.arrayValue ?? []
+            let names = periods.flatMap { $0["projections"]?.arrayValue ?? [] }
+                .compactMap { $0["name"]?.stringValue.map { ExactString($0) } }
+            return view.others.filter { names.contains($0.name) }.map(\.source)
+        }
+
+        /// These projections as an argument.
+        private var also: String {
+            let types = others.map { "AdditionalProjection(\($0.type).self)" }
+            return types.isEmpty ? "" : ", also: [\(types.joined(separator: ", "))]"
+        }
+
+        /// The imports of the modules with the projections.
+        private var imports: String {
+            let modules = Set(([view.source] + others).map(\.module)).subtracting(["Foldback"])
+            return modules.sorted().map { "\n@testable import \($0)" }.joined()
+                + (modules.isEmpty ? "" : "\n")
+        }
 
         /// Writes a source file, the history, and the expected end state.
-        func write(into directory: URL) throws {
+        ///
+        /// - Parameter log: the command's log, which the files must not become a part of.
+        func write(into directory: URL, sparing log: SparedLog) throws {
+            try log.requireSpared(by: directory.relativePath)
             do {
                 try FileManager.default.createDirectory(
                     at: directory, withIntermediateDirectories: true)
@@ -33,11 +57,11 @@
             let files: [(String, [UInt8])] = [
                 ("\(Self.identifier(name))LogTests.swift", Array(text.utf8)),
                 ("\(name).ndjson", Array(history.utf8)),
-                ("\(name).expected.json", end.json.encoded),
+                ("\(name).expected.json", end.json.printed),
             ]
             for (name, bytes) in files {
                 let file = directory.appending(path: name).relativePath
-                try Output.writing(to: file) { try $0(bytes) }
+                try Output.writing(to: file, sparing: log) { try $0(bytes) }
                 try Output.line(file.visible)
             }
         }
@@ -58,7 +82,7 @@
             import FoldbackHistory
             import Foundation
             import \(Self.framework)
-            \(module == "Foldback" ? "" : "\n@testable import \(module)\n")
+            \(imports)
             /// The end state of a log, folded again from its entries.
             @Suite struct \(Self.identifier(name))LogTests {
                 private static func file(_ name: String) throws -> String {
@@ -68,7 +92,7 @@
 
                 @Test func `the log folds to its recorded end state`() throws {
                     let history = try RecordedHistory(ndjson: Self.file(\(literal("\(name).ndjson"))))
-                    let end = history.read(by: \(type).codec).snapshot(of: \(type).self)
+                    let end = try history.read(by: \(type).codec).snapshot(of: \(type).self\(also))
                     let expected = try JSON(parsing: Self.file(\(literal("\(name).expected.json"))))
                     #expect(JSON(describing: end.view) == expected["view"])
                     #expect(JSON(describing: end.confirmed) == expected["confirmed"])
@@ -87,9 +111,9 @@
                     let history = try RecordedHistory(ndjson: Self.file(\(literal("\(name).ndjson"))))
                         .read(by: \(type).codec)
                     let expectation = try StateExpectation(\(literal(expectation.description)))
-                    let before = try history.snapshot(of: \(type).self, at: 0)
+                    let before = try history.snapshot(of: \(type).self\(also), at: 0)
                     #expect(expectation.holds(of: before.view), "before the first entry")
-                    for snapshot in history.snapshots(of: \(type).self) {
+                    for snapshot in try history.snapshots(of: \(type).self\(also)) {
                         #expect(expectation.holds(of: snapshot.view), "after entry \\(snapshot.sequence)")
                     }
                 }

@@ -1,5 +1,11 @@
 import Foldback
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The party that decides on intents: usually a client of the app's server.
 ///
 /// The outbox and the downlink call it. A server must keep A1 to A4 and can rely on A5:
@@ -7,7 +13,7 @@ import Foldback
 /// - **A1** The server deduplicates by intent id. It keeps a set of ids, not a high-water mark,
 ///   because answers can get lost in any order. A repeated intent gets its first verdict and
 ///   position again, also a rejection, and is not applied again. The same id with a different event
-///   is refused. The server remembers an id as long as a replica may send it again. That is
+///   gets a rejection. The server remembers an id as long as a replica may send it again. That is
 ///   forever, unless the server refuses all requests of replicas that were away for too long.
 /// - **A2** `through = t` in ``Changes`` means that the server has delivered everything at or below
 ///   `t` that this replica may see. That includes the effects of the replica's own intents, each
@@ -21,38 +27,135 @@ import Foldback
 ///   Before a request is sent, its intents survive a power cut. An intent may come again, alone or
 ///   with others, until its verdict has arrived.
 ///
-/// Both functions are called from any task, and several times at once if the policy allows it. If
+/// Each request carries what the device knows (``/Foldback/SyncPoint``). If the authority has
+/// another lineage, or no longer has the events up to `through`, it decides nothing and throws
+/// ``AuthorityFailure/superseded(shared:)``. (If it decided, a request that was on its way could be
+/// applied again when the device continues under new ids.) Each answer carries the authority's lineage and head, if
+/// it has them, and the device compares them too. So an intent never counts as confirmed by a server
+/// that lost it.
+///
+/// All functions are called from any task, and several times at once if the policy allows it. If
 /// the task is canceled, an implementation throws `.unreachable` soon. It also sets its own time
 /// limits.
-public protocol Authority<Event>: Sendable {
-    associatedtype Event: Sendable
-
+///
+/// Declare each function with `throws(AuthorityFailure)`, also in closures that it calls. A function
+/// with a plain `throws` does not conform.
+public protocol Authority<Event>: UntypedAuthority {
     /// Sends intents and returns the verdicts on them.
     ///
-    /// - Parameter intents: the intents, ascending by number.
-    /// - Returns: verdicts by intent id. The outbox sends an intent without a verdict again, and
-    ///   ignores a verdict on an intent that was not sent.
+    /// - Parameters:
+    ///   - intents: the intents, ascending by number.
+    ///   - device: what the device knows of the authority's data.
+    /// - Returns: the verdicts. The outbox sends an intent without a verdict again, and ignores a
+    ///   verdict on an intent that was not sent.
     /// - Throws: ``AuthorityFailure``. The outbox sends all intents of the request again.
     func submit(
-        _ intents: [Submission<Event>]
-    ) async throws(AuthorityFailure) -> [IntentID: Verdict<Event>]
+        _ intents: [Submission<Event>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<Event>
 
-    /// Returns confirmed events after `position`. The authority chooses how many it sends at once.
+    /// Returns confirmed events after `device.through`. The authority chooses how many it sends at
+    /// once.
+    ///
+    /// - Parameter device: what the device knows of the authority's data.
     /// - Throws: ``AuthorityFailure``. Nothing was fetched.
-    func changes(after position: Position) async throws(AuthorityFailure) -> Changes<Event>
+    func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<Event>
+
+    /// Returns confirmed events after `device.through`, and waits for the first event if there is
+    /// none (a long poll).
+    ///
+    /// The default answers at once.
+    ///
+    /// - Parameters:
+    ///   - device: what the device knows of the authority's data.
+    ///   - waiting: the longest wait. After it, the answer is a page without events.
+    /// - Throws: ``AuthorityFailure``. Nothing was fetched.
+    func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(AuthorityFailure) -> Changes<Event>
 }
 
-/// An intent on its way to the authority. Each attempt sends the same event under the same id.
-public struct Submission<Event: Sendable>: Sendable {
-    public let id: IntentID
-    /// The event as it was recorded.
-    public let event: Event
+/// Functions of an authority with errors of any type. Conform to ``Authority`` instead.
+///
+/// Swift infers the type of the events from this protocol, also if `submit` lacks
+/// `throws(AuthorityFailure)`. So the compiler can name the function that is wrong.
+public protocol UntypedAuthority<Event>: Sendable {
+    /// The type of the app's events.
+    associatedtype Event: Sendable
+    /// In an ``Authority``, `Verdicts<Event>`. With that type written here, ``Authority`` would
+    /// override this function, and Swift 6.3.1 fails to compile a call of the override.
+    associatedtype UntypedVerdicts
+    /// In an ``Authority``, `Changes<Event>`.
+    associatedtype UntypedChanges
+    /// The errors of ``changes(after:waiting:)``. Swift infers this type from a function of the app.
+    /// The default exists only for `AuthorityFailure`, so it cannot replace a function that lacks
+    /// `throws(AuthorityFailure)`.
+    associatedtype WaitingFailure: Error = AuthorityFailure
 
-    public init(id: IntentID, event: Event) {
-        self.id = id
-        self.event = event
+    /// See ``Authority/submit(_:from:)``.
+    func submit(
+        _ intents: [Submission<Event>], from device: SyncPoint
+    ) async throws -> UntypedVerdicts
+
+    /// See ``Authority/changes(after:waiting:)``.
+    func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(WaitingFailure) -> UntypedChanges
+}
+
+extension Authority where WaitingFailure == AuthorityFailure {
+    public func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(AuthorityFailure) -> Changes<Event> {
+        try await changes(after: device)
     }
 }
+
+/// An intent on its way to the authority. Each attempt sends the same bytes under the same id.
+public struct Submission<Event: Sendable>: Sendable {
+    public let id: IntentID
+    /// The event as this code reads it.
+    public let event: Event
+    /// The event exactly as the log has it. Send these bytes: an update of the app may encode
+    /// ``event`` in another way, and the authority refuses the same id with other content (A1).
+    public let recorded: RecordedEvent
+    /// The device's time of recording. It may be wrong, and no decision should depend on it.
+    public let time: Timestamp
+    /// The `info` that the app recorded with the intent.
+    public let info: [String: String]
+
+    public init(
+        id: IntentID, event: Event, recorded: RecordedEvent, time: Timestamp, info: [String: String]
+    ) {
+        self.id = id
+        self.event = event
+        self.recorded = recorded
+        self.time = time
+        self.info = info
+    }
+}
+
+/// An authority's answer to a request: its verdicts, and where its data stands.
+public struct Verdicts<Event: Sendable>: Sendable {
+    /// The verdicts by intent id.
+    public let byIntent: [IntentID: Verdict<Event>]
+    /// The authority's lineage; nil if it has none.
+    public let lineage: Lineage?
+    /// The authority's highest position; nil if it has none.
+    public let head: Position?
+
+    public init(
+        _ byIntent: [IntentID: Verdict<Event>], lineage: Lineage? = nil, head: Position? = nil
+    ) {
+        self.byIntent = byIntent
+        self.lineage = lineage
+        self.head = head
+    }
+
+    /// The verdict on an intent; nil if the answer has none.
+    public subscript(_ intent: IntentID) -> Verdict<Event>? { byIntent[intent] }
+}
+
+extension Verdicts: Equatable where Event: Equatable {}
 
 extension Submission: Equatable where Event: Equatable {}
 
@@ -62,12 +165,17 @@ public enum Verdict<Event: Sendable>: Sendable {
     ///
     /// `position`, from 1 up, is the position at which the downlink will deliver the effect (F3). A
     /// log that is confirmed by acknowledgements does not use it (F4). `replacement` is the event
-    /// that the authority applied in place of the intent's own event; nil if it applied that.
-    case accepted(position: Position?, replacement: Event?)
+    /// that the authority applied in place of the intent's own event; nil if it applied that. It may
+    /// be bytes that this code cannot read (E4).
+    case accepted(position: Position?, replacement: DeliveredEvent<Event>?)
     /// The intent is refused. This is final (A4).
     case rejected(Rejection)
     /// The authority has not decided yet. The outbox sends the intent again: after `after`, which
-    /// is limited to ``OutboxPolicy/delayMax``, or with backoff if `after` is nil.
+    /// is limited to ``OutboxPolicy/delayMax``, or with backoff if `after` is nil or not positive.
+    ///
+    /// Under a policy that keeps order (``OutboxPolicy/ordered``), all later intents of the log wait
+    /// too. So do not postpone an intent until a later intent of the same log arrives: neither would
+    /// ever be decided. Reject it, and the user can retry it after the other intent.
     case later(after: Duration?, reason: String)
 }
 
@@ -75,19 +183,32 @@ extension Verdict: Equatable where Event: Equatable {}
 
 /// A page of the authority's confirmed events.
 public struct Changes<Event: Sendable>: Sendable {
+    /// The events. Pass an event as the bytes that the server sent if a newer app may have written
+    /// it: an event that this code cannot read then delays no other event (E4).
     public let events: [ConfirmedEvent<Event>]
     /// The position up to which the authority has now delivered everything that this replica may
     /// see (A2).
     public let through: Position
     /// Whether the authority has more events now.
     public let hasMore: Bool
+    /// The authority's lineage; nil if it has none.
+    public let lineage: Lineage?
+    /// The authority's highest position; nil if it has none. It can be above ``through``.
+    public let head: Position?
 
-    public init(events: [ConfirmedEvent<Event>], through: Position, hasMore: Bool) {
+    public init(
+        events: [ConfirmedEvent<Event>], through: Position, hasMore: Bool,
+        lineage: Lineage? = nil, head: Position? = nil
+    ) {
         self.events = events
         self.through = through
         self.hasMore = hasMore
+        self.lineage = lineage
+        self.head = head
     }
 }
+
+extension Changes: Equatable where Event: Equatable {}
 
 /// The reason why a request had no usable answer.
 ///
@@ -95,7 +216,7 @@ public struct Changes<Event: Sendable>: Sendable {
 /// intents. The outbox sends them again under the same ids (A1).
 @nonexhaustive
 public enum AuthorityFailure: Error, Hashable, Sendable {
-    /// No answer came: no connection, a timeout, or a server error without content.
+    /// No answer came: no connection, or a timeout. A server error is ``failed(reason:)``.
     ///
     /// The request is retried with backoff. An outbox also retries at once when the device comes
     /// online.
@@ -103,7 +224,7 @@ public enum AuthorityFailure: Error, Hashable, Sendable {
     /// The authority accepts no requests now: it is overloaded, or under maintenance.
     ///
     /// The request is retried after `after`, which is limited to ``OutboxPolicy/delayMax``, or with
-    /// backoff if `after` is nil.
+    /// backoff if `after` is nil or not positive.
     case unavailable(after: Duration?, reason: String)
     /// The authority does not know the user: credentials are missing or not valid. An outbox sends
     /// nothing until ``Outbox/signedIn()``.
@@ -113,13 +234,27 @@ public enum AuthorityFailure: Error, Hashable, Sendable {
     /// An outbox retries with backoff, because the next answer may be valid, and shows the reason
     /// in its status.
     case invalidAnswer(reason: String)
+    /// The request reached the authority, and the authority failed on it: an HTTP status 500, for
+    /// example. Nothing is known about its intents.
+    ///
+    /// One of them may be the cause. So an outbox retries with backoff, and halves the request
+    /// after three failures. At last it quarantines an intent that keeps failing alone (S3).
+    case failed(reason: String)
+    /// The authority is not the authority that the log has answers from, or it has lost data. It
+    /// has decided nothing.
+    ///
+    /// `shared` is the last position up to which the authority and the device have the same events;
+    /// 0 if the authority has another lineage. The outbox and the downlink end with
+    /// `FoldbackError.superseded`, which says how to continue.
+    case superseded(shared: Position)
 
     /// The reason, for display and log files.
     public var reason: String {
         switch self {
         case .unreachable(let reason), .unavailable(_, let reason), .unauthenticated(let reason),
-            .invalidAnswer(let reason):
+            .invalidAnswer(let reason), .failed(let reason):
             reason
+        case .superseded(let shared): "\(FoldbackError.superseded(shared: shared))"
         }
     }
 }
@@ -131,6 +266,26 @@ extension AuthorityFailure: CustomStringConvertible {
         case .unavailable(_, let reason): "the server accepts no requests now: \(reason)"
         case .unauthenticated(let reason): "the user is not signed in: \(reason)"
         case .invalidAnswer(let reason): "the server's answer cannot be used: \(reason)"
+        case .failed(let reason): "the server failed on the request: \(reason)"
+        case .superseded: reason
+        }
+    }
+}
+
+extension AuthorityFailure: LocalizedError {
+    /// What happened, as a sentence.
+    public var errorDescription: String? {
+        guard case .superseded(let shared) = self else { return description.asSentence }
+        return FoldbackError.superseded(shared: shared).errorDescription
+    }
+
+    /// What to do, as a sentence; nil if waiting is enough.
+    public var recoverySuggestion: String? {
+        switch self {
+        case .unreachable: "Check the connection."
+        case .unauthenticated: "Sign in again."
+        case .superseded(let shared): FoldbackError.superseded(shared: shared).recoverySuggestion
+        case .unavailable, .invalidAnswer, .failed: nil
         }
     }
 }

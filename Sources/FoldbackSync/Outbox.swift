@@ -19,6 +19,8 @@ import Foldback
 ///   after a flush (A5, L2). From that commit on, the intent cannot be withdrawn (F7).
 /// - The outbox records a rejection only for the authority's definite refusal. It never gives up
 ///   (A4).
+/// - An intent that makes the authority fail is found, quarantined, and shown in the status. Under
+///   a policy that does not keep order, it blocks no other intent (S3).
 /// - An intent that this code cannot read is not sent, and is listed in the status. Later intents
 ///   are sent, because the view that the user sees omits the unreadable intent too (F9).
 ///
@@ -43,8 +45,13 @@ public final class Outbox<P: EventFold>: Sendable {
     }
 
     /// The current state, for display.
-    /// - Complexity: O(n) in intents that are being sent or cannot be read.
-    public var status: OutboxStatus { queue.status }
+    /// - Complexity: O(n) in intents that are being sent, are suspects (S3), or cannot be read.
+    public var status: OutboxStatus { queue.status(of: store) }
+
+    /// The current state, and then each change of it: see ``Statuses``.
+    public var statuses: Statuses<OutboxStatus> {
+        Statuses(of: store, queue.changes) { [queue, store] in queue.status(of: store) }
+    }
 
     // MARK: Events from the app
 
@@ -58,42 +65,94 @@ public final class Outbox<P: EventFold>: Sendable {
     /// ``wentOnline()``. Requests that were sent may still succeed or fail.
     public func wentOffline() { queue.say(.wentOffline) }
 
-    /// Reports that a user has signed in, and resumes sending.
+    /// Reports that a user has signed in, or has new credentials, and resumes sending.
     ///
+    /// An answer `.unauthenticated` to a request that began before this call does not stop sending.
     /// An outbox begins signed in. If that is wrong, the first request fails as `.unauthenticated`.
     public func signedIn() { queue.say(.signedIn) }
 
     /// Reports that no user is signed in. The outbox begins no request until ``signedIn()``.
     public func signedOut(reason: String) { queue.say(.signedOut(reason: reason)) }
 
+    /// Ends the quarantine of an intent, and forgets its failures (S3).
+    ///
+    /// Call it when the cause is fixed, for example after an update of the server. The intent is
+    /// then sent like any other, by the outbox of the store that runs now or runs next. Does
+    /// nothing if the intent never failed, or has an answer.
+    ///
+    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`, `.storage`, and the intent
+    ///   stays quarantined; `.outcomeUnknown` if it may stay quarantined.
+    /// - Complexity: one write.
+    public func release(_ number: IntentNumber) async throws(FoldbackError) {
+        if let attempt = store.attempt(of: number), attempt.suspicion != .none {
+            _ = try await store.recordAttempts([number: attempt.released], flushes: false)
+        }
+        store.core.release.withLock { $0 }?(number)
+    }
+
     // MARK: Running
 
     /// Sends intents until the task is canceled or the store is closed, and then returns.
     ///
-    /// Only one call may run at a time; a second concurrent call traps. It may be called again
-    /// later.
+    /// One run at a time sends a store's intents, also if the store has several outboxes (S4). If
+    /// another run was canceled and is ending, this waits for its end. An authority that takes long
+    /// to notice a cancellation delays the next run by that time. If another run goes on, this
+    /// throws at once. So a screen may cancel a run and start the next without waiting.
     ///
-    /// - Throws: `.latched`, `.storage`, `.outcomeUnknown`, `.damaged`, `.newerFormat`,
-    ///   `.usedAfterFork`: the log cannot be read or written, and sending has stopped. Intents
-    ///   whose verdicts were not recorded are sent again after the log is reopened.
+    /// - Throws: `.alreadyRunning` if another run goes on, and this call did nothing. `.superseded`
+    ///   if the authority is another one or has lost data: nothing of its answer was recorded, and
+    ///   the error says how to continue. `.latched`, `.storage`, `.outcomeUnknown`, `.damaged`,
+    ///   `.newerFormat`, `.usedAfterFork`: the log cannot be read or written, and sending has
+    ///   stopped. Intents whose verdicts were not recorded are sent again after the log is
+    ///   reopened. `.superseded` and `.latched` end the run also if a downlink or a command of the
+    ///   app found the cause, and end each later run of the store at once. (A log that
+    ///   acknowledgements confirm is not continued. If its authority is back, open the store again.)
     public func run() async throws(FoldbackError) {
+        let senders = store.core.senders
+        let run = senders.newRun()
+        defer { senders.leave(run) }
+        // The handler is there before the run enters. So once `cancel()` has returned, no other run
+        // is refused because of this run.
+        let failure = await withTaskCancellationHandler {
+            switch await senders.enter(run) {
+            case .ended: return FoldbackError?.none
+            case .refused: return .alreadyRunning
+            case .entered: return await sending(in: run)
+            }
+        } onCancel: {
+            senders.end(run)
+        }
+        if let failure { throw failure }
+    }
+
+    /// Sends intents until the run ends. Returns the failure that ended it; nil for none.
+    private func sending(in run: RunGate.Run) async -> FoldbackError? {
         queue.start()
         defer { queue.stop() }
-        let failure = await withDiscardingTaskGroup(returning: FoldbackError?.self) { group in
+        store.core.release.withLock { [queue] release in
+            release = { queue.say(.released($0)) }
+        }
+        defer { store.core.release.withLock { $0 = nil } }
+        return await withDiscardingTaskGroup(returning: FoldbackError?.self) { group in
             group.addTask { await self.follow() }
+            // Found by a downlink, or by a command of the app. An idle outbox would not notice.
+            group.addTask {
+                guard let obstacle = await self.store.waitForSyncObstacle() else { return }
+                self.queue.end(obstacle)
+            }
             while !Task.isCancelled {
                 switch queue.turn() {
                 case .idle(let until, let seen): await queue.idle(until: until, seen: seen)
                 case .act(let actions):
                     for action in actions { await perform(action, &group) }
                 case .ended(let failure):
+                    store.core.senders.end(run)
                     group.cancelAll()
                     return failure
                 }
             }
             return nil
         }
-        if let failure { throw failure }
     }
 
     private func perform(
@@ -110,7 +169,7 @@ public final class Outbox<P: EventFold>: Sendable {
             group.addTask { await self.send(intents, as: request) }
         case .note(let attempts):
             await usingStore { () throws(FoldbackError) in
-                _ = try await store.recordAttempts(attempts, flushes: false)
+                _ = try await store.recordAttempts(attempts, flushes: false)  // mutant: noted
             }
         case .wait:
             preconditionFailure("the queue handles waits and must not return them as actions")
@@ -149,18 +208,39 @@ public final class Outbox<P: EventFold>: Sendable {
     private func send(_ intents: [IntentNumber], as request: RequestNumber) async {
         // Skip intents that were answered after the request began. The store knows this before the
         // queue.
-        let submissions = intents.compactMap { store.pendingEvent($0) }
-            .map { Submission(id: $0.id, event: $0.event) }  // mutant: submission-id
-        let verdicts: [IntentID: Verdict<P.Event>]
+        let submissions = intents.compactMap { store.pendingIntent($0) }
+            .map { Submission($0.recorded, event: $0.event) }  // mutant: sent-bytes
+        let device = store.syncPoint
+        let verdicts: Verdicts<P.Event>
         do throws(AuthorityFailure) {
-            verdicts = submissions.isEmpty ? [:] : try await authority.submit(submissions)
+            verdicts =
+                submissions.isEmpty
+                ? Verdicts([:]) : try await authority.submit(submissions, from: device)
         } catch {
+            // A canceled run knows nothing about the user that the next run sends for.
+            if error.isUnauthenticated, Task.isCancelled { return }
             queue.say(.attemptFailed(request, error))
+            if case .superseded(let shared) = error {
+                queue.end(await store.noteLostData(shared: shared))
+            }
             return
         }
         await usingStore { () throws(FoldbackError) in
-            let replies = try await store.record(verdicts, on: submissions.map(\.id))
+            let replies = try await store.record(
+                verdicts, on: submissions.map(\.id), knowing: device)
             queue.say(.attemptAnswered(request, replies))
         }
+    }
+}
+
+extension Submission {
+    /// The intent as the log has it (E10).
+    init(_ recorded: RecordedIntent, event: Event) {
+        self.init(
+            id: recorded.id,  // mutant: submission-id
+            event: event,
+            recorded: RecordedEvent(
+                format: recorded.payload.format, bytes: recorded.payload.bytes),
+            time: recorded.time, info: recorded.info)
     }
 }

@@ -1,13 +1,18 @@
 import Foldback
 
-/// The limits of an outbox: request sizes, parallel requests, and waits.
+/// The limits of an outbox and a downlink: request sizes, parallel requests, and waits.
 public struct OutboxPolicy: Hashable, Sendable {
     /// The largest number of intents in a request; 1 or more.
     public let intentsPerRequestMax: Int
+    /// The largest number of bytes in a request, as the log has its events; 1 or more (S2).
+    ///
+    /// A single larger intent is sent alone. What the authority's client adds to the events does
+    /// not count, so leave room for it below the server's own limit.
+    public let bytesPerRequestMax: Int
     /// The largest number of requests at once; 1 or more.
     ///
     /// With 1, the outbox keeps the order of numbers: it sends an intent only if all lower intents
-    /// are answered or in the same request.
+    /// are answered or in the same request. A policy of ``concurrent(requestsMax:)`` never does.
     public let requestsMax: Int
     /// The upper bound of the first wait after a failure. The bound doubles with each further
     /// failure.
@@ -17,30 +22,58 @@ public struct OutboxPolicy: Hashable, Sendable {
     /// The upper bound of every wait. It limits waits that the authority asks for, and waits that
     /// would be longer because the clock was set back.
     public let delayMax: Duration
+    /// The time that ``Downlink/follow()`` lets the authority wait for new events before it answers
+    /// (a long poll). An authority that does not wait is asked at this interval.
+    public let waiting: Duration
+    /// The number of failures in a row after which an intent that is sent alone is quarantined; 1
+    /// or more (S3). Only requests count that reach the authority and fail there.
+    public let quarantineAfter: Int
+
+    /// Whether all attempts begin in order of number (A5).
+    package private(set) var keepsOrder: Bool
+
+    /// The number of failures in a row after which a request of several intents is halved (S3).
+    package static let halveAfter = 3
+
+    /// The number of halvings after which one intent of a full request is left.
+    package var halvingsMax: Int {
+        Int.bitWidth - (intentsPerRequestMax - 1).leadingZeroBitCount
+    }
 
     public init(
         intentsPerRequestMax: Int, requestsMax: Int, backoffMin: Duration, backoffMax: Duration,
-        delayMax: Duration
+        delayMax: Duration, waiting: Duration = .seconds(25), bytesPerRequestMax: Int = 1 << 20,
+        quarantineAfter: Int = 8
     ) {
         precondition(
             intentsPerRequestMax >= 1 && requestsMax >= 1,
             "both must be at least 1: \(intentsPerRequestMax) intents, \(requestsMax) requests")
         precondition(
+            bytesPerRequestMax >= 1 && quarantineAfter >= 1,
+            "both must be at least 1: \(bytesPerRequestMax) bytes, \(quarantineAfter) failures")
+        precondition(
             .zero < backoffMin && backoffMin <= backoffMax && backoffMax <= delayMax,
             "waits must be positive and ascending: \(backoffMin), \(backoffMax), \(delayMax)")
+        precondition(waiting > .zero, "the time of a long poll must be positive: \(waiting)")
         self.intentsPerRequestMax = intentsPerRequestMax
         self.requestsMax = requestsMax
+        keepsOrder = requestsMax == 1
         self.backoffMin = backoffMin
         self.backoffMax = backoffMax
         self.delayMax = delayMax
+        self.waiting = waiting
+        self.bytesPerRequestMax = bytesPerRequestMax
+        self.quarantineAfter = quarantineAfter
     }
 
-    /// One request at a time, with up to 64 intents. Waits are up to 1, 2, 4, … 60 seconds, and up
-    /// to one hour if the authority asks for it.
+    /// One request at a time, with up to 64 intents and 1 MiB. Waits are up to 1, 2, 4, … 60
+    /// seconds, and up to one hour if the authority asks for it.
     ///
     /// The outbox keeps the order of numbers, also after failures and waits. The authority decides
     /// first on what the user did first. So an intent never arrives before an intent that it builds
-    /// on. The price: if the authority postpones an intent, all later intents wait too.
+    /// on. The price: if the authority postpones an intent, or fails on it again and again, all
+    /// later intents wait too. ``OutboxStatus/blocking`` names it if it is quarantined. An intent
+    /// that always fails is found among 64 within four minutes.
     public static let ordered = OutboxPolicy(
         intentsPerRequestMax: 64, requestsMax: 1, backoffMin: .seconds(1),
         backoffMax: .seconds(60), delayMax: .seconds(3_600))
@@ -49,16 +82,16 @@ public struct OutboxPolicy: Hashable, Sendable {
     /// on each other.
     ///
     /// First attempts begin in order of number. It guarantees nothing else about order. A
-    /// postponed intent does not delay other intents.
+    /// postponed or quarantined intent does not delay other intents, except that with a single
+    /// request at once, they wait for the end of each attempt.
     public static func concurrent(requestsMax: Int) -> OutboxPolicy {
-        OutboxPolicy(
+        var policy = OutboxPolicy(
             intentsPerRequestMax: ordered.intentsPerRequestMax, requestsMax: requestsMax,
             backoffMin: ordered.backoffMin, backoffMax: ordered.backoffMax,
             delayMax: ordered.delayMax)
+        policy.keepsOrder = false
+        return policy
     }
-
-    /// Whether all attempts begin in order of number (A5).
-    package var keepsOrder: Bool { requestsMax == 1 }
 
     /// Returns the wait after consecutive failures: exponential backoff with full jitter.
     ///
@@ -80,6 +113,12 @@ public struct OutboxPolicy: Hashable, Sendable {
         }
         return min(most, backoffMax) * jitter
     }
+}
+
+extension Duration? {
+    /// The wait that an authority asked for; nil for backoff. An authority that asks for no wait
+    /// would otherwise be asked as fast as the network allows.
+    var asWait: Duration? { flatMap { $0 > .zero ? $0 : nil } }
 }
 
 extension Timestamp {

@@ -28,6 +28,8 @@ final class OutboxQueue: Sendable {
         var sleeper: Woken?
     }
 
+    /// Rings after each change, for readers of the status.
+    let changes = Signal()
     private let content: Mutex<Content>
     private let sources: SyncSources
 
@@ -37,9 +39,14 @@ final class OutboxQueue: Sendable {
             Content(state: OutboxState(policy: policy, isOnline: true, signedOut: nil)))
     }
 
-    var status: OutboxStatus {
-        content.withLock {
-            OutboxStatus($0.state, isRunning: $0.isRunning, nextAttempt: $0.wait)
+    /// - Parameter store: has the log's pending intents now. The state knows of new intents and of
+    ///   answers a moment later.
+    func status<P>(of store: Store<P>) -> OutboxStatus {
+        let (pending, superseded) = (store.pendingNow, store.superseded)
+        return content.withLock {
+            OutboxStatus(
+                $0.state, pending, superseded: superseded, isRunning: $0.isRunning,
+                nextAttempt: $0.wait)
         }
     }
 
@@ -77,22 +84,23 @@ final class OutboxQueue: Sendable {
             return content.sleeper
         }
         sleeper?.resume()
+        changes.ring()
     }
 
     // MARK: The loop
 
     /// Begins a run. No request is open and no pending intent is known then.
     func start() {
+        defer { changes.ring() }
         content.withLock { content in
-            precondition(
-                !content.isRunning, "this outbox is already running; call run() only once at a time"
-            )
+            precondition(!content.isRunning, "two runs of an outbox passed the gate (S4)")
             content.isRunning = true
         }
     }
 
     /// Ends a run. Keeps only whether the device is online and a user is signed in.
     func stop() {
+        defer { changes.ring() }
         content.withLock { content in
             let old = content.state
             let state = OutboxState(

@@ -11,9 +11,26 @@ import Foldback
 /// An intent is in one place only, so no two requests contain it at the same time. It leaves when
 /// the log has its answer, from this outbox or another source. This type never gives up (A4).
 ///
+/// A request that reaches the authority and fails there may be the fault of one intent. After three
+/// such failures, its intents are *suspects*: they are sent in requests of half the size, until the
+/// intent that fails is sent alone. If it keeps failing, it is quarantined, and tried again after
+/// each `policy.delayMax` (S3). The suspects of one failed request are sent in order of number, the
+/// lower half first:
+///
+/// ```
+///  1 2 3 4   fails three times
+///  1 2       answered
+///      3 4   fails three times
+///      3     answered
+///        4   fails alone, and is quarantined
+/// ```
+///
 /// Invariants:
-/// - There are at most `policy.requestsMax` requests, each with at most
-///   `policy.intentsPerRequestMax` intents.
+/// - There are at most `policy.requestsMax` requests with an intent that has no answer, each with at
+///   most `policy.intentsPerRequestMax` intents and, unless it has one intent, at most
+///   `policy.bytesPerRequestMax` bytes (S2).
+/// - At most one request has suspects, and it has no other intents. So suspects never fill all
+///   requests of a policy with several (S3).
 /// - A request is sent only after the commit that records its attempts. That commit covers the
 ///   intents (A5, L2).
 /// - First attempts begin in order of number. Under a policy that keeps order, all attempts do
@@ -34,6 +51,8 @@ package struct OutboxState: Sendable {
         case wentOffline
         case signedIn
         case signedOut(reason: String)
+        /// The app trusts an intent again.
+        case released(IntentNumber)
         case timePassed
     }
 
@@ -53,7 +72,7 @@ package struct OutboxState: Sendable {
         case cover(RequestNumber, [IntentNumber: Attempt], flushes: Bool)
         /// Send these intents, ascending.
         case send(RequestNumber, [IntentNumber])
-        /// Record the failures of these attempts.
+        /// Record these attempts, which have ended.
         case note([IntentNumber: Attempt])
         /// Report ``Input/timePassed`` at this time. The next reaction replaces this action.
         case wait(until: Timestamp)
@@ -63,19 +82,30 @@ package struct OutboxState: Sendable {
     package private(set) var isOnline: Bool
     /// The reason why no user is signed in; nil while a user is.
     package private(set) var signedOut: String?
-    /// The failure of the last request; nil after a request was answered.
+    /// The number of times that a user has signed in. A request that began before the last of them
+    /// says nothing about the present user.
+    private var signIns = 0
+    /// The failure of the last request; nil after a request was answered. Under a policy that does
+    /// not keep order, failures of suspects do not count while there are other intents, because
+    /// those are sent.
     package private(set) var failure: AuthorityFailure?
     package private(set) var requests: [RequestNumber: Request] = [:]
     /// Pending intents that this code cannot read. Newer code will send them. Later intents are
     /// sent now, because the view omits the unreadable intents too (F9, L5).
     package private(set) var unreadable: Set<IntentNumber> = []
     private var waiting = NumberMap<IntentNumber, Waiting>()
+    /// The suspects in ``waiting`` (S3).
+    private var suspects: Set<IntentNumber> = []
+    /// Intents that were released before ``Input/recorded(_:)`` with the attempts that a run begins
+    /// with. Those may have been read from the log before the release.
+    private var releasedEarly: Set<IntentNumber> = []
     private var lastRequest: RequestNumber = 0
-    /// The number of failed requests since the last answered request. Failures during one pause
-    /// count once.
-    private var failures = 0
     /// No request begins before the end of this pause.
-    private var pause: Delay?
+    private var pause = Pause()
+    /// No request of suspects begins before the end of this pause.
+    private var suspectPause = Pause()
+    /// How often requests of suspects were halved since the last answer.
+    private var halvings = 0
 
     package init(policy: OutboxPolicy, isOnline: Bool, signedOut: String?) {
         self.policy = policy
@@ -86,14 +116,28 @@ package struct OutboxState: Sendable {
     /// The number of pending intents that can be sent and are not in a request.
     package var waitingCount: Int { waiting.count }
 
+    /// The quarantined intents, also while they are tried again.
+    package var quarantined: [IntentNumber: Attempt.Quarantine] {
+        var quarantined: [IntentNumber: Attempt.Quarantine] = [:]
+        for number in suspects {
+            quarantined[number] = waiting[number]?.attempt?.quarantine
+        }
+        for request in requests.values where request.isOfSuspects {
+            for (number, intent) in request.intents {
+                quarantined[number] = intent.attempt.quarantine
+            }
+        }
+        return quarantined
+    }
+
     /// Applies an input and returns the actions to perform, in order.
     ///
     /// - Parameters:
     ///   - now: the time of day, which may jump. A wait is never longer than `policy.delayMax`.
     ///   - jitter: a random number from 0 to 1.
-    /// - Complexity: O(n) in the intents that the input names and that begin. Under a policy that
-    ///   does not keep order, also in postponed intents. When the device comes online, in all
-    ///   waiting intents.
+    /// - Complexity: O(n) in the intents that the input names and that begin, and O(n log n) in
+    ///   suspects. Under a policy that does not keep order, also in postponed intents. When the
+    ///   device comes online, in all waiting intents.
     package mutating func take(
         _ input: Input, at now: Timestamp, jitter: Double
     ) -> [Action] {
@@ -114,33 +158,78 @@ package struct OutboxState: Sendable {
             return attemptFailed(number, failure, now, jitter)
         case .wentOnline: wentOnline()
         case .wentOffline: isOnline = false
-        case .signedIn: signedOut = nil  // mutant: signed-in
+        case .signedIn:
+            signIns += 1
+            signedOut = nil  // mutant: signed-in
         case .signedOut(let reason): signedOut = reason
+        case .released(let number): return released(number)
         case .timePassed: break
         }
         return []
     }
 
-    // MARK: Events of the log
+    // MARK: Events of the log and the app
 
     private mutating func recorded(_ intents: [PendingIntent]) {
+        defer { releasedEarly = [] }
         for intent in intents {
             guard intent.isReadable else {
                 unreadable.insert(intent.number)
                 continue
             }
+            let attempt =
+                releasedEarly.contains(intent.number) ? intent.attempt?.released : intent.attempt
             // After a restart, it is unknown whether the authority asked for the wait. Coming
-            // online ends such a wait.
-            let delay = intent.attempt?.next.map { Delay(until: $0, isAskedFor: false) }
-            waiting[intent.number] = Waiting(attempt: intent.attempt, delay: delay)
+            // online ends such a wait. A quarantined intent is tried at each start (S3).
+            let next = attempt?.quarantine == nil ? attempt?.next : nil
+            put(
+                intent.number,
+                Waiting(
+                    attempt: attempt, bytes: intent.bytes,
+                    delay: next.map { Delay(until: $0, isAskedFor: false) }))
         }
     }
 
     private mutating func answered(_ numbers: [IntentNumber]) {
         for number in numbers {
-            waiting[number] = nil
+            put(number, nil)
             unreadable.remove(number)
-            for request in requests.keys { requests[request]?.attempts[number] = nil }
+            for request in requests.keys { requests[request]?.intents[number] = nil }
+        }
+        // A call that never returns must not hold back other intents.
+        for (number, request) in requests where request.phase == .sent && request.intents.isEmpty {
+            requests[number] = nil
+        }
+        // Nothing waits for the end of the failure.
+        if waiting.isEmpty, requests.isEmpty { failure = nil }
+    }
+
+    private mutating func released(_ number: IntentNumber) -> [Action] {
+        var released: Attempt?
+        if let intent = waiting[number], let attempt = intent.attempt, attempt.isSuspicious {
+            released = attempt.released
+            put(number, Waiting(attempt: released, bytes: intent.bytes, delay: nil))
+        }
+        for request in requests.keys {
+            guard let intent = requests[request]?.intents[number], intent.attempt.isSuspicious
+            else { continue }
+            released = intent.attempt.released
+            requests[request]?.intents[number]?.attempt = intent.attempt.released
+        }
+        guard let released else {
+            releasedEarly.insert(number)
+            return []
+        }
+        return [.note([number: released])]
+    }
+
+    /// Sets or removes a waiting intent.
+    private mutating func put(_ number: IntentNumber, _ intent: Waiting?) {
+        waiting[number] = intent
+        if intent?.isSuspect ?? false {
+            suspects.insert(number)
+        } else {
+            suspects.remove(number)
         }
     }
 
@@ -152,46 +241,61 @@ package struct OutboxState: Sendable {
         guard var request = requests[number], request.phase == .covering else {
             preconditionFailure("request \(number) was covered, but does not wait for that")
         }
-        request.attempts.keep(pending)
-        guard !request.attempts.isEmpty, isOnline, signedOut == nil else {
+        request.keep(pending)
+        guard !request.intents.isEmpty, isOnline, signedOut == nil else {
             requests[number] = nil
-            for (intent, attempt) in request.attempts {
-                waiting[intent] = Waiting(attempt: attempt, delay: nil)
+            for (number, intent) in request.intents {
+                put(number, Waiting(attempt: intent.attempt, bytes: intent.bytes, delay: nil))
             }
             return []
         }
         request.phase = .sent
+        request.sentCount = request.intents.count
+        request.signIns = signIns
         requests[number] = request
-        return [.send(number, request.attempts.keys)]
+        return [.send(number, request.intents.keys)]
     }
 
-    private mutating func end(_ number: RequestNumber) -> Attempts {
-        guard let request = requests.removeValue(forKey: number), request.phase == .sent else {
-            preconditionFailure("request \(number) has a result, but was not sent")
-        }
-        return request.attempts
+    /// Returns nil if all intents of the request were answered before its result came.
+    private mutating func end(_ number: RequestNumber) -> Request? {
+        guard let request = requests.removeValue(forKey: number) else { return nil }
+        precondition(
+            request.phase == .sent, "request \(number) has a result, but was not sent")
+        return request
     }
 
     private mutating func attemptAnswered(
         _ number: RequestNumber, _ replies: [IntentNumber: Reply], _ now: Timestamp,
         _ jitter: Double
     ) -> [Action] {
-        failures = 0
         failure = nil
-        if let pause, !pause.isAskedFor { self.pause = nil }
+        pause.end()
+        suspectPause.end()
+        halvings = 0
+        guard let request = end(number) else { return [] }
         var noted: [IntentNumber: Attempt] = [:]
-        for (intent, attempt) in end(number) {
+        for (number, intent) in request.intents {
+            let attempt = intent.attempt
             let backoff = policy.backoff(after: attempt.count, jitter: jitter)
-            let (reason, after): (String, Duration?)
-            switch replies[intent] {
+            let unanswered: String
+            switch replies[number] {
             case .settled: continue
-            case .later(let asked, let why): (reason, after) = (why, asked)
-            case .unusable(let why): (reason, after) = (why, nil)
-            case nil: (reason, after) = ("the answer had no verdict on this intent", nil)
+            case .later(let after, let reason):
+                // The authority can process the intent, so the suspicion ends.
+                let failed = attempt.failed(now, reason, .none)
+                let asked = after.asWait
+                noted[number] = wait(
+                    number, intent, failed, Delay(asked ?? backoff, asked != nil, now, policy))
+                continue
+            case .unusable(let reason): unanswered = reason
+            case nil: unanswered = "the answer had no verdict on this intent"
             }
-            let delay = Delay(
-                until: now.advanced(by: clamped(after ?? backoff)), isAskedFor: after != nil)
-            noted[intent] = wait(intent, attempt, delay, reason, now)
+            // Only this intent has failed.
+            let failed = attempt.failed(
+                now, unanswered,
+                attempt.suspicion.failed(among: request.sentCount, now, unanswered, policy))
+            let delay = failed.quarantine == nil ? backoff : policy.delayMax
+            noted[number] = wait(number, intent, failed, Delay(delay, false, now, policy))
         }
         return noted.isEmpty ? [] : [.note(noted)]
     }
@@ -200,59 +304,66 @@ package struct OutboxState: Sendable {
         _ number: RequestNumber, _ failure: AuthorityFailure, _ now: Timestamp,
         _ jitter: Double
     ) -> [Action] {
-        let attempts = end(number)
-        self.failure = failure
+        guard let request = end(number) else { return [] }
+        let accuses = failure.accusesIntents && request.isOfSuspects
+        let isStale = failure.isUnauthenticated && request.signIns < signIns
+        // Under a policy that does not keep order, other intents may be sent meanwhile.
+        let areOthersSent = waiting.count > suspects.count || !requests.isEmpty
+        if !isStale, !accuses || policy.keepsOrder || !areOthersSent { self.failure = failure }
         switch failure {
-        case .unreachable, .invalidAnswer: pause(for: nil, now, jitter)
-        case .unavailable(let after, _): pause(for: after, now, jitter)
-        case .unauthenticated(let reason): signedOut = reason
+        case .superseded: break  // ends the run
+        case .unreachable: pause.begin(nil, now, jitter, policy)
+        case .invalidAnswer, .failed:
+            // The failure of a suspect says nothing about the link and the other intents.
+            if accuses {
+                // The halves are tried soon. If the server fails everything, that ends with the
+                // first intent that is left alone.
+                if request.isHalvedNext, halvings < policy.halvingsMax {
+                    halvings += 1
+                    suspectPause.end()
+                }
+                suspectPause.begin(nil, now, jitter, policy)
+            } else {
+                pause.begin(nil, now, jitter, policy)
+            }
+        case .unavailable(let after, _): pause.begin(after, now, jitter, policy)
+        case .unauthenticated(let reason): if !isStale { signedOut = reason }
         }
         var noted: [IntentNumber: Attempt] = [:]
-        for (intent, attempt) in attempts {
-            noted[intent] = wait(intent, attempt, nil, failure.reason, now)
+        let failures = request.intents.map { $0.value.attempt.suspicion.failures }.max() ?? 0
+        let backoff = policy.backoff(after: failures + 1, jitter: jitter)
+        for (number, intent) in request.intents {
+            var suspicion = intent.attempt.suspicion
+            if failure.accusesIntents {
+                suspicion = suspicion.failed(
+                    among: request.sentCount, now, failure.reason, policy)
+            }
+            let delay = suspicion.quarantine == nil ? backoff : policy.delayMax
+            noted[number] = wait(
+                number, intent, intent.attempt.failed(now, failure.reason, suspicion),
+                accuses ? Delay(delay, false, now, policy) : nil)
         }
         return noted.isEmpty ? [] : [.note(noted)]
     }
 
-    /// Puts an intent back among the waiting intents. Returns its attempt with the failure, to be
-    /// recorded.
+    /// Puts an intent back among the waiting intents. Returns its attempt with the time of the next
+    /// attempt, to be recorded.
     private mutating func wait(
-        _ number: IntentNumber, _ attempt: Attempt, _ delay: Delay?, _ reason: String,
-        _ now: Timestamp
+        _ number: IntentNumber, _ intent: Sending, _ attempt: Attempt, _ delay: Delay?
     ) -> Attempt {
-        let noted = Attempt(
-            count: attempt.count, startedAt: attempt.startedAt,
-            failure: Attempt.Failure(at: now, reason: reason),
-            next: delay?.until ?? pause?.until)
-        waiting[number] = Waiting(attempt: noted, delay: delay)  // mutant: try-again
+        let pauses = [pause, attempt.isSuspicious ? suspectPause : Pause()]
+        let noted = attempt.waiting(
+            until: (pauses.compactMap(\.until) + [delay?.until].compactMap { $0 }).max())
+        put(  // mutant: try-again
+            number, Waiting(attempt: noted, bytes: intent.bytes, delay: delay))
         return noted
-    }
-
-    /// Stops all new requests for a time, because a failed request says something about the link,
-    /// not about its intents.
-    ///
-    /// Requests that fail during one pause count as one failure, and the longer wait applies.
-    private mutating func pause(for asked: Duration?, _ now: Timestamp, _ jitter: Double) {
-        if pause.map({ $0.until <= now }) ?? true {
-            failures += 1
-            pause = nil
-        }
-        let backoff = policy.backoff(after: max(1, failures), jitter: jitter)
-        let delay = Delay(
-            until: now.advanced(by: clamped(asked ?? backoff)), isAskedFor: asked != nil)
-        if let pause, pause.until >= delay.until { return }
-        pause = delay
-    }
-
-    private func clamped(_ asked: Duration) -> Duration {
-        min(max(asked, .zero), policy.delayMax)
     }
 
     /// Ends the waits that the authority did not ask for.
     private mutating func wentOnline() {
         isOnline = true  // mutant: went-online
-        failures = 0
-        if let pause, !pause.isAskedFor { self.pause = nil }
+        pause.end()
+        suspectPause.end()
         for (number, intent) in waiting {
             if let delay = intent.delay, !delay.isAskedFor { waiting[number]?.delay = nil }
         }
@@ -264,91 +375,96 @@ package struct OutboxState: Sendable {
     /// one can.
     private mutating func begin(at now: Timestamp) -> [Action] {
         guard isOnline, signedOut == nil, requests.count < policy.requestsMax else { return [] }
-        if let pause {
-            let until = bounded(pause, now)
-            guard until <= now else {
-                self.pause?.until = until
-                return waiting.isEmpty ? [] : [.wait(until: until)]
-            }
-            self.pause = nil
+        if let until = pause.remains(at: now, policy) {
+            return waiting.isEmpty ? [] : [.wait(until: until)]
         }
         var actions: [Action] = []
         while requests.count < policy.requestsMax {
-            let (due, earliest) = due(at: now)
-            guard !due.isEmpty else {
-                if let earliest { actions.append(.wait(until: earliest)) }
+            var draft = RequestDraft(policy)
+            if policy.keepsOrder {
+                draftInOrder(&draft, now)
+            } else {
+                draftOfSuspects(&draft, now)
+                if draft.intents.isEmpty { draftOfOthers(&draft, now) }
+            }
+            guard !draft.intents.isEmpty else {
+                if let earliest = draft.earliest { actions.append(.wait(until: earliest)) }
                 break
             }
-            actions.append(begin(due, at: now))
+            actions.append(begin(draft.intents, at: now))
         }
         return actions
     }
 
-    /// Returns the intents of the next request. If none is due, `earliest` is the time when one
-    /// will be.
-    private mutating func due(
-        at now: Timestamp
-    ) -> (due: [(IntentNumber, Attempt?)], earliest: Timestamp?) {
-        var due: [(IntentNumber, Attempt?)] = []
-        var earliest: Timestamp?
+    /// Drafts a request of the first waiting intents. A wait of the first intent is a wait of all.
+    private mutating func draftInOrder(_ draft: inout RequestDraft, _ now: Timestamp) {
         for (number, intent) in waiting {
-            if let delay = intent.delay {
-                let until = bounded(delay, now)
-                if until != delay.until { waiting[number]?.delay?.until = until }
-                guard until <= now else {
-                    earliest = min(earliest ?? until, until)
-                    if policy.keepsOrder { break } else { continue }
-                }
+            let until = remains(of: number, intent, now)
+            let pause = intent.isSuspect ? suspectPause.remains(at: now, policy) : nil
+            if let later = [until, pause].compactMap({ $0 }).max() {
+                draft.wait(until: later)
+                return
             }
-            due.append((number, intent.attempt))
-            if due.count == policy.intentsPerRequestMax { break }
+            guard draft.add(number, intent) else { return }
         }
-        return (due, earliest)
     }
 
-    /// Returns the end of a wait, at most `policy.delayMax` from now. The clock may have been set
-    /// back.
-    private func bounded(_ delay: Delay, _ now: Timestamp) -> Timestamp {
-        min(delay.until, now.advanced(by: policy.delayMax))
+    /// Drafts a request of suspects, unless one is on its way: first those that were halved least
+    /// often and failed least often, so that suspects that only keep failing delay no others.
+    private mutating func draftOfSuspects(_ draft: inout RequestDraft, _ now: Timestamp) {
+        guard !suspects.isEmpty, !requests.values.contains(where: \.isOfSuspects) else { return }
+        if let until = suspectPause.remains(at: now, policy) { return draft.wait(until: until) }
+        var due: [(number: IntentNumber, intent: Waiting)] = []
+        for number in suspects {
+            guard let intent = waiting[number] else { continue }
+            if let until = remains(of: number, intent, now) {
+                draft.wait(until: until)
+            } else {
+                due.append((number, intent))
+            }
+        }
+        due.sort { $0.intent.suspectRank(at: $0.number) < $1.intent.suspectRank(at: $1.number) }
+        // The first intent decides which others fit.
+        for (number, intent) in due { _ = draft.add(number, intent) }
+    }
+
+    /// Drafts a request of intents that are not suspects and do not wait.
+    private mutating func draftOfOthers(_ draft: inout RequestDraft, _ now: Timestamp) {
+        guard waiting.count > suspects.count else { return }
+        for (number, intent) in waiting where !intent.isSuspect {
+            if let until = remains(of: number, intent, now) {
+                draft.wait(until: until)
+            } else if !draft.add(number, intent) {
+                return
+            }
+        }
+    }
+
+    /// Returns the end of an intent's own wait, at most `policy.delayMax` from now, because the
+    /// clock may have been set back; nil if the wait is over.
+    private mutating func remains(
+        of number: IntentNumber, _ intent: Waiting, _ now: Timestamp
+    ) -> Timestamp? {
+        guard let delay = intent.delay else { return nil }  // mutant: quarantine-retried
+        let bounded = delay.bounded(at: now, policy)
+        if bounded.until != delay.until { waiting[number]?.delay = bounded }
+        return bounded.until > now ? bounded.until : nil
     }
 
     private mutating func begin(
-        _ due: [(IntentNumber, Attempt?)], at now: Timestamp
+        _ due: [(IntentNumber, Waiting)], at now: Timestamp
     ) -> Action {
         lastRequest = lastRequest.next
-        var request = Request()
+        var request = Request(isOfSuspects: due.contains { $0.1.isSuspect })
         var noted: [IntentNumber: Attempt] = [:]
-        for (number, last) in due {
-            waiting[number] = nil
-            let attempt = Attempt(
-                count: (last?.count ?? 0) + 1, startedAt: now, failure: last?.failure)
-            request.attempts[number] = attempt
+        for (number, intent) in due {
+            put(number, nil)
+            let attempt = intent.attempt.begun(at: now)
+            request.intents[number] = Sending(attempt: attempt, bytes: intent.bytes)
             noted[number] = attempt
         }
         requests[lastRequest] = request
-        return .cover(lastRequest, noted, flushes: due.contains { $0.1 == nil })
-    }
-}
-
-extension OutboxState {
-    /// A group of intents that are sent together.
-    package struct Request: Sendable {
-        package enum Phase: Sendable { case covering, sent }
-
-        package fileprivate(set) var phase = Phase.covering
-        /// The attempts of the intents that have no answer yet.
-        package fileprivate(set) var attempts = Attempts()
-    }
-
-    private struct Waiting: Sendable {
-        let attempt: Attempt?
-        var delay: Delay?
-    }
-
-    private struct Delay: Sendable {
-        var until: Timestamp
-        /// Whether the authority asked for it. Coming online does not end such a delay.
-        let isAskedFor: Bool
+        return .cover(lastRequest, noted, flushes: due.contains { $0.1.attempt == nil })
     }
 }
 
@@ -356,12 +472,4 @@ extension OutboxState {
 package struct RequestNumber: LogNumber {
     package let value: UInt64
     package init(_ value: UInt64) { self.value = value }
-}
-
-extension Attempts {
-    fileprivate mutating func keep(_ numbers: [IntentNumber]) {
-        var kept = Attempts()
-        for number in numbers { kept[number] = self[number] }
-        self = kept
-    }
 }

@@ -36,3 +36,13 @@ public struct SyncSources: Sendable {
         sleep: { duration in _ = try? await Task.sleep(for: duration) },
         jitter: { .random(in: 0...1) })
 }
+
+extension Lineage {
+    /// Returns a lineage that no other authority has: a random UUID.
+    public static func fresh() -> Lineage {
+        guard let lineage = Lineage(UUID().uuidString.lowercased()) else {
+            preconditionFailure("a UUID was refused as a lineage")
+        }
+        return lineage
+    }
+}

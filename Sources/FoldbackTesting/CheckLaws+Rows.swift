@@ -1,14 +1,15 @@
 import Foldback
 
-/// Checks that a stored projection keeps the laws: its `apply` over rows in memory, and the rows of a store on
-/// the same log. The stored rows must show the same in every law, down to the bytes of indexes.
+/// Checks that a stored projection keeps the laws: its `apply` over rows in memory, and the rows of
+/// a store on the same log. The stored rows must show the same in every law, down to the bytes of
+/// indexes.
 ///
-/// For ``Law/p9`` the keys are noted while an event reads and writes rows, not declared. ``Law/p11`` also
-/// checks the codecs and keys of tables. For ``Law/p13`` `rowIDs` says which rows are items:
-/// `ItemIDs(keysOf: Inbox.messages)`.
+/// For ``Law/p9`` the keys are noted while an event reads and writes rows, not declared.
+/// ``Law/p11`` also checks the codecs and keys of tables. For ``Law/p13`` `rowIDs` says which rows
+/// are items: `ItemIDs(keysOf: Inbox.messages)`.
 ///
-/// - Complexity: two to four times as long as for a value, because of the second projection and because its
-///   past is folded from the first entry.
+/// - Complexity: about twice as long as for a value, because of the second projection and because
+///   its past is folded from the first entry.
 public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
     of projection: P.Type, events: Generator<P.Event>, rowIDs: ItemIDs<RowsInMemory<P>>? = nil,
     laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
@@ -21,16 +22,19 @@ public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
 
 /// Checks that a stored projection keeps the laws, and throws the report if one is broken.
 ///
+/// A run that checks less than it should says so. With `completeness: .required` it also fails.
+///
 /// - Throws: ``LawsBroken``, whose description is the report.
 @discardableResult
 public nonisolated(nonsending) func requireLaws<P: StoredProjection>(
     of projection: P.Type, events: Generator<P.Event>, rowIDs: ItemIDs<RowsInMemory<P>>? = nil,
-    laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
-    failures: Failures = .besideTests, file: String = #filePath
+    laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard,
+    completeness: Completeness = .told, seed: UInt64? = nil, failures: Failures = .besideTests,
+    file: String = #filePath
 ) async throws(LawsBroken) -> LawReport {
     try await requireLaws(
         of: RowsInMemory<P>.self, events: events, itemIDs: rowIDs, laws: laws, effort: effort,
-        seed: seed, failures: failures, file: file)
+        completeness: completeness, seed: seed, failures: failures, file: file)
 }
 
 extension ItemIDs {

@@ -14,7 +14,7 @@ import Testing
         of store: Store<Board>, where holds: @escaping (Snapshot<Board>) -> Bool
     ) async throws -> RecordedHistory<Move> {
         let minimized = try await store.history().minimized(candidatesMax: 1_000) {
-            holds($0.snapshot(of: Board.self))
+            try holds($0.snapshot(of: Board.self))
         }
         #expect(minimized.end == .minimalForThesePasses)
         return minimized.history
@@ -34,7 +34,7 @@ import Testing
         try await store.acknowledge(receipt.number, position: 3, replacement: nil)
         let history = try await left(of: store) { $0.view.cells["a"] == 1 }
         #expect(history.sequences == [2])
-        #expect(history.snapshot(of: Board.self).pending == [2])
+        #expect(try history.snapshot(of: Board.self).pending == [2])
     }
 
     @Test func `an intent is removed with its answers and a batch that only names it`() async throws
@@ -71,7 +71,7 @@ import Testing
                 return events.contains { $0.origin != nil }
             }
             let isWhole = candidate.sequences.contains(1) == names
-            return isWhole && candidate.snapshot(of: Board.self).view.cells["b"] == 2
+            return try isWhole && candidate.snapshot(of: Board.self).view.cells["b"] == 2
         }
         #expect(minimized.history.sequences == [2])
     }
@@ -84,7 +84,7 @@ import Testing
         let id = store.confirmed.cells["a"]
         let history = try await left(of: store) { $0.confirmed.cells["a"] == id }
         #expect(history.sequences == [2])
-        let snapshot = history.snapshot(of: Board.self)
+        let snapshot = try history.snapshot(of: Board.self)
         #expect(snapshot.through == 4, "through is not above the event")
         #expect(snapshot.overlay.isEmpty)
     }
@@ -96,7 +96,7 @@ import Testing
         let claimed = store.view.cells["a"]
         let history = try await left(of: store) { $0.view.cells["a"] == claimed }
         #expect(history.sequences == [6])
-        #expect(history.snapshot(of: Board.self).pending == [6])
+        #expect(try history.snapshot(of: Board.self).pending == [6])
     }
 
     @Test func `a retry without its rejection is a plain intent`() async throws {

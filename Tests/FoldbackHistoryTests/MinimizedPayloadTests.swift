@@ -18,7 +18,7 @@ import Testing
                 return event.event != nil
             }
             #expect(isRead, "the codec can read every candidate")
-            return holds(candidate.snapshot(of: Documents.self).view)
+            return try holds(candidate.snapshot(of: Documents.self).view)
         }
         #expect(minimized.end == .minimalForThesePasses)
         return texts(minimized.history)

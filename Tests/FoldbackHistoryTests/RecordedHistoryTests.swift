@@ -20,7 +20,7 @@ import Testing
     ) throws -> LogEntry<Move>.Content {
         let event = try LoggedEvent(move, writtenBy: MoveCodec())
         return .confirmed(
-            positions.map { ConfirmedEvent(position: $0, event: event) }, through: through)
+            positions.map { BatchEvent(position: $0, event: event) }, through: through)
     }
 
     private static func history(
@@ -46,7 +46,7 @@ import Testing
         #expect(history.sequences == [3, 7, 9, 12])
         #expect(try history.snapshot(of: Board.self, at: 2).sequence == 0)
         #expect(try history.snapshot(of: Board.self, at: 8).rejections == [2])
-        let end = history.snapshot(of: Board.self)
+        let end = try history.snapshot(of: Board.self)
         #expect(end.pending == [5] && end.rejections.isEmpty && end.through == 6)
         #expect(throws: FoldbackError.self) { try history.snapshot(of: Board.self, at: 13) }
     }
@@ -99,12 +99,12 @@ import Testing
 
     @Test func `a batch may name an intent that is not in the history`() throws {
         let event = try LoggedEvent(Self.move, writtenBy: MoveCodec())
-        let named = ConfirmedEvent(
+        let named = BatchEvent(
             position: 1, event: event, origin: IntentID(replica: ReplicaID("me")!, number: 1))
         let history = try Self.history(
             .downlink, [(1, Self.intent(2)), (2, .confirmed([named], through: 1))])
-        #expect(history.snapshot(of: Board.self).confirmed.cells["a"] == 1)
-        #expect(history.snapshot(of: Board.self).pending == [2])
+        #expect(try history.snapshot(of: Board.self).confirmed.cells["a"] == 1)
+        #expect(try history.snapshot(of: Board.self).pending == [2])
     }
 
     @Test func `a store and a reader return the same history of a log`() async throws {
@@ -115,7 +115,7 @@ import Testing
         let history = try store.history()
         _ = try await store.record(.set("b", 1))
         #expect(history.count == 701, "the history does not change")
-        let view = history.snapshot(of: Board.self).view
+        let view = try history.snapshot(of: Board.self).view
         await store.close()
         let reader = try LogReader(at: directory.log)
         defer { reader.close() }
@@ -130,10 +130,10 @@ import Testing
         let entry = LogEntry<[UInt8]>(
             sequence: 1, time: Timestamp(millisecondsSince1970: 0), replica: ReplicaID("me")!,
             info: [:],
-            content: .confirmed([ConfirmedEvent(position: 1, event: unknown)], through: 1))
+            content: .confirmed([BatchEvent(position: 1, event: unknown)], through: 1))
         let raw = try RecordedHistory(
             kind: .downlink, replica: ReplicaID("me")!, entries: [entry])
-        let snapshot = raw.read(by: MoveCodec()).snapshot(of: Board.self)
+        let snapshot = try raw.read(by: MoveCodec()).snapshot(of: Board.self)
         #expect(snapshot.faults.map(\.sequence) == [1])
     }
 }

@@ -1,3 +1,4 @@
+import Foldback
 import FoldbackHistory
 import FoldbackLMDB
 import Foundation
@@ -224,9 +225,7 @@ import Testing
         #expect(cause { _ = try Environment.open(file) } == .notADirectory)
         #expect(cause { _ = try Environment.openReadOnly(directory.log.path) } == .missing)
         #expect(cause { _ = try Environment.open(file + "/x/y") } == .system(errno: ENOTDIR))
-        #expect(
-            cause { _ = try Environment.open(directory.url.path + "/x/y") }
-                == .system(errno: ENOENT))
+        #expect(cause { _ = try Environment.open("") } == .system(errno: ENOENT))
     }
 
     @Test func `only versions of LMDB without known faults are supported`() {
@@ -252,6 +251,15 @@ import Testing
         #expect(LMDBError(.commit, .diskFull(freeBytes: 0)).leavesOutcomeUnknown)
         #expect(!LMDBError(.commit, .mapFull).leavesOutcomeUnknown)
         #expect(!LMDBError(.put, .system(errno: 5)).leavesOutcomeUnknown)
+    }
+
+    @Test func `L6: an error of a full disk names the free bytes once`() {
+        let failure = StorageFailure(
+            path: "a.log", reason: .diskFull(freeBytes: 0),
+            detail: "\(LMDBError(.commit, .diskFull(freeBytes: 0)))", leavesOutcomeUnknown: true)
+        for error in [FoldbackError.storage(failure), .outcomeUnknown(intent: 1, failure)] {
+            #expect("\(error)".components(separatedBy: "0 bytes free").count == 2, "\(error)")
+        }
     }
 }
 

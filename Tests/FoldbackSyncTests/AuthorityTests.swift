@@ -33,7 +33,7 @@ import Testing
         let first = try await authority.submit(intents)
         _ = try await authority.submit([Self.submission(3, .set("b", 1))])
         let second = try await authority.submit(intents)
-        #expect(second == first)
+        #expect(second.byIntent == first.byIntent)
         #expect(first[Self.id(2)] == .accepted(position: 1, replacement: nil))
         #expect(authority.state.cells == ["a": 1, "b": 1])
         #expect(authority.decidedCount == 3)
@@ -60,7 +60,7 @@ import Testing
         let far = DelayedAuthority(FaultyAuthority(stub), sleep: time.sleep)
         let start = time.now
         let verdicts = try await far.submit([Self.submission(1, .set("a", 1))])
-        #expect(verdicts == [Self.id(1): .accepted(position: nil, replacement: nil)])
+        #expect(verdicts == Verdicts([Self.id(1): .accepted(position: nil, replacement: nil)]))
         let changes = try await far.changes(after: 4)
         #expect(changes.through == 4)
         #expect(time.now == start && stub.submitted.count == 1 && stub.asked == [4])
@@ -150,5 +150,70 @@ import Testing
         let downlink = Downlink(store, from: stub, policy: Self.policy)
         let outcome5 = try await downlink.fetch()
         #expect(outcome5 == .stopped)
+    }
+
+    @Test func `a failure has a sentence for people, and what to do`() {
+        func words(_ failure: any Error) -> [String?] {
+            [
+                failure.localizedDescription,
+                (failure as NSError).localizedRecoverySuggestion,
+            ]
+        }
+        #expect(
+            words(AuthorityFailure.unreachable(reason: "timeout"))
+                == ["The server could not be reached: timeout.", "Check the connection."])
+        #expect(
+            words(AuthorityFailure.failed(reason: "HTTP 500"))
+                == ["The server failed on the request: HTTP 500.", nil])
+        #expect(
+            words(AuthorityFailure.superseded(shared: 7))
+                == words(FoldbackError.superseded(shared: 7)))
+    }
+
+    @Test func `an authority folds a stored projection in memory`() async throws {
+        let authority = InProcessAuthority(RowBoard.self) { submission, rows in
+            // The app's decision reads rows.
+            let taken = rows.read { try? $0.get("taken", in: RowBoard.cells) }
+            return taken == nil ? .accept : .reject(Rejection(message: "taken"))
+        }
+        let time = VirtualTime()
+        let store = Store.inMemory(
+            RowBoard.self, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .counting())
+        try await time.run {
+            let outbox = Outbox(store, to: authority, policy: Self.policy, sources: time.sources)
+            let downlink = Downlink(
+                store, from: authority, policy: Self.policy, sources: time.sources)
+            let sending = Task(executorPreference: time) { try await outbox.run() }
+            for move in [.set("a", 1), .add("a", 2), .set("taken", 1), .set("late", 1)] as [Move] {
+                _ = try await store.record(move)
+                await time.sleep(.seconds(1))
+            }
+            _ = try await downlink.fetch()
+            sending.cancel()
+            try await sending.value
+            #expect(store.rejections == [4])
+            let cells = try store.read { rows in
+                try rows.page(of: RowBoard.cells, limit: 9).map { "\($0.key) \($0.row)" }
+            }
+            #expect(cells == ["a 3", "taken 1"])
+            #expect(try authority.state.read { try $0.get("a", in: RowBoard.cells) } == 3)
+        }
+    }
+
+    @Test func `a long poll ends with the first event, or after its time`() async throws {
+        let time = VirtualTime()
+        let authority = InProcessAuthority(Board.self, sources: time.sources)
+        try await time.run {
+            let device = SyncPoint(lineage: nil, through: 0)
+            let empty = try await authority.changes(after: device, waiting: .seconds(20))
+            #expect(empty.events.isEmpty && time.passed == .seconds(20))
+            let poll = Task(executorPreference: time) {
+                try await authority.changes(after: device, waiting: .seconds(20))
+            }
+            await time.sleep(.seconds(5))
+            _ = try await authority.submit([Self.submission(1, .set("a", 1))])
+            #expect(try await poll.value.events.count == 1)
+            #expect(time.passed == .seconds(25))
+        }
     }
 }

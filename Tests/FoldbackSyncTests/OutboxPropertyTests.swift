@@ -8,7 +8,7 @@ import Testing
 /// time.
 ///
 /// Properties, after each input:
-/// 1. The number of requests, and of intents in a request, is within the policy.
+/// 1. The number of requests, and of intents and bytes in a request, is within the policy (S2).
 /// 2. No intent is in two requests, and no intent with an answer in the log is sent.
 /// 3. First attempts begin in order of number. If the policy keeps order, no intent overtakes
 ///    another (A5).
@@ -16,6 +16,8 @@ import Testing
 /// 5. A request is sent only after it was covered, and a first attempt asks for a flush (A5, L2).
 /// 6. If intents are pending while online and signed in, there is a request or a wait.
 /// 7. No wait is longer than the policy's longest wait, also when the clock jumps.
+/// 8. At most one request has suspects, and it has no other intents. A quarantined intent is sent
+///    alone (S3).
 @Suite struct OutboxPropertyTests {
     @Test func `the outbox keeps its properties under random inputs`() {
         let environment = ProcessInfo.processInfo.environment["OUTBOX_SEED"]
@@ -51,12 +53,21 @@ struct OutboxLife {
     private var now = Timestamp(millisecondsSince1970: 1_000_000)
     private var last: UInt64 = 0
     private(set) var pending: Set<IntentNumber> = []
+    private var bytes: [IntentNumber: Int] = [:]
+    private var rows: [IntentNumber: Attempt] = [:]
     private var unreadable: Set<IntentNumber> = []
     private var attempted: Set<IntentNumber> = []
     private var covering: [RequestNumber: [IntentNumber]] = [:]
     private var sent: [RequestNumber: [IntentNumber]] = [:]
+    /// The sent requests that have an intent without an answer. Others hold nothing back.
+    private var open: [RequestNumber: [IntentNumber]] {
+        sent.filter { !pending.isDisjoint(with: $0.value) }
+    }
     private var isOnline = true
     private var isSignedIn = true
+    private var signIns = 0
+    /// The number of sign-ins before a request was sent.
+    private var sentUnder: [RequestNumber: Int] = [:]
     private var wait: Timestamp?
     private var inputs: [OutboxState.Input] = []
     private(set) var broken: [String] = []
@@ -66,7 +77,8 @@ struct OutboxLife {
         policy = OutboxPolicy(
             intentsPerRequestMax: Int.random(in: 1...4, using: &random),
             requestsMax: random.oneIn(2) ? 1 : Int.random(in: 2...4, using: &random),
-            backoffMin: .seconds(1), backoffMax: .seconds(8), delayMax: .seconds(60))
+            backoffMin: .seconds(1), backoffMax: .seconds(8), delayMax: .seconds(60),
+            bytesPerRequestMax: 10, quarantineAfter: Int.random(in: 1...3, using: &random))
         state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
     }
 
@@ -89,7 +101,9 @@ struct OutboxLife {
     }
 
     private mutating func input() -> OutboxState.Input {
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
+        case 16:
+            return .released(IntentNumber(UInt64.random(in: 1...last + 1, using: &random)))
         case 0...2: return record()
         case 3:
             // This may repeat an answer, because the log also reports what a request has settled.
@@ -106,6 +120,7 @@ struct OutboxLife {
             return .wentOnline
         case 14:
             isSignedIn = !random.oneIn(4)
+            if isSignedIn { signIns += 1 }
             return isSignedIn ? .signedIn : .signedOut(reason: "by hand")
         default: return .timePassed
         }
@@ -118,7 +133,10 @@ struct OutboxLife {
             let number = IntentNumber(last)
             let isReadable = !random.oneIn(9)
             if isReadable { pending.insert(number) } else { unreadable.insert(number) }
-            recorded.append(PendingIntent(number, attempt: nil, isReadable: isReadable))
+            bytes[number] = Int.random(in: 0...12, using: &random)
+            recorded.append(
+                PendingIntent(
+                    number, attempt: nil, isReadable: isReadable, bytes: bytes[number]!))
         }
         return .recorded(recorded)
     }
@@ -137,11 +155,15 @@ struct OutboxLife {
                 .randomElement(using: &random)
         else { return nil }
         sent[request] = nil
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<14, using: &random) {
+        case 8...12: return .attemptFailed(request, .failed(reason: "HTTP 500"))
+        case 13: return .attemptFailed(request, .invalidAnswer(reason: "HTML"))
         case 0: return .attemptFailed(request, .unreachable(reason: "on purpose"))
         case 1: return .attemptFailed(request, .unavailable(after: .seconds(90), reason: "busy"))
         case 2:
-            isSignedIn = false
+            if sentUnder[request] == signIns, !pending.isDisjoint(with: intents) {
+                isSignedIn = false
+            }
             return .attemptFailed(request, .unauthenticated(reason: "expired"))
         default:
             var replies: [IntentNumber: OutboxState.Reply] = [:]
@@ -166,7 +188,7 @@ struct OutboxLife {
         for action in state.take(input, at: now, jitter: jitter) {
             switch action {
             case .cover(let request, let attempts, let flushes):
-                begun(attempts.keys.sorted(), flushes: flushes)
+                begun(attempts, flushes: flushes)
                 covering[request] = attempts.keys.sorted()
             case .send(let request, let intents):
                 if case .covered(request, let still) = input, Set(intents).isSubset(of: still) {
@@ -180,7 +202,9 @@ struct OutboxLife {
                     broken.append("2: \(intents) are sent after their answer")
                 }
                 sent[request] = intents
+                sentUnder[request] = signIns
             case .note(let attempts):
+                rows.merge(attempts) { _, new in new }
                 if attempts.values.contains(where: { $0.failure == nil }) {
                     broken.append("an attempt ended without a failure reason")
                 }
@@ -189,7 +213,21 @@ struct OutboxLife {
         }
     }
 
-    private mutating func begun(_ intents: [IntentNumber], flushes: Bool) {
+    private mutating func begun(_ attempts: [IntentNumber: Attempt], flushes: Bool) {
+        rows.merge(attempts) { _, new in new }
+        let intents = attempts.keys.sorted()
+        let sizes = Set(attempts.values.map(\.suspicion.intentsMax))
+        if sizes.count > 1 { broken.append("8: \(intents) were not halved equally often") }
+        if let max = sizes.first ?? nil, intents.count > max {
+            broken.append("8: \(intents) are sent together, and at most \(max) may be")
+        }
+        let others = (Array(covering.values) + Array(open.values)).joined()
+        if sizes != [nil], others.contains(where: { rows[$0]?.suspicion.intentsMax != nil }) {
+            broken.append("8: \(intents) are suspects like intents of another request")
+        }
+        if intents.count > 1, intents.reduce(0, { $0 + bytes[$1]! }) > policy.bytesPerRequestMax {
+            broken.append("1: too many bytes in one request: \(intents)")
+        }
         if !isOnline || !isSignedIn {
             broken.append("4: \(intents) are begun while offline or signed out")
         }
@@ -210,7 +248,7 @@ struct OutboxLife {
         let isOvertaken = pending.subtracting(attempted)
             .contains { number in new.contains { number < $0 } }
         if isOvertaken { broken.append("3: \(new) overtake lower intents") }
-        if policy.requestsMax == 1,
+        if policy.keepsOrder,
             pending.subtracting(intents).contains(where: { $0 < intents.last ?? 0 })
         {
             broken.append("3: \(intents) are sent before lower intents")
@@ -218,7 +256,7 @@ struct OutboxLife {
     }
 
     private mutating func check() {
-        let requests = covering.count + sent.count
+        let requests = covering.count + open.count
         if requests > policy.requestsMax { broken.append("1: too many requests: \(requests)") }
         if let wait, wait > now.advanced(by: policy.delayMax) {
             broken.append("7: the wait until \(wait) is too long")

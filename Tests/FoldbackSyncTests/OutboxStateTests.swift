@@ -248,6 +248,34 @@ import Testing
         #expect(restarted.sent(restarted.take(.timePassed)) == [[1]])
     }
 
+    @Test func `a refused sign-in of a request from before a new sign-in stops nothing`() {
+        let expired = AuthorityFailure.unauthenticated(reason: "expired")
+        var played = Played(.concurrent(requestsMax: 2))
+        _ = played.sent(played.record(1...1))
+        _ = played.sent(played.record(2...2))
+        #expect(played.take(.attemptFailed(1, expired)).count == 1)
+        #expect(played.state.signedOut == "expired")
+        #expect(played.sent(played.take(.signedIn)) == [[1]])
+        // The answer to the old credentials comes late.
+        #expect(played.sent(played.take(.attemptFailed(2, expired))) == [[2]])
+        #expect(played.state.signedOut == nil)
+        _ = played.take(.attemptFailed(3, expired))
+        #expect(played.state.signedOut == "expired")
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-3)])
+    func `an authority that asks for a wait of zero gets backoff`(wait: Duration) {
+        var played = Played()
+        #expect(played.sent(played.record(1...1)) == [[1]])
+        let failed = played.take(.attemptFailed(1, .unavailable(after: wait, reason: "busy")))
+        #expect(failed.last == .wait(until: Self.at(1)))
+        #expect(played.sent(played.take(.wentOnline)) == [[1]])
+        let postponed = played.take(
+            .attemptAnswered(2, [1: .later(after: wait, reason: "soon")]))
+        #expect(postponed.last == .wait(until: Self.at(2)))
+        #expect(played.sent(played.take(.wentOnline)) == [[1]])
+    }
+
     @Test func `full jitter spreads a wait over its whole backoff`() {
         let policy = Self.policy
         #expect(policy.backoff(after: 1, jitter: 0) == .zero)

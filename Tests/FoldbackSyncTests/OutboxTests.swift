@@ -25,7 +25,7 @@ import Testing
         case .lmdb:
             try Store.openWithoutThread(
                 at: directory.log, board, confirmedBy: kind, durability: .relaxed,
-                replica: ReplicaID("me"), sources: .counting())
+                replica: .exactly(ReplicaID("me")!), sources: .counting())
         }
     }
 
@@ -318,6 +318,50 @@ import Testing
                 try await time.wait { store.snapshot.pending.isEmpty }
             }
             #expect(Self.numbers(authority.submitted) == [[1], [1]])
+        }
+    }
+
+    // MARK: Status
+
+    @Test func `the next status after a call of outbox or store includes the call's effect`()
+        async throws
+    {
+        let time = VirtualTime()
+        let store = try store(.memory, .acknowledgement)
+        let far = DelayedAuthority(
+            StubAuthority<Move>([]), there: { .seconds(10) }, sleep: time.sleep)
+        try await time.run {
+            let outbox = Outbox(store, to: far, policy: .ordered, sources: time.sources)
+            var statuses = outbox.statuses.makeAsyncIterator()
+            let first = await statuses.next()
+            #expect(first?.pause == .stopped && first?.waitingCount == 0)
+            _ = try await store.record(.set("a", 1))
+            #expect(await statuses.next()?.waitingCount == 1)
+            outbox.wentOffline()
+            try await Self.run(outbox) {
+                await time.sleep(.seconds(1))
+                #expect(await statuses.next()?.pause == .offline)
+                _ = try await store.record(.set("b", 1))
+                _ = try await store.record(.set("c", 1))
+                #expect(await statuses.next()?.waitingCount == 3)
+                try await store.withdraw(2)
+                #expect(await statuses.next()?.waitingCount == 2)
+                outbox.signedOut(reason: "by the user")
+                #expect(await statuses.next()?.pause == .signedOut(reason: "by the user"))
+                outbox.signedIn()
+                await time.sleep(.seconds(1))
+                outbox.wentOnline()
+                await time.sleep(.seconds(1))
+                let sending = await statuses.next()
+                #expect(sending?.inFlight == [1, 3] && sending?.waitingCount == 0)
+                // The log has an answer before the outbox knows it.
+                try await store.acknowledge(1)
+                #expect(await statuses.next()?.inFlight == [3])
+                await time.sleep(.seconds(10))
+                #expect(await statuses.next()?.inFlight == [])
+            }
+            await store.close()
+            while await statuses.next() != nil {}
         }
     }
 

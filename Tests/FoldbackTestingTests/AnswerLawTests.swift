@@ -21,6 +21,17 @@ import Testing
         try await requireLaw(.p7, of: Documents.self, for: Script(.downlink, then))
     }
 
+    /// Seed 186783335827293 found this: with the earlier events, the batch was invalid.
+    @Test func `P7: a batch below the watermark may come together with earlier events`()
+        async throws
+    {
+        let steps: [Script<DocumentEvent>.Step] = [
+            .record(.set("a", 1)), .confirm([.init(3, .set("b", 1), .none)]),
+            .confirm([.init(1, .set("a", 1), .own(1))], through: 2),
+        ]
+        try await requireLaw(.p7, of: Documents.self, for: Script(.downlink, steps))
+    }
+
     @Test func `P8: answers come in several orders, which count in acknowledgement logs`()
         async throws
     {

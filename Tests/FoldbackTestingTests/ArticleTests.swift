@@ -109,7 +109,8 @@ struct Inbox: StoredProjection {
 @Suite struct ArticleTests {
     // Article: the test
     @Test func `notes keep the laws`() async throws {
-        try await requireLaws(of: TimedNotes.self, events: TimedNotes.events)
+        try await requireLaws(
+            of: TimedNotes.self, events: TimedNotes.events, itemIDs: ItemIDs(\.notes.keys))
     }
     // Article: end
 
@@ -146,6 +147,22 @@ struct Inbox: StoredProjection {
             #expect(article.contains(line), "\(line)")
         }
         print(report)
+    }
+
+    @Test func `the article shows the lines of a run that checks too little`() async throws {
+        var effort = Effort.standard
+        effort.durationMax = .zero
+        let report = await checkLaws(
+            of: TimedNotes.self, events: TimedNotes.events, effort: effort, failures: .forgotten)
+        #expect(report.shortfalls.count == 2)
+        let article = try Self.article()
+        for line in report.shortfalls {
+            let shown =
+                line
+                .replacing("0 of 200 scripts and 0 of 50 fleets", with: "120 of 200 scripts")
+                .replacing("0.0 seconds", with: "60.0 seconds")
+            #expect(article.contains("laws of TimedNotes: \(shown)\n"), "\(shown)")
+        }
     }
 
     @Test func `the article shows exactly this code`() throws {

@@ -84,4 +84,14 @@ import Testing
         #expect(report.findings.map(\.law) == [.p11])
         #expect(report.findings[0].statement.contains("F9-old.ndjson cannot be read any more"))
     }
+
+    @Test func `a kept file without an end is reported`() async throws {
+        let directory = TemporaryDirectory()
+        let folder = directory.url.appending(path: Sum.name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.appending(path: "F9-zero.ndjson").path, withDestinationPath: "/dev/zero")
+        let report = await report(of: FixedSum.self, directory.url, scripts: 5)
+        #expect(report.unchecked.contains { $0.reason.contains("has more than 67108864 bytes") })
+    }
 }

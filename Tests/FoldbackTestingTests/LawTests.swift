@@ -36,7 +36,30 @@ import Testing
     }
 
     @Test func `an honest projection keeps every law`() async {
-        let report = await checkLaws(of: Honest.self, events: Self.events, failures: .forgotten)
+        let report = await checkLaws(
+            of: Honest.self, events: Self.events,
+            effort: Effort(
+                scriptsMax: TestEffort.value(quick: 60, full: 200), durationMax: nil, stepsMax: 24,
+                candidatesMax: 3_000, stepMax: .seconds(30)),
+            failures: .forgotten)
+        print(report)
+        #expect(report.isClean)
+    }
+
+    @Test(arguments: [0, 1])
+    func `projections that share their conflicts keep every law`(place: Int) async {
+        let effort = Effort(
+            scriptsMax: TestEffort.value(quick: 60, full: 200), durationMax: nil, stepsMax: 24,
+            candidatesMax: 3_000, stepMax: .seconds(30))
+        let events = Generator<Move>.movesOfOneCell
+        let report =
+            place == 0
+            ? await checkLaws(
+                of: Board.self, also: SloppyBoard.self, events: events, effort: effort,
+                failures: .forgotten)
+            : await checkLaws(
+                of: SloppyBoard.self, also: RowBoard.self, events: events,
+                laws: Set(Law.allCases).subtracting([.f9]), effort: effort, failures: .forgotten)
         print(report)
         #expect(report.isClean)
     }

@@ -136,6 +136,31 @@ import Testing
         #expect("\(script.steps)" == "\(expected)")
     }
 
+    @Test func `an edited retry keeps its event in a file, and in the entries of a log`() throws {
+        let (old, new) = (DocumentEvent.set("a", 1), DocumentEvent.set("a", 2))
+        let steps: [Script<DocumentEvent>.Step] = [
+            .record(old, force: true), .reject(1, message: "no"),
+            .retry(1, with: new, force: true), .reject(2, message: "no"), .retry(2, force: true),
+        ]
+        let script = Script(.downlink, steps)
+        let read = try Self.read(try script.ndjson(Documents.codec, title: ""), confirmedBy: nil)
+        #expect("\(read.steps)" == "\(steps)")
+        #expect(steps[2].notation(of: steps, at: 2).hasPrefix("intent 2: retry 1 with "))
+        // A log also has the events of retries that are not edited.
+        let entries = try Self.read(
+            """
+            {"sequence":1,"kind":"intent","intent":1,"event":{"op":"set","key":"a","value":1}}
+            {"sequence":2,"kind":"rejected","intent":1,"message":"no"}
+            {"sequence":3,"kind":"intent","intent":2,"retries":1,"event":{"op":"set","key":"a","value":2}}
+            {"sequence":4,"kind":"rejected","intent":2,"message":"no"}
+            {"sequence":5,"kind":"intent","intent":3,"retries":2,"event":{"op":"set","key":"a","value":2}}
+            """)
+        #expect("\(entries.steps)" == "\(steps)")
+        let source = try #require(
+            Script<Move>(.downlink, [.retry(2, with: .set("a", 2), force: true)]).source("Board"))
+        #expect(source.contains(#"    .retry(2, with: .set("a", 2), force: true),"#))
+    }
+
     @Test func `an origin with an unknown own number stays unknown in a file`() throws {
         let id = IntentID(replica: .own, number: 1_000_000)
         let event = DocumentEvent.set("a", 1)

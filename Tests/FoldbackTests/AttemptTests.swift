@@ -18,11 +18,19 @@ import Testing
     private static let failed = Attempt(
         count: 7, startedAt: time(-3), failure: .init(at: time(5), reason: "no n\u{e9}twork"),
         next: time(99))
+    private static let halved = Attempt(
+        count: 9, startedAt: time(7), failure: failed.failure,
+        suspicion: .init(failures: 2, intentsMax: 300, quarantine: nil))
+    private static let quarantined = Attempt(
+        count: 11, startedAt: time(8), failure: .init(at: time(9), reason: "no network"),
+        next: time(3_600_009),
+        suspicion: .init(
+            failures: 9, intentsMax: 1, quarantine: .init(since: time(6), reason: "HTTP 500")))
 
     private func open() async throws(FoldbackError) -> Store<Board> {
         try await Store.open(
             at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed,
-            checkpoints: .manual, replica: ReplicaID("me"), sources: .counting())
+            checkpoints: .manual, replica: .exactly(ReplicaID("me")!), sources: .counting())
     }
 
     private func change(_ number: UInt64, to bytes: [UInt8]) throws {
@@ -101,6 +109,29 @@ import Testing
         #expect("\(refused!)".contains("may have reached the server"))
         try await store.withdraw(2)
         #expect(store.view.cells == ["a": 1])
+        await store.close()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `F19: an intent that may have left can be abandoned, and loses its attempt`(
+        engine: Engine
+    ) async throws {
+        let store = try await engine.store(Board.self, .downlink, in: directory)
+        for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
+        _ = try await store.recordAttempts([1: Self.quarantined], flushes: false)
+        let sequence = try await store.abandon(1)
+        #expect(sequence == 3 && store.attempts.isEmpty)
+        #expect(store.view.cells == ["b": 1])
+        #expect(try store.intent(1).state == .withdrawn)
+        let entries = try store.entries(from: 3, countMax: 1)
+        guard case .changed(1, .abandoned) = entries.first?.content else {
+            Issue.record("\(entries)")
+            return
+        }
+        // The authority has it after all (F7).
+        try await store.acknowledge(1, position: 2)
+        #expect(store.view.cells == ["a": 1, "b": 1])
+        #expect(try await store.verify().isSound)
         await store.close()
     }
 
@@ -215,13 +246,49 @@ import Testing
     // MARK: Bytes
 
     @Test func `an attempt reads back as it was written, and changed bytes are an error`() throws {
-        for attempt in [Self.once, Self.failed] {
+        for attempt in [Self.once, Self.failed, Self.halved, Self.quarantined] {
             let bytes = attempt.encoded(for: 5)
+            #expect(bytes[0] == (attempt.suspicion == .none ? 1 : 2))
             #expect(try Attempt(decoding: bytes, for: 5) == attempt)
             for place in bytes.indices {
                 var other = bytes
                 other[place] ^= 0x10
                 #expect(throws: FormatError.self) { try Attempt(decoding: other, for: 5) }
+            }
+        }
+    }
+
+    @Test func `attempt rows have the bytes of their article`() throws {
+        // The rest of each row is a checksum.
+        #expect(Self.once.encoded(for: 5).prefix(11) == [1, 0, 1, 10, 0, 0, 0, 0, 0, 0, 0])
+        let halved = Self.halved.encoded(for: 5)
+        #expect(halved.prefix(3) == [2, 1, 9])
+        #expect(halved.dropLast(8).suffix(3) == [2, 0xAC, 2])
+        let quarantined = Self.quarantined.encoded(for: 5)
+        #expect(quarantined.prefix(3) == [2, 11, 11])
+        #expect(
+            quarantined.dropLast(8).suffix(19)
+                == [9, 1, 6, 0, 0, 0, 0, 0, 0, 0, 8] + Array("HTTP 500".utf8))
+    }
+
+    /// Flags 4 (held) and 16 are for later code.
+    @Test(arguments: [4, 16] as [UInt8])
+    func `L5: a suspicion with an unknown flag, and a plain row that is quarantined, are newer`(
+        flag: UInt8
+    ) throws {
+        for (bytes, flag) in [
+            (Self.quarantined.encoded(for: 5), flag), (Self.once.encoded(for: 5), 8),
+        ] {
+            var writer = ByteWriter()
+            var other = Array(bytes.dropLast(8))
+            other[1] |= flag
+            writer.raw(other)
+            _ = writer.seal(seed: 5)
+            let sealed = writer.bytes
+            #expect {
+                try Attempt(decoding: sealed, for: 5)
+            } throws: { error in
+                if case .newer = error as? FormatError { true } else { false }
             }
         }
     }
@@ -262,7 +329,7 @@ import Testing
         func open() throws(FoldbackError) -> Store<Board> {
             try Store.openWithoutThread(
                 at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed,
-                replica: ReplicaID("me"), sources: .counting())
+                replica: .exactly(ReplicaID("me")!), sources: .counting())
         }
         let first = try open()
         _ = try await first.record(.set("a", 1))

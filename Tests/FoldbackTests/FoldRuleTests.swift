@@ -121,6 +121,26 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
+    func `F19: an abandoned intent leaves the view, and only an acceptance brings it back`(
+        engine: Engine, keeper: BoardKeeper
+    ) async throws {
+        func check<P: BoardFold>(_ board: P.Type) async throws {
+            let store = try await engine.store(board, .downlink, in: directory)
+            for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
+            try await store.abandon(1)
+            #expect(try store.seen().view.cells == ["b": 1])
+            #expect(try await store.reject(1, message: "no") == .ignored(.withdrawn))
+            let id = try store.intent(1).id
+            try await store.confirm(
+                [ConfirmedEvent(position: 1, event: .set("a", 1), origin: id)])
+            #expect(try store.seen().view.cells == ["a": 1, "b": 1])
+            #expect(try store.intent(1).state == .confirmed)
+            await store.close()
+        }
+        try await check(keeper.type)
+    }
+
+    @Test(arguments: Engine.allCases, BoardKeeper.allCases)
     func `F7: an acknowledgement after a rejection is delivered as a second answer`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
@@ -189,12 +209,13 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
-    func `F9: recording is refused if any projection throws, and conflicts are per projection`(
+    func `F9: recording is refused if any projection throws, and conflicts can be per projection`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
         func check<P: BoardFold>(_ board: P.Type) async throws {
             let also = [AdditionalProjection(SloppyBoard.self)]
-            let store = try await engine.store(board, .downlink, in: directory, also: also)
+            let store = try await engine.store(
+                board, .downlink, in: directory, also: also, conflicts: .perProjection)
             _ = try await store.record(.set("a", 30))
             let refused = await error { () throws(FoldbackError) in
                 try await store.record(.set("b", 30))
@@ -340,6 +361,63 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
+    func `F14: an edited retry records the new event under the old terms, in one entry`(
+        engine: Engine, keeper: BoardKeeper
+    ) async throws {
+        func check<P: BoardFold>(_ board: P.Type) async throws {
+            let store = try await engine.store(board, .downlink, in: directory)
+            let first = try await store.record(.set("a", 1), once: "k", info: ["who": "user"])
+            try await store.reject(first.number, message: "too small")
+            let second = try await store.retry(first.number, with: .set("a", 2))
+            #expect(second.sequence == 3)
+            #expect(!second.isJoined)
+            let status = try store.intent(second.number)
+            #expect(status.event == .set("a", 2))
+            #expect(status.retries == first.number)
+            #expect(status.info == ["who": "user"])
+            #expect(try store.intent(first.number).event == .set("a", 1))
+            #expect(try store.intent(first.number).isDismissed)
+            #expect(store.rejections.isEmpty)
+            #expect(try await store.record(.set("a", 9), once: "k").number == second.number)
+            let again = await error { () throws(FoldbackError) in
+                try await store.retry(first.number, with: .set("a", 3))
+            }
+            guard case .notRejected(1, state: .rejected, isDismissed: true) = again else {
+                Issue.record("\(String(describing: again))")
+                return
+            }
+            #expect(store.status.sequence == 3)
+            await store.close()
+        }
+        try await check(keeper.type)
+    }
+
+    @Test(arguments: Engine.allCases, BoardKeeper.allCases)
+    func `F9, F14: an edited event that does not apply leaves the rejection listed`(
+        engine: Engine, keeper: BoardKeeper
+    ) async throws {
+        func check<P: BoardFold>(_ board: P.Type) async throws {
+            let store = try await engine.store(board, .downlink, in: directory)
+            let first = try await store.record(.set("a", 1))
+            try await store.reject(first.number, message: "no")
+            let refused = await error { () throws(FoldbackError) in
+                try await store.retry(first.number, with: .add("b", 1))
+            }
+            guard case .inapplicable = refused else {
+                Issue.record("\(String(describing: refused))")
+                return
+            }
+            #expect(store.rejections == [first.number])
+            #expect(store.status.sequence == 2)
+            let forced = try await store.retry(
+                first.number, with: .add("b", 1), force: true)
+            #expect(try store.intent(forced.number).retries == first.number)
+            await store.close()
+        }
+        try await check(keeper.type)
+    }
+
+    @Test(arguments: Engine.allCases, BoardKeeper.allCases)
     func `F14: a retry joins the intent that uses its once key, and dismisses the rejection`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {
@@ -367,6 +445,8 @@ import Testing
             var store = try await engine.store(board, .downlink, in: directory)
             let first = try await store.record(.set("a", 1), once: "k", info: ["at": "feed/7"])
             try await store.reject(first.number, code: "rude", message: "be nice")
+            let recordedAt = try store.intent(first.number).recordedAt
+            #expect(recordedAt.millisecondsSince1970 > 1_795_209_600_000)
             if engine == .lmdb {
                 await store.close()
                 store = try await engine.store(board, .downlink, in: directory)
@@ -376,7 +456,7 @@ import Testing
             #expect(status.rejection == Rejection(code: "rude", message: "be nice"))
             #expect(status.info == ["at": "feed/7"])
             #expect(status.once == "k")
-            #expect(status.recordedAt.millisecondsSince1970 == 1_795_209_600_001)
+            #expect(status.recordedAt == recordedAt)
             #expect(try await store.receipt(for: first.number).answer().sequence == 2)
             await store.close()
         }

@@ -9,7 +9,10 @@ import Testing
 /// The code of each format wrote the files in `Fixtures`. The text file beside each log has the
 /// content that this code read.
 @Suite struct FormatFixtureTests {
-    static let fixtures = ["format-1-downlink", "format-1-acknowledgement"]
+    static let fixtures = [
+        "format-1-downlink", "format-1-acknowledgement", "format-1-downlink-registered",
+        "format-1-downlink-unread",
+    ]
 
     private static func fixture(_ name: String, _ suffix: String) -> URL {
         URL(filePath: #filePath).deletingLastPathComponent()
@@ -36,6 +39,9 @@ import Testing
             onCatchUp: { Issue.record("rows were folded again up to \($0.sequence)") })
         #expect(store.replayStart.checkpoint == 11)
         #expect(store.replayStart.refused.isEmpty)
+        // The checkpoint of this log lacks events that cannot be read, and its batches mix formats.
+        let firstUnread: LogSequence? = name.hasSuffix("unread") ? 10 : nil
+        #expect(store.core.storage.storedCheckpoint(at: 11)?.firstUnread == firstUnread)
         let rows = try store.projected(StoredDocuments.self).read { try $0.documents() }
         #expect(rows == store.view.json)
         let expected = try String(contentsOf: Self.fixture(name, "expected"), encoding: .utf8)
@@ -57,6 +63,23 @@ import Testing
         #expect(
             try Data(contentsOf: directory.log.appending(path: "data.mdb"))
                 == Data(contentsOf: Self.fixture(name, "lmdb")))
+    }
+
+    /// Logs from before table `registered` have no notes.
+    @Test(arguments: fixtures)
+    func `the projections of a log of this format are read`(_ name: String) throws {
+        let directory = TemporaryDirectory()
+        try Self.copy(name, to: directory)
+        let log = try LMDBLog.openReadOnly(directory.log.path)
+        defer { log.close() }
+        let names = try log.registeredProjections().map(\.identity.name)
+        let documents = Documents.identity.name
+        let expected: [String: [ExactString]] = [
+            "registered": [StoredDocuments.identity.name],
+            "unread": [documents, StoredDocuments.identity.name],
+        ]
+        let suffix = String(name.split(separator: "-").last ?? "")
+        #expect(names == expected[suffix, default: []])
     }
 
     /// Returns the content of the store in the form of the expected text files.

@@ -86,11 +86,32 @@ import Testing
     @Test func `L10: opening repeats a creation that a full disk interrupted`() async throws {
         await (try open()).close()
         let whole = try Data(contentsOf: dataFile)
-        for rest in [Data(), whole.prefix(4_096), Data(repeating: 0, count: 8_192)] {
+        let zeros = Data(repeating: 0, count: 8_192)
+        let rests = [
+            Data(), whole.prefix(4_096), zeros, whole.prefix(4_096) + zeros.prefix(4_096),
+            zeros + whole.dropFirst(8_192), zeros.prefix(4_096) + zeros.prefix(4_096),
+        ]
+        for rest in rests {
+            // No store has written to the log before its first opening has ended.
+            try? FileManager.default.removeItem(at: directory.log.appending(path: "mark"))
             try rest.write(to: dataFile)
+            // Nothing can be read from it, and an import may fill it.
+            let reader = await error { () throws(FoldbackError) in
+                try LogReader(at: directory.log)
+            }
+            guard case .missing = reader else {
+                Issue.record("\(String(describing: reader))")
+                return
+            }
             let store = try await open()
             #expect(store.status.sequence == 0)
             await store.close()
+            // What is not only meta pages is kept, in case it is not what it looks like.
+            let kept = directory.log.appending(path: "data.mdb.unfinished")
+            let isMore = rest.dropFirst(8_192).contains { $0 != 0 }
+            #expect(FileManager.default.fileExists(atPath: kept.path) == isMore)
+            if isMore { #expect(try Data(contentsOf: kept) == rest) }
+            try? FileManager.default.removeItem(at: kept)
         }
         let foreign = Data("short, and somebody's".utf8)
         try foreign.write(to: dataFile)

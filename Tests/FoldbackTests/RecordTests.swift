@@ -34,6 +34,13 @@ import Testing
                     position: 2, payload: payload("c"),
                     origin: IntentID(replica: ReplicaID("other")!, number: 1_099_511_627_776)),
             ], through: 200, settled: [4, 129, 70_000])
+        let mixed = ConfirmedBatch(
+            events: [
+                Confirmed(position: 3, payload: payload("a"), origin: nil),
+                Confirmed(
+                    position: 4, payload: payload("b", version: 2),
+                    origin: IntentID(replica: ReplicaID("me")!, number: 4)),
+            ], through: 4, settled: [4])
         return [
             .intent(intent), .intent(plain),
             .acknowledged(
@@ -44,6 +51,8 @@ import Testing
             .changed(2, .rejected(Rejection(message: ""))), .changed(128, .withdrawn),
             .changed(1, .dismissed),
             .confirmed(batch), .confirmed(ConfirmedBatch(events: [], through: 1, settled: [])),
+            .changed(128, .abandoned),
+            .confirmed(mixed),
         ]
     }
 
@@ -112,6 +121,23 @@ import Testing
         for (place, byte) in [(0, 2), (1, 7), (1, 64), (2, 0x80)] as [(Int, UInt8)] {
             #expect(decoded(resealed(entries[0], place, byte)).isNewer, "byte \(place) is \(byte)")
         }
+    }
+
+    @Test func `L5: a batch of several formats has flag 2, and other flags are newer`()
+        throws
+    {
+        let mixed = try #require(entries.last)
+        let bytes = record(mixed).encoded(predecessor: 42, replicas: replicas).bytes
+        #expect(bytes[2..<6] == [2, 0, 0, 0])
+        let one = record(entries[8]).encoded(predecessor: 42, replicas: replicas).bytes
+        #expect(one[2..<6] == [0, 1, 1, 0])
+        for flags: UInt8 in [1, 3, 4] { #expect(decoded(resealed(mixed, 2, flags)).isNewer) }
+        guard case .success(let read) = decoded(bytes), case .confirmed(let batch) = read.entry
+        else {
+            Issue.record("\(decoded(bytes))")
+            return
+        }
+        #expect(batch.events.map(\.payload.format.version) == [1, 2])
     }
 
     @Test func `decoding a record with any changed byte returns a record or an error`() {

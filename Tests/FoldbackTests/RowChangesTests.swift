@@ -130,4 +130,65 @@ import Testing
             ])
         #expect(try await changes.next() == nil)
     }
+
+    @Test(arguments: Engine.allCases)
+    func `a range of an index reports rows that change in it, enter it and leave it`(
+        engine: Engine
+    ) async throws {
+        let store = try await engine.store(RowBoard.self, .acknowledgement, in: directory)
+        _ = try await store.record(.set("a", 1))
+        _ = try await store.record(.set("b", 7))
+        var low = try store.changes(of: RowBoard.byValue, in: .keys(from: 0, upTo: 5))
+            .makeAsyncIterator()
+        typealias Change = RowChange<String, Int>
+        _ = try await store.record(.set("c", 8))
+        _ = try await store.record(.set("a", 2))
+        #expect(
+            try await low.next()?.changes == [Change(key: "a", old: 1, new: 2, isPending: true)])
+        _ = try await store.record(.set("b", 3))
+        #expect(
+            try await low.next()?.changes == [Change(key: "b", old: nil, new: 3, isPending: true)])
+        _ = try await store.record(.set("a", 9))
+        #expect(
+            try await low.next()?.changes == [Change(key: "a", old: 2, new: nil, isPending: true)])
+        // A row that was in the range only between two batches may have been read there.
+        _ = try await store.record(.set("c", 4))
+        _ = try await store.record(.set("c", 8))
+        #expect(
+            try await low.next()?.changes
+                == [Change(key: "c", old: nil, new: nil, isPending: true)])
+        await store.close()
+        #expect(try await low.next() == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `an index with several entries for a row reports the row once`(
+        engine: Engine
+    ) async throws {
+        let store = try await engine.store(RowBoard.self, .acknowledgement, in: directory)
+        var odd = try store.changes(of: RowBoard.odd).makeAsyncIterator()
+        _ = try await store.record(.set("a", 2))
+        _ = try await store.record(.set("b", 3))
+        let batch = try #require(try await odd.next())
+        #expect(batch.changes == [RowChange(key: "b", old: nil, new: 3, isPending: true)])
+        await store.close()
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a range of a unique index reports both rows that used a key`(
+        engine: Engine
+    ) async throws {
+        let store = try await engine.store(
+            RowBoard.self, .acknowledgement, in: directory,
+            also: [AdditionalProjection(Users.self)])
+        let users = store.projected(Users.self)
+        var ada = try users.changes(of: Users.byName, in: .key("ada")).makeAsyncIterator()
+        _ = try await store.record(.set("bob", 1))
+        _ = try await store.record(.set("ada", 2))
+        await store.close()
+        #expect(
+            try await ada.next()?.changes
+                == [RowChange(key: 2, old: nil, new: "ada", isPending: true)])
+        #expect(try await ada.next() == nil)
+    }
 }

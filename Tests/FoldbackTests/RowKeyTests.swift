@@ -29,6 +29,23 @@ import Testing
         }
     }
 
+    private enum Kind: String, RowKey, CaseIterable { case video, photo, text = "" }
+    private enum Level: Int8, RowKey, CaseIterable { case low = -1, middle, high = 7 }
+
+    @Test func `an enum with raw values is a key, in the order of its raw values`() throws {
+        try Self.check(Kind.allCases, { $0.rawValue < $1.rawValue }, "String enum")
+        try Self.check(Level.allCases, { $0.rawValue < $1.rawValue }, "Int8 enum")
+        #expect(Kind.photo.bytes(after: []) == "photo".bytes(after: []))
+        #expect(throws: RowError.unreadableKey) {
+            try Kind(stored: "audio".bytes(after: []), after: 0)
+        }
+        #expect(throws: RowError.unreadableKey) {
+            try Level(stored: (3 as Int8).bytes(after: []), after: 0)
+        }
+        let pair = KeyPair(Kind.video, Level.high)
+        #expect(try KeyPair<Kind, Level>(stored: pair.bytes(after: []), after: 0) == pair)
+    }
+
     @Test func `key bytes sort like their keys and decode to the same keys`() throws {
         var random = SeededGenerator(seed: Self.seed())
         let numbers = (0..<40).map { _ in Int64.random(in: .min ... .max, using: &random) }

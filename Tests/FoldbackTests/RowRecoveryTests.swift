@@ -32,7 +32,7 @@ import Testing
         await store.close()
         let key = KeyBytes("a".bytes(after: [0, 0, 0, 1, 0, 0]))
         let log = try LMDBLog.open(
-            directory.log.path, kind: nil, newKind: .downlink, replica: nil,
+            directory.log.path, kind: nil, newKind: .downlink, replica: .random,
             options: .init(), freshReplica: { ReplicaID("other")! })
         var batch = WriteBatch()
         batch.writeRow(Array("1 and some bytes".utf8), at: key)
@@ -184,7 +184,7 @@ import Testing
         }
         await store.close()
         let projections = ProjectionSet(Notes<NewCode>.self, [])
-        var verifier = Verifier(
+        var verifier = try Verifier(
             GrowingLog(states), folds: [], rows: projections.rows,
             codec: AppCodec(codec: Notes<NewCode>.codec))
         let verification = try verifier.verification()

@@ -192,11 +192,13 @@ import Testing
         let refusal = await error { () throws(FoldbackError) in
             try await store.record(.set("ada", 2))
         }
-        guard case .inapplicable(let reason) = refusal else {
+        guard case .inapplicable(let refused) = refusal else {
             Issue.record("\(String(describing: refusal))")
             return
         }
-        #expect(reason.contains("by name"))
+        #expect(refused.projection == Users.name)
+        #expect(refused.underlying(as: RowError.self) == .notUnique(index: "by name"))
+        #expect(refused.reason.contains("by name"))
         _ = try await store.record(.set("ada", 2), force: true)
         #expect(store.conflicted == [2])
         #expect(try store.read { try $0.get("ada", by: Users.byName)?.key } == 1)

@@ -415,7 +415,8 @@ import Testing
         await store.close()
         // This codec cannot read moves.
         let unreadable = try await Store.open(
-            at: directory.log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
+            at: directory.log, Documents.self, confirmedBy: .downlink, durability: .relaxed,
+            unreadable: .opened)
         #expect(unreadable.snapshot.conflicted == [1])
         #expect(unreadable.faults.count == 1)
         #expect(unreadable.overlay.map { $0.event == nil } == [true])

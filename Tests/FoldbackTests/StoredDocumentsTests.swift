@@ -87,7 +87,7 @@ import Testing
     ) async throws {
         let store = try await engine.store(
             StoredDocuments.self, .downlink, in: directory,
-            also: [AdditionalProjection(Documents.self)])
+            also: [AdditionalProjection(Documents.self)], conflicts: .perProjection)
         _ = try await store.record(.set("a", ["s": "x"]))
         let events: [DocumentEvent] = [
             .increment("a", field: "s", by: 1), .increment("b", field: "n", by: 1),

@@ -16,7 +16,17 @@ import Testing
                     random.oneIn(2)
                     ? (model.keys.max() ?? 0) + 1 : UInt64.random(in: 1...6_000, using: &random)
                 switch Int.random(in: 0..<100, using: &random) {
-                case 0..<70: (map[IntentNumber(key)], model[key]) = (step, step)
+                case 0..<60: (map[IntentNumber(key)], model[key]) = (step, step)
+                case 60..<70:
+                    // Adds the step to the value, and removes every other sum.
+                    let sum = map.change(
+                        IntentNumber(key), or: 0, removedIf: { $0.isMultiple(of: 2) }
+                    ) { value -> Int in
+                        value += step
+                        return value
+                    }
+                    #expect(sum == (model[key] ?? 0) + step)
+                    model[key] = sum.isMultiple(of: 2) ? nil : sum
                 case 70..<99: (map[IntentNumber(key)], model[key]) = (nil, nil)
                 default:
                     map.removeAll(from: IntentNumber(key))
@@ -30,6 +40,10 @@ import Testing
                 let tail = map.from(IntentNumber(key)).map(\.key.value)
                 #expect(tail == model.keys.filter { $0 >= key }.sorted())
                 #expect(map[IntentNumber(key)] == model[key])
+                let offsets = stride(from: 0, to: map.count, by: 37)
+                let keys = model.keys.sorted()
+                #expect(
+                    offsets.allSatisfy { map.pair(atOffset: $0).key.value == keys[$0] })
             }
         }
     }
@@ -44,6 +58,32 @@ import Testing
             "[1,[2]]", "{}", #"{"a":{"b":[null,false]},"b":1}"#,
         ]
         for text in texts { #expect(try JSON(parsing: text).description == text) }
+    }
+
+    @Test func `printed JSON escapes each character that controls a display, and encoded does not`()
+        throws
+    {
+        let scalars = (0...0x10FFFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init)
+        var wrong: [Unicode.Scalar] = []
+        for scalar in scalars {
+            let isControl =
+                switch scalar.properties.generalCategory {
+                case .control, .lineSeparator, .paragraphSeparator: true
+                default: scalar.properties.isBidiControl
+                }
+            if scalar.isDisplayControl != isControl { wrong.append(scalar) }
+        }
+        #expect(wrong.isEmpty)
+        let text = String(String.UnicodeScalarView(scalars.filter { $0.value < 0x3000 })) + "😀"
+        let json: JSON = ["a\u{202E}": .array([.string(text)]), "b": 1]
+        let printed = json.printed
+        #expect(try JSON(parsing: printed) == json)
+        let shown = String(decoding: printed, as: UTF8.self)
+        let isPlain = !shown.unicodeScalars.contains { $0.isDisplayControl }
+        #expect(isPlain)
+        #expect(shown.hasPrefix(#"{"a\u202e":["\u0000\u0001"#) && shown.contains(#"~\u007f\u0080"#))
+        #expect(JSON.string("\u{7F}\u{202E}").encoded == Array("\"\u{7F}\u{202E}\"".utf8))
+        #expect(JSON.string("\u{7F}é").description == "\"\u{7F}é\"")
     }
 
     @Test func `the JSON parser reads escapes and white space`() throws {

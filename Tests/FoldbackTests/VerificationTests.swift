@@ -15,7 +15,7 @@ import Testing
     ) async throws(FoldbackError) -> Store<P> {
         try await Store.open(
             at: directory.log, projection, confirmedBy: .downlink, durability: .relaxed,
-            checkpoints: .manual, replica: ReplicaID("me"))
+            checkpoints: .manual, replica: .exactly(ReplicaID("me")!))
     }
 
     @Test(arguments: BoardKeeper.allCases)
@@ -85,6 +85,52 @@ import Testing
         #expect(
             try reader.verify(Board.self).findings.map(\.place) == [.entry(4), .entry(8)])
         reader.close()
+    }
+
+    @Test func `F9: verify finds damaged shared conflicts, and does not compare the views`()
+        async throws
+    {
+        let store = try await Store.open(
+            at: directory.log, Channels.self, also: [AdditionalProjection(MessageRows.self)],
+            confirmedBy: .downlink, durability: .relaxed, checkpoints: .manual,
+            replica: .exactly(ReplicaID("me")!))
+        _ = try await store.record(.posted(channel: 7, message: 1), force: true)
+        try await store.confirm([ConfirmedEvent(position: 1, event: .created(channel: 1))])
+        #expect(
+            try await store.verify()
+                == Verification(
+                    entriesFolded: 2, checkpointsCompared: 0, findings: []))
+        try store.core.storage.forgeSharedConflicts([1, 2, 3])
+        let found = try await store.verify()
+        #expect(found.findings.map(\.place) == [.file])
+        #expect(found.findings.first?.what.hasPrefix("shared conflicts: ") == true)
+        #expect(found.notCompared == [Channels.name, MessageRows.name])
+        await store.close()
+        let reader = try LogReader(at: directory.log)
+        // The log cannot say which projections its views need, so none is required.
+        #expect(try reader.verify(Channels.self).findings == found.findings)
+        reader.close()
+    }
+
+    @Test func `F9: verify refuses shared conflicts in a newer format`() async throws {
+        let store = try await open()
+        var newer = ByteWriter()
+        newer.fixed(UInt8(2))
+        _ = newer.seal(
+            seed: SharedConflicts.key.bytes.withUnsafeBytes { Checksum.of($0, seed: 0) })
+        try store.core.storage.forgeSharedConflicts(newer.bytes)
+        let refused = await error { () throws(FoldbackError) in try await store.verify() }
+        guard case .newerFormat(_, sequence: nil, _) = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        await store.close()
+    }
+}
+
+extension LogStorage {
+    fileprivate func forgeSharedConflicts(_ bytes: [UInt8]) throws {
+        try write([TableWrite(.log, .bytes(SharedConflicts.key), bytes)])
     }
 }
 

@@ -11,13 +11,13 @@ struct LikesClient: Sendable {
     let server: InProcessAuthority<Likes>
 
     func post(
-        _ intents: [Submission<Likes.Event>]
-    ) async throws(AuthorityFailure) -> [IntentID: Verdict<Likes.Event>] {
-        try await server.submit(intents)
+        _ intents: [Submission<Likes.Event>], _ device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<Likes.Event> {
+        try await server.submit(intents, from: device)
     }
 
-    func get(after position: Position) async throws(AuthorityFailure) -> Changes<Likes.Event> {
-        try await server.changes(after: position)
+    func get(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<Likes.Event> {
+        try await server.changes(after: device)
     }
 }
 
@@ -26,15 +26,15 @@ struct LikesServer: Authority {
     let client: LikesClient  // your HTTP client
 
     func submit(
-        _ intents: [Submission<Likes.Event>]
-    ) async throws(AuthorityFailure) -> [IntentID: Verdict<Likes.Event>] {
-        try await client.post(intents)
+        _ intents: [Submission<Likes.Event>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<Likes.Event> {
+        try await client.post(intents, device)
     }
 
     func changes(
-        after position: Position
+        after device: SyncPoint
     ) async throws(AuthorityFailure) -> Changes<Likes.Event> {
-        try await client.get(after: position)
+        try await client.get(after: device)
     }
 }
 
@@ -57,7 +57,7 @@ func explain(_ directory: URL) async throws {
     }
     let history = try reader.history().read(by: Likes.codec)
     let small = try await history.minimized(candidatesMax: 5_000) {
-        $0.snapshot(of: Likes.self).view.counts["42", default: 0] < 0
+        try $0.snapshot(of: Likes.self).view.counts["42", default: 0] < 0
     }
     print(small.history.ndjson)
 }
@@ -79,6 +79,24 @@ func explain(_ directory: URL) async throws {
         _ = try await store.record(.unliked(post: "42"))
         await store.close()
         try await explain(directory.log)
+    }
+
+    /// CrashTests run the example.
+    @Test func `the article about syncing shows code of the example app`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        func lines(_ path: String) throws -> [String] {
+            try String(contentsOf: root.appending(path: path), encoding: .utf8)
+                .components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let example = try lines("Tools/Sources/shopping-list/ShoppingList.swift")
+            .joined(separator: "\n")
+        let article = try lines("Sources/FoldbackSync/FoldbackSync.docc/SyncAnApp.md")
+            .joined(separator: "\n")
+        let blocks = article.components(separatedBy: "```swift\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "```").first }
+        #expect(blocks.count >= 5)
+        for block in blocks { #expect(example.contains(block), "not in the example") }
     }
 
     @Test(arguments: ["FoldbackSync", "FoldbackHistory"])

@@ -40,7 +40,7 @@ import Testing
             let history = try store.history()
             let same = try history.branch([])
             #expect(same.history.ndjson == history.ndjson && same.leftOut == [])
-            #expect(history.divergences(of: same, in: Board.self).entries == [])
+            #expect(try history.divergences(of: same, in: Board.self).entries == [])
             guard let gone = history.sequences.randomElement(using: &random) else { continue }
             let branch = try history.branch([.drop(gone)])
             let left = Self.without(gone, history)
@@ -48,10 +48,10 @@ import Testing
             #expect(branch.history.ndjson == following.ndjson, "seed \(seed), \(gone)")
             #expect(
                 Set(branch.origins.values).union(branch.leftOut) == Set(left.map(\.sequence)))
-            let real = Array(history.snapshots(of: Board.self))
-            let found = history.divergences(of: branch, in: Board.self)
+            let real = try Array(history.snapshots(of: Board.self))
+            let found = try history.divergences(of: branch, in: Board.self)
             // The last entry compares the ends of both.
-            let end = branch.history.snapshot(of: Board.self)
+            let end = try branch.history.snapshot(of: Board.self)
             let isSame =
                 end.view == store.view && end.confirmed == store.confirmed
                 && end.conflicted == store.snapshot.conflicted
@@ -69,14 +69,15 @@ import Testing
             let history = try await Self.documents(kind, using: &random)
             guard let gone = history.sequences.randomElement(using: &random) else { continue }
             let branch = try history.branch([.drop(gone)])
-            let found = history.divergences(of: branch, in: Documents.self)
+            let found = try history.divergences(of: branch, in: Documents.self)
             #expect(
-                found == history.divergences(of: branch, in: WholeDocuments.self), "seed \(seed)")
+                try found == history.divergences(of: branch, in: WholeDocuments.self),
+                "seed \(seed)")
             var differing: [JSONPointer: JSONDifference] = [:]
             for difference in found.entries.flatMap(\.view) {
                 differing[difference.place] = difference.old == difference.new ? nil : difference
             }
-            let end = history.snapshot(of: Documents.self).view.json
+            let end = try history.snapshot(of: Documents.self).view.json
                 .differences(to: branch.history.snapshot(of: Documents.self).view.json)
             #expect(end == found.end.view, "seed \(seed)")
             // If a document was created or deleted, the differences within it have no place.
@@ -95,7 +96,7 @@ import Testing
             let found = try reader.causes(of: place, in: Documents.self)
             var (view, confirmed): (JSON?, JSON?) = (nil, nil)
             var expected: [LogSequence: [JSON?]] = [:]
-            for snapshot in history.snapshots(of: Documents.self) {
+            for snapshot in try history.snapshots(of: Documents.self) {
                 let new = (snapshot.view["a"]?["n"], snapshot.confirmed["a"]?["n"])
                 if new != (view, confirmed) { expected[snapshot.sequence] = [new.0, new.1] }
                 (view, confirmed) = new
@@ -104,7 +105,7 @@ import Testing
             #expect(Dictionary(uniqueKeysWithValues: seen) == expected, "seed \(seed)")
             let expectation = try StateExpectation("/a/n < 9")
             let broken = try reader.firstBreak(of: expectation, in: Documents.self)
-            let naive = history.snapshots(of: Documents.self).first {
+            let naive = try history.snapshots(of: Documents.self).first {
                 !expectation.holds(of: $0.view)
             }
             #expect(broken?.after.sequence == naive?.sequence, "seed \(seed)")
@@ -182,7 +183,7 @@ import Testing
         let swapped = try history.branch([.swap(3, 4)])
         #expect(swapped.intents[2] == 3 && swapped.intents[3] == 2)
         #expect(try swapped.history.snapshot(of: Board.self, at: 4).conflicted == [3])
-        #expect(swapped.history.snapshot(of: Board.self).conflicted == [])
+        #expect(try swapped.history.snapshot(of: Board.self).conflicted == [])
         #expect(throws: FoldbackError.self) { try history.branch([.drop(77)]) }
         // An edit cannot name a new intent.
         #expect(throws: FoldbackError.self) {
@@ -253,7 +254,7 @@ import Testing
         let branch = try history.branch([.swap(1, 3)])
         #expect(branch.history.sequences == history.sequences)
         #expect(branch.intents == [1: 3, 2: 2, 3: 1, 4: 4])
-        let found = history.divergences(of: branch, in: Board.self)
+        let found = try history.divergences(of: branch, in: Board.self)
         #expect(found.entries.map(\.sequence) == [1, 3])
         #expect(
             found.entries.map {
@@ -278,7 +279,7 @@ import Testing
                 .swap(3, 4), .reject(number, Rejection(message: "no")),
             ])
             #expect(branch.history.sequences == history.sequences)
-            let found = history.divergences(of: branch, in: Board.self)
+            let found = try history.divergences(of: branch, in: Board.self)
             #expect(found.entries.first?.sequence == 3)
             #expect(
                 found.end.view.map(\.place.description) == ["/cells/\(number == 1 ? "a" : "b")"])
@@ -337,7 +338,7 @@ import Testing
         #expect(try reader.history().ndjson == holed.ndjson)
         let closed = try holed.closed()
         #expect(closed.sequences == [1, 2])
-        let same = closed.snapshot(of: Board.self)
+        let same = try closed.snapshot(of: Board.self)
         #expect(same.confirmed.cells == end.confirmed.cells && same.pending == [1])
     }
 
@@ -354,7 +355,7 @@ import Testing
         let event = try LoggedEvent(Move.set("z", 9), writtenBy: MoveCodec())
         let branch = try history.branch([.record(event, after: 1)])
         #expect(branch.inserted == [2] && branch.intents == [1: 1, 3: 2])
-        let found = history.divergences(of: branch, in: Board.self)
+        let found = try history.divergences(of: branch, in: Board.self)
         #expect(found.entries.flatMap(\.view).map(\.place.description) == ["/cells/z"])
         #expect(found.entries.allSatisfy { $0.conflicts.isEmpty && $0.conflictsEnded.isEmpty })
     }

@@ -20,7 +20,8 @@ import Testing
             try #require(history.count == reference.facts.count, "seed \(seed)")
             let again = try RecordedHistory(
                 kind: kind, replica: history.replica, entries: history.entries, codec: MoveCodec())
-            for (snapshot, sequence) in zip(again.snapshots(of: Board.self), history.sequences) {
+            for (snapshot, sequence) in try zip(again.snapshots(of: Board.self), history.sequences)
+            {
                 let expected = reference.state(at: Int(sequence.value))
                 let difference = ModelTests.difference(
                     of: snapshot, from: expected.board, Int(sequence.value))
@@ -64,7 +65,7 @@ import Testing
             kind: candidate.kind, replica: candidate.replica, entries: candidate.entries,
             codec: MoveCodec())
         let reference = ReferenceBoards(candidate)
-        for (place, snapshot) in zip(1..., again.snapshots(of: Board.self)) {
+        for (place, snapshot) in try zip(1..., again.snapshots(of: Board.self)) {
             guard place % 7 == 0 || place == candidate.count else { continue }
             let sequence = candidate.sequences[place - 1]
             let difference = ModelTests.difference(

@@ -65,7 +65,7 @@ import Testing
                     3, you,
                     .confirmed(
                         try [1, 2].map { number in
-                            ConfirmedEvent(
+                            BatchEvent(
                                 position: Position(number),
                                 event: try LoggedEvent(
                                     Move.set("c", Int(number)), writtenBy: MoveCodec()),
@@ -179,9 +179,13 @@ import Testing
                 early.map(isRight) == true && late.map(isRight) == true,
                 "\(String(describing: early)), \(String(describing: late))")
         }
-        await refuse(directory.log.appending(path: "not/there")) {
+        let file = directory.url.appending(path: "file")
+        try Data("a letter".utf8).write(to: file)
+        await refuse(file.appending(path: "log")) {
             if case .storage = $0 { true } else { false }
         }
+        // The temporary directory has the letter.
+        await refuse(directory.url) { if case .notALog = $0 { true } else { false } }
         let other = try await Store.open(
             at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
         await refuse(directory.log) { if case .locked = $0 { true } else { false } }

@@ -15,7 +15,7 @@ import Testing
                 kind, count: count, planting: [.set("planted", 1), .add("planted", 41)],
                 using: &random)
             let minimized = try await history.minimized(candidatesMax: 10_000) {
-                $0.snapshot(of: Board.self).view.cells["planted"] == 42
+                try $0.snapshot(of: Board.self).view.cells["planted"] == 42
             }
             try #require(minimized.history.sequences == planted, "seed \(seed)")
             try #require(minimized.end == .minimalForThesePasses)
@@ -28,7 +28,7 @@ import Testing
             .downlink, count: 10_000, planting: [.set("planted", 1), .add("planted", 41)],
             using: &random)
         let minimized = try await history.minimized(candidatesMax: 10_000) {
-            $0.snapshot(of: Board.self).view.cells["planted"] == 42
+            try $0.snapshot(of: Board.self).view.cells["planted"] == 42
         }
         print("minimizing: \(minimized.candidatesTried) candidates for 10,000 entries")
         #expect(minimized.history.sequences == planted)
@@ -50,15 +50,15 @@ import Testing
             var random = SeededGenerator(seed: seed)
             let log = try await RandomHistory.ofAnything(kind, steps: 60, using: &random)
             let history = try log.store.history()
-            for (name, holds) in predicates where holds(history.snapshot(of: Board.self)) {
+            for (name, holds) in predicates where try holds(history.snapshot(of: Board.self)) {
                 let minimized = try await history.minimized(candidatesMax: 10_000) {
-                    holds($0.snapshot(of: Board.self))
+                    try holds($0.snapshot(of: Board.self))
                 }
                 try #require(minimized.end == .minimalForThesePasses)
-                try #require(holds(minimized.history.snapshot(of: Board.self)))
+                try #require(try holds(minimized.history.snapshot(of: Board.self)))
                 for smaller in Self.oneLess(minimized.history) {
                     try #require(
-                        !holds(smaller.snapshot(of: Board.self)),
+                        try !holds(smaller.snapshot(of: Board.self)),
                         "seed \(seed), \(name): \(smaller.sequences) are enough")
                 }
                 found[name, default: 0] += 1

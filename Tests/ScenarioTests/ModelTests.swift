@@ -8,7 +8,9 @@ import Testing
 ///
 /// Property: after every step, after every reopening and at every past sequence, a store shows the same as
 /// the reference model (F1 to F14). The seed decides whether the board is in memory, in memory with rows
-/// beside it, or in rows. Each script runs on disk and in memory, and in logs of both kinds.
+/// beside it, or in rows. Each script runs on disk and in memory, and in logs of both kinds. A second
+/// projection refuses other events than the board; the seed decides whether they share their conflicts, from
+/// the beginning or from a reopening on.
 @Suite struct ModelTests {
     /// Commands of one kind of log.
     static let commandCount =
@@ -73,13 +75,19 @@ private struct ModelRun {
     private let kind: LogKind
     private let seed: UInt64
     private var reference: ReferenceBoards
+    private var policy: ConflictPolicy
+    /// Whether a reopening lets the projections share their conflicts.
+    private let sharesLater: Bool
     private let directory = TemporaryDirectory()
     private(set) var commandCount = 0
 
     init(_ kind: LogKind, seed: UInt64) {
         self.kind = kind
         self.seed = seed
-        reference = ReferenceBoards(kind)
+        let isShared = seed / 8 % 3 == 0
+        sharesLater = seed / 8 % 3 == 1
+        policy = isShared ? .shared : .perProjection
+        reference = ReferenceBoards(kind, isShared: isShared)
     }
 
     /// Where a store differs from the reference; nil if none does.
@@ -98,8 +106,11 @@ private struct ModelRun {
         var random = SeededGenerator(seed: seed)
         let script = try RandomHistory.script(kind, steps: Self.stepCount, using: &random)
         let also = [AdditionalProjection(SloppyBoard.self)] + rows
-        let memory = try await Engine.memory.store(board, kind, in: directory, also: also)
-        var lmdb = try await Engine.lmdb.store(board, kind, in: directory, also: also)
+        func store(_ engine: Engine) async throws -> Store<P> {
+            try await engine.store(board, kind, in: directory, also: also, conflicts: policy)
+        }
+        let memory = try await store(.memory)
+        var lmdb = try await store(.lmdb)
         var numbers = ScriptNumbers()
         for index in script.steps.indices {
             let step = script.steps[index]
@@ -110,14 +121,21 @@ private struct ModelRun {
             case .reopen, .kill:
                 // A store with a thread cannot be killed, so this closes it. P10 tests crashes.
                 await lmdb.close()
-                lmdb = try await Engine.lmdb.store(board, kind, in: directory, also: also)
+                if sharesLater {
+                    policy = .shared
+                    reference.shareConflicts()
+                }
+                lmdb = try await store(.lmdb)
             case .checkpoint:
-                for store in [memory, lmdb] { try await store.checkpoint() }
-            case .record, .change, .acknowledge, .reject, .confirm: break
+                for store in [memory, lmdb] where !(sharesLater && store === memory) {
+                    try await store.checkpoint()
+                }
+            case .record, .change, .edit, .acknowledge, .reject, .confirm: break
             }
             if command != nil { commandCount += 1 }
             let expectedState = reference.now
-            for (name, store) in [("memory", memory), ("lmdb", lmdb)] {
+            // A store in memory cannot be opened with another policy.
+            for (name, store) in [("lmdb", lmdb)] + (sharesLater ? [] : [("memory", memory)]) {
                 let place = "\(name), step \(index + 1), \(step)"
                 if let command {
                     let result = await store.carryOut(command)
@@ -132,7 +150,8 @@ private struct ModelRun {
                 }
             }
         }
-        let difference = try await pastDifference(of: [memory, lmdb], hasRows: !rows.isEmpty)
+        let stores = [lmdb] + (sharesLater ? [] : [memory])
+        let difference = try await pastDifference(of: stores, hasRows: !rows.isEmpty)
         await lmdb.close()
         return difference
     }
@@ -143,7 +162,8 @@ private struct ModelRun {
         for sequence in 0...reference.facts.count {
             let expected = reference.board.state(at: sequence)
             let past = LogSequence(UInt64(sequence))
-            for store in stores {
+            // A board beside rows that share conflicts is not one of the projections that share.
+            for store in stores where P.self == Board.self || policy == .perProjection {
                 let board = SeenBoard(try await store.snapshot(of: Board.self, at: past))
                 if let difference = board.difference(from: expected, sequence) {
                     return "view at \(sequence): \(difference)"

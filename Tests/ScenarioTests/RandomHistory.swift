@@ -7,14 +7,16 @@ import TestSupport
 enum RandomHistory {
     /// A log of everything that can be asked of a log, sensible or not, and its reference.
     ///
-    /// - Parameter steps: how many steps the script has.
+    /// - Parameters:
+    ///   - steps: how many steps the script has.
+    ///   - isShared: whether the projections share their conflicts.
     static func ofAnything(
-        _ kind: LogKind, steps: Int, using random: inout SeededGenerator
+        _ kind: LogKind, steps: Int, isShared: Bool = false, using random: inout SeededGenerator
     ) async throws -> (store: Store<Board>, reference: ReferenceBoards) {
         let script = try script(kind, steps: steps, using: &random)
-        var reference = ReferenceBoards(kind)
+        var reference = ReferenceBoards(kind, isShared: isShared)
         var numbers = ScriptNumbers()
-        let store = memoryStore(kind)
+        let store = memoryStore(kind, isShared: isShared)
         for step in script.steps {
             let command = numbers.command(for: step)
             numbers.note(command.map { reference.carryOut($0) }, of: step)
@@ -82,7 +84,8 @@ enum RandomHistory {
             guard let rejected = store.snapshot.rejections.randomElement(using: &random) else {
                 return
             }
-            _ = try await store.retry(rejected, force: true)
+            _ = try await store.retry(
+                rejected, with: random.oneIn(2) ? move : nil, force: true)
         case 4..<6 where kind == .downlink:
             try await store.confirm(
                 [
@@ -96,9 +99,10 @@ enum RandomHistory {
         }
     }
 
-    private static func memoryStore(_ kind: LogKind) -> Store<Board> {
+    private static func memoryStore(_ kind: LogKind, isShared: Bool = false) -> Store<Board> {
         Store.inMemory(
-            Board.self, also: [AdditionalProjection(SloppyBoard.self)], confirmedBy: kind,
+            Board.self, also: [AdditionalProjection(SloppyBoard.self)],
+            conflicts: isShared ? .shared : .perProjection, confirmedBy: kind,
             replica: ReplicaID("me"), sources: .counting())
     }
 }
@@ -108,9 +112,17 @@ struct ReferenceBoards {
     private(set) var board: ReferenceLog<Board>
     private(set) var sloppy: ReferenceLog<SloppyBoard>
 
-    init(_ kind: LogKind, facts: [LogFact<Move>] = []) {
-        board = ReferenceLog(kind, facts: facts)
-        sloppy = ReferenceLog(kind, facts: facts)
+    /// - Parameter isShared: whether both share their conflicts.
+    init(_ kind: LogKind, facts: [LogFact<Move>] = [], isShared: Bool = false) {
+        let start = isShared ? 0 : nil
+        board = ReferenceLog(kind, facts: facts, beside: [SloppyBoard.self], sharedFrom: start)
+        sloppy = ReferenceLog(kind, facts: facts, beside: [Board.self], sharedFrom: start)
+    }
+
+    /// Lets both share their conflicts from the last fact on.
+    mutating func shareConflicts() {
+        board.shareConflicts()
+        sloppy.shareConflicts()
     }
 
     /// The reference of the facts that the entries state.

@@ -69,14 +69,14 @@ import Testing
             let history = try store.history()
             let directory = TemporaryDirectory()
             let reader = try await Self.log(of: history, in: directory)
-            let key = history.snapshots(of: Board.self).lazy.compactMap(\.view.cells.keys.first)
+            let key = try history.snapshots(of: Board.self).lazy.compactMap(\.view.cells.keys.first)
                 .first
             guard let key else { continue }
             let place = JSONPointer(["cells", ExactString(key)])
             let causes = try reader.causes(of: place, in: Board.self)
             var (view, confirmed): (Int?, Int?) = (nil, nil)
             var expected: [LogSequence] = []
-            for snapshot in history.snapshots(of: Board.self) {
+            for snapshot in try history.snapshots(of: Board.self) {
                 let new = (snapshot.view.cells[key], snapshot.confirmed.cells[key])
                 if new != (view, confirmed) { expected.append(snapshot.sequence) }
                 (view, confirmed) = new
@@ -88,7 +88,7 @@ import Testing
             let isGood = { @Sendable (snapshot: Snapshot<Board>) in
                 snapshot.view.cells.values.reduce(0, +) <= limit
             }
-            let naive = history.snapshots(of: Board.self).first { !isGood($0) }?.sequence
+            let naive = try history.snapshots(of: Board.self).first { !isGood($0) }?.sequence
             let found = try reader.firstBreak(in: Board.self) { isGood($0) ? .good : .bad }
             #expect(found?.entry?.sequence == naive && found?.isExact ?? true, "seed \(seed)")
             let last = LogSequence(UInt64.random(in: 0...UInt64(history.count), using: &random))

@@ -77,7 +77,7 @@ package protocol BoardStore: Sendable {
     var core: StoreCore { get }
     var status: StoreStatus { get }
     var replayStart: ReplayStart { get }
-    var overlay: [OverlayIntent<Move>] { get }
+    var overlay: OverlayIntents<Move> { get }
     var rejections: [IntentNumber] { get }
 
     nonisolated(nonsending) func record(
@@ -90,10 +90,10 @@ package protocol BoardStore: Sendable {
         _ number: IntentNumber, position: Position?, replacement: Move?
     ) async throws(FoldbackError) -> AnswerResult
     @discardableResult nonisolated(nonsending) func reject(
-        _ number: IntentNumber, code: String?, message: String
+        _ number: IntentNumber, code: String?, message: String, from lineage: Lineage?
     ) async throws(FoldbackError) -> AnswerResult
     @discardableResult nonisolated(nonsending) func confirm(
-        _ events: [ConfirmedEvent<Move>], through: Position?
+        _ events: [ConfirmedEvent<Move>], through: Position?, from lineage: Lineage?
     ) async throws(FoldbackError) -> BatchResult
 
     func intent(_ number: IntentNumber) throws(FoldbackError) -> IntentStatus<Move>
@@ -133,6 +133,18 @@ extension BoardStore {
         _ number: IntentNumber, position: Position? = nil
     ) async throws(FoldbackError) -> AnswerResult {
         try await acknowledge(number, position: position, replacement: nil)
+    }
+
+    @discardableResult package nonisolated(nonsending) func reject(
+        _ number: IntentNumber, code: String?, message: String
+    ) async throws(FoldbackError) -> AnswerResult {
+        try await reject(number, code: code, message: message, from: nil)
+    }
+
+    @discardableResult package nonisolated(nonsending) func confirm(
+        _ events: [ConfirmedEvent<Move>], through: Position?
+    ) async throws(FoldbackError) -> BatchResult {
+        try await confirm(events, through: through, from: nil)
     }
 
     @discardableResult package nonisolated(nonsending) func reject(
@@ -200,6 +212,6 @@ extension BoardFold {
     ) async throws(FoldbackError) -> any BoardStore {
         try await Store.open(
             at: log, Self.self, confirmedBy: kind, durability: .durable, checkpoints: checkpoints,
-            replica: replica.flatMap { ReplicaID($0) })
+            replica: replica.flatMap { ReplicaID($0) }.map(NewReplica.exactly) ?? .random)
     }
 }

@@ -73,7 +73,7 @@ package final class TestStorage: ForwardingLog {
                 path: path, reason: .system(errno: EIO), detail: "on purpose",
                 leavesOutcomeUnknown: failure)
         }
-        plan.withLock { $0.sizes.append(records.count) }
+        if !records.isEmpty { plan.withLock { $0.sizes.append(records.count) } }
         try log.write(writes)
     }
 

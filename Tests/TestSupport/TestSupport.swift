@@ -60,17 +60,19 @@ public enum Engine: String, CaseIterable, Sendable {
     /// A store on an empty log of replica "me".
     public func store<P: EventFold>(
         _ projection: P.Type, _ kind: LogKind, in directory: TemporaryDirectory,
-        also: [AdditionalProjection<P.Event>] = []
+        also: [AdditionalProjection<P.Event>] = [], conflicts: ConflictPolicy = .shared
     ) async throws -> Store<P> {
         switch self {
         case .memory:
             Store.inMemory(
-                projection, also: also, confirmedBy: kind, replica: ReplicaID("me"),
+                projection, also: also, conflicts: conflicts, confirmedBy: kind,
+                replica: ReplicaID("me"),
                 sources: .counting())
         case .lmdb:
             try await Store.open(
-                at: directory.log, projection, also: also, confirmedBy: kind,
-                durability: .relaxed, checkpoints: .eager, replica: ReplicaID("me"),
+                at: directory.log, projection, also: also, conflicts: conflicts, confirmedBy: kind,
+                durability: .relaxed, checkpoints: .eager,
+                replica: .exactly(ReplicaID("me")!),
                 sources: .counting())
         }
     }

@@ -43,4 +43,41 @@ import Testing
             }
         }
     }
+
+    /// An example passed `conflicts:` last, and did not compile.
+    @Test func `examples pass the arguments of Store.open in its order`() throws {
+        let opening = try String(
+            contentsOf: SourceTree.root.appending(
+                path: "Sources/Foldback/Store/Store+Opening.swift"), encoding: .utf8)
+        let link = try #require(opening.firstMatch(of: /``open\(at:_:([\w:]+)\)``/)?.1)
+        let labels: [Substring] = ["at"] + link.split(separator: ":")
+        let files = try SourceTree.files(under: "Sources") {
+            $0.hasSuffix(".swift") || $0.hasSuffix(".md")
+        }
+        var found = 0
+        for (path, text) in files {
+            let examples = path.hasSuffix(".md") ? text : Self.comments(of: text)
+            for call in examples.matches(
+                of: /Store(?:<\w+>)?\.open\(\s*(at: (?:[^()]|\([^()]*\))*)\)/)
+            {
+                found += 1
+                var rest = labels[...]
+                for argument in call.1.matches(of: /(?:^|,)\s*(\w+):/) {
+                    guard let place = rest.firstIndex(of: argument.1) else {
+                        Issue.record("\(path): no \(argument.1): at this place: \(call.0)")
+                        break
+                    }
+                    rest = rest[(place + 1)...]
+                }
+            }
+        }
+        #expect(found >= 8)
+    }
+
+    /// The text of the doc comments.
+    private static func comments(of source: String) -> String {
+        source.split(separator: "\n").compactMap {
+            $0.firstMatch(of: /^\s*\/\/\/(.*)$/).map { String($0.1) }
+        }.joined(separator: "\n")
+    }
 }

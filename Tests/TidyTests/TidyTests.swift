@@ -32,6 +32,24 @@ import Testing
         }
     }
 
+    /// An app showed "The operation could not be completed. (Foldback.FoldbackError error 7.)".
+    @Test func `every public error has words for people`() throws {
+        let sources = try SourceTree.sources(under: "Sources")
+        let conformances = Set(
+            sources.flatMap(\.code).compactMap { line in
+                line.text.contains("LocalizedError")
+                    ? line.text.firstMatch(of: /(?:extension|struct|enum) (\w+):/)?.1 : nil
+            })
+        #expect(conformances.count > 10)
+        for source in sources {
+            for (number, code) in source.code {
+                let type = code.firstMatch(of: /public (?:struct|enum) (\w+):[^{]*\bError\b/)?.1
+                guard let type, !conformances.contains(type) else { continue }
+                Issue.record("\(source.path):\(number): make \(type) a LocalizedError")
+            }
+        }
+    }
+
     @Test func `FoldbackSync depends only on Foldback, and starts no tasks of its own`() throws {
         let imports = ["Foldback", "Foundation", "FoundationEssentials", "Synchronization"]
         let banned = [" Task {", " Task(", "Task.detached", "Thread", "Dispatch"]

@@ -56,7 +56,7 @@ struct Histories: Sendable {
             times.append((clock.now - start) / .milliseconds(1))
             precondition(snapshot.sequence == sequence, "\(snapshot.sequence) is not \(sequence)")
         }
-        let kept = try store.core.storage.checkpointSizes()
+        let kept = try store.core.storage.storedCheckpoints()
         let bytes = kept.reduce(0) { $0 + $1.bytes }
         let name = "view at a past sequence, \(shape.words)"
         return [

@@ -75,6 +75,13 @@ struct Machine: Sendable {
             .map { $0 * 1_024 }
     }
 
+    /// The processor time of all threads of this process so far.
+    static var processorMilliseconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1_000 + Double(time.tv_nsec) / 1_000_000
+    }
+
     private static func field(
         _ name: String, of file: String, separator: Character
     ) -> String? {

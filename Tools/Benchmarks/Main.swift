@@ -14,10 +14,15 @@ struct Benchmark: Sendable {
         },
         Benchmark(title: "Settling") { try await SettlingLoads(bench: $0).measurements() },
         Benchmark(title: "Answers") { try await AnswerCosts(bench: $0).measurements() },
+        Benchmark(title: "Shared conflicts") {
+            try await ConflictCosts(bench: $0).measurements()
+        },
         Benchmark(title: "Opening") { try await Openings(bench: $0).measurements() },
+        Benchmark(title: "Backlog") { try await Backlogs(bench: $0).measurements() },
         Benchmark(title: "The past") { try await Histories(bench: $0).measurements() },
         Benchmark(title: "Replaying") { try await Replays(bench: $0).measurements() },
         Benchmark(title: "Codecs") { _ in try CodecCosts().measurements() },
+        Benchmark(title: "Documents") { try DocumentCosts(bench: $0).measurements() },
         Benchmark(title: "Publishing") { try await Publishing(bench: $0).measurements() },
         Benchmark(title: "Rows: answers") { try await RowAnswerCosts(bench: $0).measurements() },
         Benchmark(title: "Rows: opening") { try await RowOpenings(bench: $0).measurements() },
@@ -34,6 +39,8 @@ enum Main {
                 try await OpeningProcess.run(arguments.dropFirst())
             } else if arguments.first == OpeningProcess.rowsCommand {
                 try await OpeningProcess.runOnRows(arguments.dropFirst())
+            } else if arguments.first == BacklogProcess.command {
+                try await BacklogProcess.run(arguments.dropFirst())
             } else {
                 try await run(try Options(arguments))
             }

@@ -88,20 +88,19 @@ enum OpeningProcess {
 
     /// Opens the log in a new process and returns its report.
     static func report(opening log: URL) async throws -> Report {
-        try await report(command, log)
+        try await report([command, log.path])
     }
 
     static func report(ofRows log: URL) async throws -> RowReport {
-        try await report(rowsCommand, log)
+        try await report([rowsCommand, log.path])
     }
 
-    private static func report<R: Decodable & Sendable>(
-        _ command: String, _ log: URL
-    ) async throws -> R {
+    /// Runs this executable with `arguments` in a new process, and returns what it prints.
+    static func report<R: Decodable & Sendable>(_ arguments: [String]) async throws -> R {
         try await Platform.onThread { () throws(any Error) in
             let process = Process()
             process.executableURL = Bundle.main.executableURL
-            process.arguments = [command, log.path]
+            process.arguments = arguments
             let output = Pipe()
             process.standardOutput = output
             try process.run()

@@ -10,9 +10,11 @@ struct Openings: Sendable {
     typealias Report = OpeningProcess.Report
 
     private static let short = Shape(entryCount: 10_000, keyCount: 1_000)
+    /// The log of an app that was downgraded after it had received events of a newer version.
+    private static let unread = Shape(entryCount: 1_000_000, keyCount: 1_000, unreadCount: 5_000)
 
     func measurements() async throws -> [Measurement] {
-        let shapes = [Self.short] + bench.longHistories + [bench.manyKeys]
+        let shapes = [Self.short] + bench.longHistories + [bench.manyKeys, Self.unread]
         var figures: [Measurement] = []
         for tailCount in [0, 2_000] {
             // All logs have the same number of entries after their checkpoint, so that only their

@@ -7,9 +7,12 @@ actor SettledLogs {
         /// Half of the entries are intents, and half are acknowledgements.
         let entryCount: Int
         let keyCount: Int
+        /// How many of the acknowledgements bring an event that this code cannot read (E4).
+        var unreadCount = 0
 
         var words: String {
-            "\(entryCount.grouped) settled entries over \(keyCount.grouped) keys"
+            let unread = unreadCount == 0 ? "" : ", \(unreadCount.grouped) of them unread"
+            return "\(entryCount.grouped) settled entries over \(keyCount.grouped) keys\(unread)"
         }
     }
 
@@ -23,7 +26,8 @@ actor SettledLogs {
         if let url = logs[shape] { return url }
         writeError("  writing \(shape.words)")
         let url = folder.appending(
-            path: "settled-\(shape.entryCount)-\(shape.keyCount)", directoryHint: .isDirectory)
+            path: "settled-\(shape.entryCount)-\(shape.keyCount)-\(shape.unreadCount)",
+            directoryHint: .isDirectory)
         try await Self.add(shape.entryCount, to: url, shape, .automatic)
         logs[shape] = url
         return url
@@ -40,7 +44,11 @@ actor SettledLogs {
         let store = try await Store.open(
             at: url, Documents.self, confirmedBy: .acknowledgement, durability: .relaxed,
             checkpoints: checkpoints)
-        try await settle(entryCount, Events.documents(keyCount: shape.keyCount), in: store)
+        let newer = RecordedEvent(
+            format: Documents.codec.format, bytes: Array(#"{"op":"pin","key":"a"}"#.utf8))
+        try await settle(
+            entryCount, Events.documents(keyCount: shape.keyCount), in: store,
+            unread: (newer, shape.entryCount == entryCount ? shape.unreadCount : 0))
         if checkpoints != .manual { try await store.checkpoint() }
         // Otherwise the system writes the data during the next measurement.
         try await store.flush()
@@ -62,9 +70,12 @@ actor SettledLogs {
     }
 
     private static func settle<P: Projection>(
-        _ entryCount: Int, _ events: [P.Event], in store: Store<P>
+        _ entryCount: Int, _ events: [P.Event], in store: Store<P>,
+        unread: (event: RecordedEvent, count: Int)? = nil
     ) async throws {
         var remaining = entryCount / 2
+        // The unread events are spread evenly.
+        let step = unread.map { $0.count == 0 ? .max : remaining / $0.count } ?? .max
         while remaining > 0 {
             let count = min(remaining, 512)
             var recordings: [QueuedIntent] = []
@@ -74,7 +85,11 @@ actor SettledLogs {
             }
             var answers: [Acknowledgement<P.Event>] = []
             for recording in recordings {
-                answers.append(Acknowledgement(try await recording.receipt().number))
+                let number = try await recording.receipt().number
+                let isUnread = number.value.isMultiple(of: UInt64(step))
+                answers.append(
+                    Acknowledgement(
+                        number, delivered: isUnread ? unread.map { .recorded($0.event) } : nil))
             }
             try await store.acknowledge(contentsOf: answers)
         }

@@ -14,11 +14,7 @@ extension DocumentEvent.Change {
     func made(
         of document: JSON?, at key: ExactString, _ require: DocumentEvent.Require?
     ) throws(DocumentConflict) -> JSON? {
-        switch require {
-        case nil: break
-        case .present: guard document != nil else { throw .isAbsent(key) }
-        case .absent: guard document == nil else { throw .isPresent(key) }
-        }
+        try Self.check(require, at: key, isPresent: document != nil)
         switch self {
         case .set(let value): return value
         case .merge(let patch): return (document ?? [:]).merged(with: patch)
@@ -26,13 +22,29 @@ extension DocumentEvent.Change {
         case .increment(let field, let amount):
             guard let document else { throw .isAbsent(key) }
             guard case .object(var object) = document else { throw .isNotObject(key) }
-            guard let sum = (object[field] ?? .integer(0)).sum(with: amount) else {
-                throw .isNotNumber(key, field: field)
-            }
-            guard let inRange = sum else { throw .overflow(key, field: field) }
-            object[field] = inRange
+            object[field] = try Self.sum(object[field] ?? 0, amount, at: key, field)
             return .object(object)
         }
+    }
+
+    /// Throws if the document is present and should not be, or if it is absent and should not be.
+    static func check(
+        _ require: DocumentEvent.Require?, at key: ExactString, isPresent: Bool
+    ) throws(DocumentConflict) {
+        switch require {
+        case nil: break
+        case .present: guard isPresent else { throw .isAbsent(key) }
+        case .absent: guard !isPresent else { throw .isPresent(key) }
+        }
+    }
+
+    /// Returns the new value of a field that is incremented.
+    static func sum(
+        _ value: JSON, _ amount: JSON, at key: ExactString, _ field: ExactString
+    ) throws(DocumentConflict) -> JSON {
+        guard let sum = value.sum(with: amount) else { throw .isNotNumber(key, field: field) }
+        guard let inRange = sum else { throw .overflow(key, field: field) }
+        return inRange
     }
 }
 

@@ -50,8 +50,17 @@ public enum DocumentEvent: Sendable, Hashable {
     var keys: [ExactString] {
         switch self {
         case .change(let key, _, _): [key]
-        case .all(let events): Array(Set(events.flatMap(\.keys)))
+        case .all(let events): Array(events.keys)
         }
+    }
+}
+
+extension [DocumentEvent] {
+    /// The keys that the events touch.
+    fileprivate var keys: Set<ExactString> {
+        var keys: Set<ExactString> = []
+        forEachChange { key, _, _ in keys.insert(key) }
+        return keys
     }
 }
 

@@ -10,7 +10,13 @@ import HashTreeCollections
 /// ```
 ///
 /// Keys and fields are equal if their bytes are equal. Do not use it for documents that grow large,
-/// because a change of one member copies the object.
+/// because an event copies each object that it changes, once.
+///
+/// An event costs at most one pass over its bytes and over the documents that it changes, however
+/// many changes an `all` has. `Limits.eventBytesMax` bounds its bytes: 16 MiB. Such an event on a
+/// document of 16 MiB took 0.8 s to decode and apply, and 1.2 s on rows (<doc:Benchmarks>). While
+/// the intent is pending, each rollback over it costs that again, and the writer does nothing else
+/// meanwhile. So keep events small: they are also sent as a whole.
 ///
 /// This type keeps all documents in memory. ``StoredDocuments`` keeps them as rows on disk. The
 /// choice is made when a log is opened: both read the same log and make the same documents.
@@ -60,10 +66,13 @@ public struct Documents: Projection, Equatable {
         case .change(let key, let change, let require):
             byKey[key] = try change.made(of: byKey[key], at: key, require)
         case .all(let events):
-            // Apply to a copy, so that all events apply or none. The map makes the copy cheap.
-            var copy = self
-            for event in events { try copy.apply(event) }
-            self = copy
+            // Changes drafts, so that all events apply or none, and each document is made once.
+            var drafts: [ExactString: DocumentDraft] = [:]
+            try events.forEachChange { key, change, require throws(DocumentConflict) in
+                try drafts[key, default: DocumentDraft(of: byKey[key], isCounted: false)]
+                    .make(change, at: key, require)
+            }
+            for (key, draft) in drafts { byKey[key] = draft.document }
         }
     }
 }

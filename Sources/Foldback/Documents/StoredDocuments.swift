@@ -12,7 +12,9 @@
 /// ```
 ///
 /// A document has at most 16 MiB of JSON text. A change that makes it larger does not apply
-/// (`RowError`).
+/// (`RowError`), also if a later change of the same `all` makes it smaller again. An event reads
+/// and writes each document that it changes once; ``Documents`` says what one event may cost at
+/// most.
 public enum StoredDocuments: StoredProjection {
     static let table = RowTable("documents", key: DocumentKey.self, codec: DocumentRowCodec())
 
@@ -32,14 +34,19 @@ public enum StoredDocuments: StoredProjection {
             let document = isRead ? try rows.document(key) : nil
             try rows.put(try change.made(of: document, at: key, require), at: key)
         case .all(let events):
-            // If one throws, the caller drops all changes.
-            for event in events { try apply(event, context, to: &rows) }
+            // Changes drafts, so that each row is read and written once. If one change throws, no
+            // row was written.
+            var drafts = DocumentRowDrafts()
+            try events.forEachChange { key, change, require throws(any Error) in
+                try drafts.make(change, at: key, require, reading: &rows)
+            }
+            try drafts.write(to: &rows)
         }
     }
 }
 
 extension TouchedRows {
-    fileprivate mutating func document(_ key: ExactString) throws -> JSON? {
+    mutating func document(_ key: ExactString) throws -> JSON? {
         let place = DocumentKey(key)
         return place.document(key, in: try get(place, in: StoredDocuments.table))
     }
@@ -47,14 +54,22 @@ extension TouchedRows {
     /// Writes the document at `key`, or removes it if `document` is nil.
     fileprivate mutating func put(_ document: JSON?, at key: ExactString) throws {
         let place = DocumentKey(key)
-        let row: JSON?
         switch place {
-        case .whole: row = document
+        case .whole: try put(row: document, at: place)
         case .hashed:
-            var bucket = try get(place, in: StoredDocuments.table)?.objectValue ?? JSON.Object()
+            var bucket = try bucket(at: place)
             bucket[key] = document
-            row = bucket.isEmpty ? nil : .object(bucket)
+            try put(row: bucket.isEmpty ? nil : .object(bucket), at: place)
         }
+    }
+
+    /// Returns the documents in a row of documents whose keys have the same hash.
+    mutating func bucket(at place: DocumentKey) throws -> JSON.Object {
+        try get(place, in: StoredDocuments.table)?.objectValue ?? JSON.Object()
+    }
+
+    /// Writes the row at `place`, or removes it if `row` is nil.
+    mutating func put(row: JSON?, at place: DocumentKey) throws {
         if let row {
             try put(row, at: place, in: StoredDocuments.table)
         } else {
@@ -75,19 +90,19 @@ extension RowReader where P == StoredDocuments {
 
     /// Returns all documents as one JSON object, like ``Documents/json``.
     ///
-    /// - Complexity: O(n) in documents.
+    /// - Complexity: O(n log n) in documents.
     public borrowing func documents() throws -> JSON {
-        var object = JSON.Object()
+        var members: [(name: ExactString, value: JSON)] = []
         for entry in try page(of: StoredDocuments.table, limit: .max) {
             switch entry.key {
-            case .whole(let key): object[key] = entry.row
+            case .whole(let key): members.append((key, entry.row))
             case .hashed:
                 for (key, document) in entry.row.objectValue?.members ?? [] {
-                    object[key] = document
+                    members.append((key, document))
                 }
             }
         }
-        return .object(object)
+        return .object(JSON.Object(lastOf: members))
     }
 
     /// Returns the pending and accepted intents that touch `key`, like
@@ -143,6 +158,16 @@ enum DocumentKey: RowKey {
         case 0: self = .whole(try decoder.next())
         case 1: self = .hashed(try decoder.number())
         default: throw RowError.unreadableKey
+        }
+    }
+}
+
+extension DocumentKey: CustomStringConvertible {
+    /// The document's key, as the replay tools show it.
+    var description: String {
+        switch self {
+        case .whole(let key): key.string
+        case .hashed(let hash): "(long keys with hash \(hash))"
         }
     }
 }

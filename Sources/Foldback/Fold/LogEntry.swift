@@ -31,7 +31,7 @@ public struct LogEntry<Event: Sendable>: Sendable {
         case changed(IntentNumber, IntentChange)
         /// A batch of the downlink. `through`: the highest position that confirmed state then
         /// covers (F5).
-        case confirmed([ConfirmedEvent<LoggedEvent<Event>>], through: Position)
+        case confirmed([BatchEvent<Event>], through: Position)
     }
 
     /// Creates an entry that does not come from a log, for a `RecordedHistory`.
@@ -64,7 +64,7 @@ public struct LogEntry<Event: Sendable>: Sendable {
         case .changed(let number, let change): content = .changed(number, change)
         case .confirmed(let batch):
             let events = batch.events.map {
-                ConfirmedEvent(
+                BatchEvent(
                     position: $0.position, event: LoggedEvent<Event>($0.payload), origin: $0.origin)
             }
             content = .confirmed(events, through: batch.through)
@@ -168,29 +168,19 @@ extension LoggedEvent where Event == [UInt8] {
     }
 }
 
-/// One event that the downlink delivers; see ``Store/confirm(_:through:)``.
-public struct ConfirmedEvent<Event: Sendable>: Sendable {
+/// One event of a batch, as the log has it.
+public struct BatchEvent<Event: Sendable>: Sendable {
     /// The event's position at the authority, from 1 up.
     public let position: Position
-    public let event: Event
+    /// The event as the authority delivered it.
+    public let event: LoggedEvent<Event>
     /// The intent, of this or another replica, that caused the event; nil if there is none.
     public let origin: IntentID?
 
-    /// Creates an event of a batch.
-    ///
-    /// - Parameters:
-    ///   - position: the event's position at the authority, from 1 up.
-    ///   - event: the event as the authority confirms it.
-    ///   - origin: the intent that caused it; nil if there is none.
-    public init(position: Position, event: Event, origin: IntentID? = nil) {
+    /// Creates an event of a batch that does not come from a log, for a `RecordedHistory`.
+    public init(position: Position, event: LoggedEvent<Event>, origin: IntentID? = nil) {
         self.position = position
         self.event = event
         self.origin = origin
-    }
-
-    /// The context that projections get with the event (F12), for servers that fold with the same
-    /// code.
-    public var context: EventContext {
-        EventContext(origin.map(EventContext.Origin.intent) ?? .position(position))
     }
 }

@@ -1,16 +1,19 @@
 extension LogFold {
     /// Returns the log folded up to `last` or to its end, from the newest usable checkpoint (F11).
     ///
-    /// - Parameter applied: called after each entry.
+    /// - Parameters:
+    ///   - shared: which projections share their conflicts; see ``init(of:folds:rows:sharing:)``.
+    ///   - applied: called after each entry.
     /// - Returns: the fold, and where it began. A checkpoint that cannot be used is not an error.
     /// - Throws: as ``replay(_:codec:upTo:_:)``. `.damaged` also if a checkpoint or a projection's
     ///   rows cover entries after the log's end, because these entries must have existed.
     package static func folded(
         _ storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
         codec: any PayloadCodec, upTo last: LogSequence? = nil,
+        sharing shared: SharedConflicts = SharedConflicts(),
         _ applied: (inout LogFold) throws(FoldbackError) -> Void = { _ in }
     ) throws(FoldbackError) -> (fold: LogFold, start: ReplayStart) {
-        var fold = LogFold(of: storage, folds: folds, rows: rows)
+        var fold = LogFold(of: storage, folds: folds, rows: rows, sharing: shared)
         let (refused, covered) = try fold.restore(storage, codec: codec, upTo: last)
         let checkpoint = fold.state.sequence
         try fold.replay(storage, codec: codec, upTo: last) { fold, _ throws(FoldbackError) in
@@ -75,8 +78,15 @@ extension LogFold {
         if let format = codec.format, !folds.isEmpty, format != manifest.format {
             throw CheckpointRefusal(because: .otherCodec(manifest.format))
         }
+        var unread = try storage.checkpointedUnread(of: manifest)
+        // Rows that lack an event which this code can read are made again from entry 1, without
+        // any checkpoint. So only states depend on these events here, and the rows have those that
+        // this code has learned.
+        if !folds.isEmpty { try storage.requireUnread(unread, by: codec) }  // mutant: learned-event
+        if folds.isEmpty, !rows.isEmpty { unread = try storage.stillUnread(unread, by: codec) }
         let log = try storage.checkpointedLog(of: manifest, codec: codec)
-        var restored = LogFold(of: storage, folds: folds, rows: rows, at: log)
+        var restored = LogFold(
+            of: storage, folds: folds, rows: rows, sharing: shared, at: log, without: unread)
         for index in folds.indices {
             let section = try storage.checkpointedProjection(folds[index].identity, of: manifest)
             do {
@@ -114,10 +124,6 @@ extension PublishedState {
     /// - Throws: `.noCheckpoint` with the reason if there cannot be one.
     /// - Complexity: O(n) in confirmed states and overlay.
     package func checkpoint() throws(FoldbackError) -> Checkpoint {
-        if let sequence = firstUnreadable {
-            throw .noCheckpoint(
-                reason: "the event at sequence \(sequence) cannot be read by this code")
-        }
         for view in views where !view.isEncodable {
             throw .noCheckpoint(
                 reason: "\(view.identity) has no state codec; make the projection Codable")
@@ -129,7 +135,7 @@ extension PublishedState {
                     reason: "the state of \(view.identity) cannot be encoded: \(error)")
             }
         }
-        return Checkpoint(log: logSection, projections: sections)
+        return Checkpoint(log: logSection, projections: sections, unread: unread)
     }
 
     /// The log's own section of a checkpoint.

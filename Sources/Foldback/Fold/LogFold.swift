@@ -9,36 +9,52 @@ package struct LogFold: Sendable {
     package var folds: [any AnyFold]
     /// The folds of the stored projections.
     package var rows: [RowFold]
+    /// Which projections share their conflicts at which entries.
+    package private(set) var shared: SharedConflicts
+    /// Each projection is in one of them.
+    private var groups: [FoldGroup] = []
+    /// The period of `shared` for which `groups` are formed.
+    private var period: SharedConflicts.Period?
     /// The checksum of the last record. The next record contains it (L5).
     package private(set) var chain: UInt64 = 0
     /// The bytes of the records that were applied since this fold began, at the first entry or at a
     /// checkpoint.
     package private(set) var recordBytes = 0
-    /// The first entry that confirmed an event that this code cannot read.
-    ///
-    /// No checkpoint is made after it, because newer code will read the event (L5).
-    package private(set) var firstUnreadable: LogSequence?
+    /// The events that the states lack, because this code cannot read them. A checkpoint lists
+    /// them, so that newer code does not use it (E6).
+    package private(set) var unread = UnreadEvents()
 
     /// Creates the fold of a log before its first entry.
-    package init(of storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = []) {
+    ///
+    /// - Parameter shared: which projections share their conflicts. Those that are not among
+    ///   `folds` and `rows` are left out, so the caller requires them if it looks at views.
+    package init(
+        of storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
+        sharing shared: SharedConflicts = SharedConflicts()
+    ) {
         let header = storage.header
         self.init(
-            kind: header.kind, replica: header.replicas.current, folds: folds, rows: rows)
+            kind: header.kind, replica: header.replicas.current, folds: folds, rows: rows,
+            sharing: shared)
     }
 
     /// Creates the fold of a log before its first entry.
     package init(
-        kind: LogKind, replica: ReplicaID, folds: [any AnyFold], rows: [RowFold] = []
+        kind: LogKind, replica: ReplicaID, folds: [any AnyFold], rows: [RowFold] = [],
+        sharing shared: SharedConflicts = SharedConflicts()
     ) {
         state = LogState(kind: kind, replica: replica)
         self.folds = folds
         self.rows = rows
+        self.shared = shared
+        formGroups()
     }
 
     /// Creates the fold at a checkpoint of the log. The caller still restores the projections'
     /// states.
     init(
-        of storage: any LogStorage, folds: [any AnyFold], rows: [RowFold], at log: LogSection
+        of storage: any LogStorage, folds: [any AnyFold], rows: [RowFold],
+        sharing shared: SharedConflicts, at log: LogSection, without unread: UnreadEvents
     ) {
         let header = storage.header
         state = LogState(
@@ -48,6 +64,9 @@ package struct LogFold: Sendable {
         chain = log.chain
         self.folds = folds
         self.rows = rows
+        self.unread = unread
+        self.shared = shared
+        formGroups()
     }
 
     /// The error of a stored row that could not be read. If set, the changes since the last commit
@@ -74,12 +93,94 @@ package struct LogFold: Sendable {
     /// Folds the plan of the entry that was applied last into all projections.
     package mutating func perform(_ plan: FoldPlan) {
         let sequence = state.sequence
-        if firstUnreadable == nil, plan.confirm.contains(where: \.payload.isUnreadable) {
-            firstUnreadable = sequence
-        }
-        for index in folds.indices { folds[index].perform(plan, at: sequence) }
-        for index in rows.indices { rows[index].perform(plan, at: sequence) }
+        unread.append(plan.unread, at: sequence)  // mutant: unread-events
+        for index in folds.indices { folds[index].confirm(plan.confirm, at: sequence) }
+        for index in rows.indices { rows[index].confirm(plan.confirm, at: sequence) }
+        for index in groups.indices { groups[index].perform(plan, &folds, &rows) }
+        share(asAt: sequence)
     }
+
+    // MARK: The views
+
+    /// Changes which projections share their conflicts. The views are folded again.
+    package mutating func share(_ shared: SharedConflicts) {
+        self.shared = shared
+        formGroups()
+    }
+
+    /// Lets the projections share their conflicts as they do at a sequence.
+    package mutating func share(asAt sequence: LogSequence) {
+        if period?.start != shared.period(at: sequence)?.start { formGroups(at: sequence) }
+    }
+
+    /// Makes one group of the projections that share their conflicts at this entry, and one of each
+    /// other projection. The next rebase decides on the whole overlay.
+    private mutating func formGroups(at sequence: LogSequence? = nil) {
+        period = shared.period(at: sequence ?? state.sequence)
+        for index in rows.indices { rows[index].forgetOverlay() }
+        let members = period?.members.map(\.name) ?? []
+        /// The places of the members, in the order in which the log names them.
+        func places(_ names: [ExactString]) -> [Int] {
+            members.flatMap { member in names.indices.filter { names[$0] == member } }
+        }
+        let values = places(folds.map(\.memberName))
+        let stored = places(rows.map(\.identity.name))
+        groups = []
+        if !(values + stored).isEmpty {
+            groups.append(FoldGroup(values: values, rows: stored, in: folds, rows))
+        }
+        for index in folds.indices where !values.contains(index) {
+            groups.append(FoldGroup(values: [index], rows: [], in: folds, rows))
+        }
+        for index in rows.indices where !stored.contains(index) {
+            groups.append(FoldGroup(values: [], rows: [index], in: folds, rows))
+        }
+    }
+
+    /// Brings all views up to date.
+    package mutating func rebaseViews() {
+        for index in groups.indices { groups[index].rebase(&folds, &rows, over: state.overlay) }
+    }
+
+    /// Applies a new intent to all views. If a projection refuses it, takes it out of all views
+    /// again (F9).
+    ///
+    /// - Returns: the first refusal, with the name of the projection.
+    package mutating func tryNewest(_ intent: UnsettledIntent) -> (by: ExactString, any Error)? {
+        var refusal: (by: ExactString, any Error)?
+        for index in groups.indices {
+            let conflict = groups[index].tryNewest(intent, &folds, &rows, over: state.overlay)
+            guard let conflict, refusal == nil else { continue }
+            refusal = (groups[index].name(ofRefuser: conflict), conflict.error)
+        }
+        guard refusal != nil else { return nil }
+        for index in groups.indices {
+            groups[index].takeBack(intent.recorded.number, &folds, &rows)
+        }
+        return refusal
+    }
+
+    /// Returns the conflicts as a value shows them.
+    ///
+    /// - Parameter place: the place of the value in `folds`.
+    func conflicts(seenByValue place: Int) -> Conflicts {
+        for group in groups {
+            if let conflicts = group.conflicts(seenByValue: place) { return conflicts }
+        }
+        preconditionFailure("value \(place) is in no group")
+    }
+
+    /// Returns the conflicts as a stored projection shows them.
+    ///
+    /// - Parameter place: the place of the stored projection in `rows`.
+    func conflicts(seenByRows place: Int) -> Conflicts {
+        for group in groups {
+            if let conflicts = group.conflicts(seenByRows: place) { return conflicts }
+        }
+        preconditionFailure("stored projection \(place) is in no group")
+    }
+
+    // MARK: Replaying
 
     /// Applies the records after the fold's sequence, up to `last` or to the end.
     ///

@@ -70,20 +70,86 @@ extension LogStorage {
         }
     }
 
-    /// Returns the sequences and sizes of checkpoints whose manifest can be read, ascending.
-    package func checkpointSizes()
-        throws(FoldbackError) -> [(sequence: LogSequence, bytes: Int)]
-    {
-        try checkpointSequences().map { ($0, checkpointBytes(at: $0)) }.filter { $0.1 > 0 }
+    /// Returns the checkpoints whose manifest can be read, ascending.
+    package func storedCheckpoints() throws(FoldbackError) -> [StoredCheckpoint] {
+        try checkpointSequences().compactMap { storedCheckpoint(at: $0) }
     }
 
-    /// Returns the size of the checkpoint at a sequence, in bytes; 0 if its manifest cannot be
+    /// Returns the checkpoint at a sequence; nil if there is none, or if its manifest cannot be
     /// read.
-    package func checkpointBytes(at sequence: LogSequence) -> Int {
+    package func storedCheckpoint(at sequence: LogSequence) -> StoredCheckpoint? {
         do throws(CheckpointRefusal) {
-            return try checkpointManifest(at: sequence)?.bytes ?? 0
+            return try checkpointManifest(at: sequence).map {
+                StoredCheckpoint(
+                    sequence: sequence, bytes: $0.bytes, firstUnread: $0.firstUnread)
+            }
         } catch {
-            return 0
+            return nil
+        }
+    }
+
+    /// Returns the events that a checkpoint lacks.
+    func checkpointedUnread(
+        of manifest: CheckpointManifest
+    ) throws(CheckpointRefusal) -> UnreadEvents {
+        guard let section = manifest.sections.lastIndex(where: { $0.content == .unread }) else {
+            return UnreadEvents()
+        }
+        let bytes = try checkpointSection(section, of: manifest)
+        do throws(FormatError) {
+            let unread = try UnreadEvents(decoding: bytes, at: manifest.sequence)
+            guard unread.first == manifest.firstUnread else {
+                throw .damaged("its unread events begin at another entry")
+            }
+            return unread
+        } catch {
+            throw CheckpointRefusal(error)
+        }
+    }
+
+    /// Checks that this code still cannot read any of these events (E6).
+    ///
+    /// - Throws: a refusal with the first entry that has an event that `codec` reads.
+    /// - Complexity: reads the entries and tries to decode each of the events.
+    func requireUnread(
+        _ unread: UnreadEvents, by codec: any PayloadCodec
+    ) throws(CheckpointRefusal) {
+        for (sequence, places) in unread.entries {
+            guard try self.unread(places, of: sequence, by: codec) == places else {
+                throw CheckpointRefusal(because: .lacksEvent(sequence))
+            }
+        }
+    }
+
+    /// Returns those of these events that this code still cannot read.
+    ///
+    /// - Complexity: as ``requireUnread(_:by:)``.
+    func stillUnread(
+        _ unread: UnreadEvents, by codec: any PayloadCodec
+    ) throws(CheckpointRefusal) -> UnreadEvents {
+        var still = UnreadEvents()
+        for (sequence, places) in unread.entries {
+            still.append(try self.unread(places, of: sequence, by: codec), at: sequence)
+        }
+        return still
+    }
+
+    /// Returns the places of an entry's events that `codec` cannot read.
+    private func unread(
+        _ places: [Int], of sequence: LogSequence, by codec: any PayloadCodec
+    ) throws(CheckpointRefusal) -> [Int] {
+        let events: [Folded]
+        do throws(FoldbackError) {
+            events = try confirmed(by: sequence, codec: RawCodec())
+        } catch {
+            throw CheckpointRefusal(error)
+        }
+        if let last = places.last, last >= events.count {
+            throw CheckpointRefusal(
+                because: .damaged("entry \(sequence) has no event at place \(last)"))
+        }
+        return places.filter {
+            !codec.canRead(events[$0].payload.bytes, format: events[$0].payload.format)
         }
     }
 
@@ -131,11 +197,7 @@ extension LogStorage {
                 throw CheckpointRefusal(error)
             }
         }
-        guard
-            manifest.sections[index]
-                == .init(
-                    projection: manifest.sections[index].projection, of: bytes)
-        else {
+        guard manifest.sections[index] == .init(manifest.sections[index].content, of: bytes) else {
             throw CheckpointRefusal(because: .damaged("section \(index) differs from the manifest"))
         }
         return bytes

@@ -109,18 +109,25 @@ extension LogStorage {
     }
 
     /// Returns whether the codec can now read an event that is a fault because it was unreadable.
-    /// That is the case if an entry has fewer unreadable events of an origin than there are such
-    /// faults.
+    /// That is the case if an entry has fewer unreadable new events of an origin than there are
+    /// such faults. Events that were delivered again are no faults of the entry.
     ///
-    /// - Complexity: Reads the entries of such faults; reads nothing if there are none.
+    /// - Complexity: Reads the entries of such faults; reads nothing if there are none. If an entry
+    ///   has several events of one origin, also reads the entries from the checkpoint before it.
     private func canReadMore(
         than faults: [Fault], _ codec: any PayloadCodec
     ) throws(FoldbackError) -> Bool {
-        let unreadable = faults.filter { UnreadableEvent.isReason(of: $0) }
+        let unreadable = faults.filter(\.isUnreadable)
         for (sequence, faults) in Dictionary(grouping: unreadable, by: \.sequence) {
             var left: [EventContext.Origin: Int] = [:]
-            for confirmed in try confirmed(by: sequence, codec) where confirmed.payload.isUnreadable
-            {
+            var events = try confirmed(by: sequence, codec: RawCodec())
+            if Set(events.map(\.context.origin)).count < events.count {
+                let through = try through(before: sequence)
+                events = try confirmed(
+                    by: sequence, after: through, codec: RawCodec())
+            }
+            for confirmed in events
+            where !codec.canRead(confirmed.payload.bytes, format: confirmed.payload.format) {
                 left[confirmed.context.origin, default: 0] += 1
             }
             for (origin, faults) in Dictionary(grouping: faults, by: \.origin)
@@ -129,24 +136,57 @@ extension LogStorage {
         return false
     }
 
-    /// Returns the events that an entry confirmed or delivered again.
-    private func confirmed(
-        by sequence: LogSequence, _ codec: any PayloadCodec
-    ) throws(FoldbackError) -> [Folded] {
-        guard let bytes = try record(at: sequence) else {
-            throw .damaged(path: path, sequence: sequence, reason: "the record is missing")
+    /// Returns the highest position that the entries before an entry confirmed.
+    ///
+    /// - Complexity: Reads the entries from the nearest checkpoint before the entry, or from the
+    ///   first entry.
+    private func through(before sequence: LogSequence) throws(FoldbackError) -> Position {
+        let last = LogSequence(sequence.value - 1)
+        var through: Position = 0
+        var start: LogSequence = 0
+        let checkpoint = try checkpointSequences(upTo: last).last
+        do throws(CheckpointRefusal) {
+            if let checkpoint, let manifest = try checkpointManifest(at: checkpoint) {
+                through = try checkpointedLog(of: manifest, codec: RawCodec()).through
+                start = checkpoint
+            }
+        } catch {
+            // A checkpoint that cannot be read is not used.
         }
-        let entry: Entry
+        var records = RecordReader(self, after: start, upTo: last)
+        while let (sequence, bytes) = try records.next() {
+            if case .confirmed(let batch) = try entry(bytes, at: sequence, codec: RawCodec()) {
+                through = max(through, batch.through)
+            }
+        }
+        return through
+    }
+
+    private func entry(
+        _ bytes: [UInt8], at sequence: LogSequence, codec: any PayloadCodec
+    ) throws(FoldbackError) -> Entry {
         do throws(FormatError) {
-            entry = try Record.decoded(
+            return try Record.decoded(
                 bytes, at: sequence, predecessor: nil, replicas: header.replicas, codec: codec
             ).record.entry
         } catch {
             throw FoldbackError(error, at: path, sequence: sequence)
         }
-        switch entry {
+    }
+
+    /// Returns the events that an entry confirmed or delivered again, in the entry's order.
+    ///
+    /// - Parameter through: events of a batch at or below this position are left out.
+    func confirmed(
+        by sequence: LogSequence, after through: Position = 0, codec: any PayloadCodec
+    ) throws(FoldbackError) -> [Folded] {
+        guard let bytes = try record(at: sequence) else {
+            throw .damaged(path: path, sequence: sequence, reason: "the record is missing")
+        }
+        switch try entry(bytes, at: sequence, codec: codec) {
         case .confirmed(let batch):
-            return batch.events.map { Folded(payload: $0.payload, context: $0.context) }
+            return batch.events.filter { $0.position > through }
+                .map { Folded(payload: $0.payload, context: $0.context) }
         case .acknowledged(let answer):
             let recorded = try settledIntent(answer.number, codec: codec).recorded
             return [

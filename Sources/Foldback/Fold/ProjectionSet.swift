@@ -1,5 +1,5 @@
 /// A projection on a log beside the store's own; see
-/// ``Store/open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:onCatchUp:)``.
+/// ``Store/open(at:_:also:conflicts:confirmedBy:durability:checkpoints:replica:unreadable:sources:onCatchUp:)``.
 ///
 /// ```swift
 /// let store = try await Store.open(
@@ -8,7 +8,7 @@
 /// print(store.projected(Statistics.self).view)
 /// ```
 public struct AdditionalProjection<Event: Sendable>: Sendable {
-    let type: any EventFold.Type
+    package let type: any EventFold.Type
 
     /// Names the projection. It must be a ``Projection`` or a ``StoredProjection``.
     public init<P: EventFold>(_ projection: P.Type) where P.Event == Event { type = projection }
@@ -21,6 +21,8 @@ package struct ProjectionSet: Sendable {
     package let folds: [any AnyFold]
     /// The stored projections, before the first entry.
     package let rows: [RowFold]
+    /// The projections as the log notes them if they share their conflicts.
+    package let members: [SharedConflicts.Member]
     /// For each projection, its place in `folds` or `rows`.
     private let places: [Int]
 
@@ -29,7 +31,15 @@ package struct ProjectionSet: Sendable {
     /// Traps if two different types have the same name, or if a type is neither a ``Projection``
     /// nor a ``StoredProjection``.
     package init<P: EventFold>(_ projection: P.Type, _ also: [AdditionalProjection<P.Event>]) {
-        let types = [P.self] + also.map(\.type)
+        self.init(types: [P.self] + also.map(\.type))
+    }
+
+    /// Creates the set of some of the projections on a log.
+    package init<Event>(_ projections: [AdditionalProjection<Event>]) {
+        self.init(types: projections.map(\.type))
+    }
+
+    private init(types: [any EventFold.Type]) {
         for (index, type) in types.enumerated() {
             for other in types[..<index] where other != type {
                 precondition(
@@ -54,6 +64,12 @@ package struct ProjectionSet: Sendable {
             }
         }
         self.types = types
+        members = types.map { type in
+            // A projection that stands for a stored projection is noted as this.
+            let isValue = type is any Projection.Type && !(type is any StandIn.Type)
+            return SharedConflicts.Member(
+                name: type.memberName, kind: isValue ? .value : .rows)
+        }
         self.folds = folds
         self.rows = rows
         self.places = places

@@ -15,8 +15,8 @@ package struct PublishedState: Sendable {
     package let chain: UInt64
     /// The bytes of the records that were folded since the log was opened.
     package let recordBytes: Int
-    /// The first entry that confirmed an event that this code cannot read (L5).
-    package let firstUnreadable: LogSequence?
+    /// The events that the states lack, because this code cannot read them (E6).
+    package let unread: UnreadEvents
     /// The states of the projections whose state is a value, in the order of the ``ProjectionSet``.
     package let views: [any AnyFoldedState]
     /// The rows of the stored projections, in the order of the ``ProjectionSet``.
@@ -37,16 +37,18 @@ extension LogFold {
     /// - Parameter isKept: whether a reader keeps the states. If false, the caller must release
     ///   them before the next entry, which then changes them in place.
     package mutating func makePublishedState(isKept: Bool = true) -> PublishedState {
+        rebaseViews()
         var views: [any AnyFoldedState] = []
         for index in folds.indices {
-            views.append(folds[index].makeFoldedState(over: state.overlay, isKept: isKept))
+            let conflicts = conflicts(seenByValue: index)
+            views.append(
+                folds[index].makeFoldedState(over: state.overlay, conflicts, isKept: isKept))
         }
-        var stored: [FoldedRows] = []
-        for index in rows.indices { stored.append(rows[index].makeFoldedRows(over: state.overlay)) }
+        let stored = rows.indices.map { rows[$0].foldedRows(conflicts(seenByRows: $0)) }
         return PublishedState(
             sequence: state.sequence, through: state.through, nextNumber: state.nextNumber,
             overlay: state.overlay, acceptedCount: state.acceptedCount,
             rejections: state.rejections, chain: chain, recordBytes: recordBytes,
-            firstUnreadable: firstUnreadable, views: views, rows: stored)
+            unread: unread, views: views, rows: stored)
     }
 }

@@ -27,6 +27,16 @@ public struct RowsInMemory<Stored: StoredProjection>: Projection {
         for (key, value) in touched.writes { rows.set(value, at: key) }
     }
 
+    /// Calls `body` with the rows, and returns its result. Changes that `body` makes are dropped.
+    ///
+    /// Any number of reads and changes may run at once, from any task.
+    ///
+    /// - Throws: the errors of `body`.
+    public func read<R>(_ body: (inout TouchedRows) throws -> R) rethrows -> R {
+        var rows = touchable
+        return try body(&rows)
+    }
+
     /// These rows for one call of `apply`, whose changes are not kept.
     package var touchable: TouchedRows {
         TouchedRows(StoredSchema(Stored.schema, number: 0), over: rows)
@@ -46,10 +56,14 @@ public struct RowsInMemory<Stored: StoredProjection>: Projection {
     }
 }
 
+extension RowsInMemory: StandIn {
+    package static var nameOfOriginal: String { Stored.name }
+}
+
 extension RowsInMemory: Equatable {
     /// Compares every byte of rows and index entries.
     public static func == (a: Self, b: Self) -> Bool {
-        a.everything.elementsEqual(b.everything) { $0.key == $1.key && $0.value == $1.value }
+        a.rows.rows.elementsEqual(b.rows.rows) { $0.key == $1.key && $0.value == $1.value }
     }
 }
 

@@ -16,6 +16,10 @@ public struct Verification: Sendable, Hashable {
     /// States cannot be compared if they have no `==` and their bytes differ, as the bytes of sets
     /// and dictionaries do. Make such states `Equatable`.
     ///
+    /// A projection is also listed if code that reads other events made states or rows of it, such
+    /// as a newer version of the app, or if the log's note of shared conflicts is damaged and an
+    /// open store shows views.
+    ///
     /// Rows cannot be compared if
     /// - the rows in the log belong to another projection than the check got, or to another
     ///   version, schema or codec of it;

@@ -101,6 +101,7 @@ extension Verifier {
             switch standing {
             case .at(let later): sequence = later
             case .compared(let flaw): return flaw.map { .different($0) } ?? .same
+            case .incomparable: return .unknown
             }
         }
         return .unknown
@@ -111,6 +112,8 @@ extension Verifier {
         case at(LogSequence)
         /// The rows were compared; nil if they have no flaw.
         case compared(flaw: String?)
+        /// Code that read other events made the rows.
+        case incomparable
     }
 
     private func compare(
@@ -122,12 +125,26 @@ extension Verifier {
                 guard let bytes = try stored.header(of: number) else { return .compared(flaw: nil) }
                 let header = try StoredRowsHeader(decoding: bytes, of: number)
                 guard header.sequence == sequence else { return .at(header.sequence) }
+                guard try Self.unread(in: stored, number) == rows.faults.unread else {
+                    return .incomparable
+                }
                 return .compared(
                     flaw: try Self.flaw(in: stored, number, comparedWith: rows))
             }
         } catch {
             throw FoldbackError(reading: error, at: storage.path)
         }
+    }
+
+    /// Returns the faults of stored rows that are unreadable events, in the order of folding.
+    private static func unread(in stored: StoredRows, _ number: UInt32) throws -> [Fault] {
+        var unread: [Fault] = []
+        let span = KeySpan(prefix: StoredRow.faultPrefix(number))
+        try stored.scan(span, backwards: false) { _, bytes in
+            unread += [try Fault(decoding: [UInt8](copying: bytes))].unread
+            return true
+        }
+        return unread
     }
 
     private static func flaw(
@@ -174,7 +191,19 @@ extension Verifier {
     }
 }
 
+extension [Fault] {
+    /// The faults that are unreadable events, without their reasons. An entry may have several of
+    /// one origin.
+    fileprivate var unread: [Fault] {
+        filter(\.isUnreadable)
+            .map { Fault(sequence: $0.sequence, origin: $0.origin, reason: "") }
+    }
+}
+
 extension FoldedRows {
+    /// Returns whether the rows lack the same unreadable events.
+    func lacksSame(as other: FoldedRows) -> Bool { faults.unread == other.faults.unread }
+
     /// Returns whether the rows and the conflicts of the overlay are the same. Ignores the log's
     /// number of the stored projection.
     func overlaySame(as other: FoldedRows) -> Bool {

@@ -11,18 +11,30 @@ package struct Verifier {
     var notCompared: Set<String> = []
     /// Whether every entry could be folded.
     private(set) var isWhole = true
+    /// Whether the log says which projections share their conflicts. Views depend on it.
+    private(set) var isSharingKnown = false
 
     private static let findingsMax = 100
 
+    /// - Throws: `.lacksProjections` if the log's views need more projections; the errors of
+    ///   reading which these are.
     package init(
         _ storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
         codec: any PayloadCodec
-    ) {
+    ) throws(FoldbackError) {
         self.storage = storage
         self.codec = codec
         var rows = rows
         for index in rows.indices { rows[index].renumber(as: UInt32(index + 1)) }
         fold = LogFold(of: storage, folds: folds, rows: rows)
+        let names = Set(folds.map(\.memberName) + rows.map(\.identity.name))
+        try noting("shared conflicts") { verifier throws(FoldbackError) in
+            let shared = try storage.sharedConflicts()
+            let last = LogSequence(UInt64(try storage.recordCount()))
+            try shared.require(names, at: last, path: storage.path)
+            verifier.fold.share(shared)
+            verifier.isSharingKnown = true
+        }
     }
 
     /// Checks the log, and returns the findings. Damage is a finding.
@@ -44,6 +56,17 @@ package struct Verifier {
             try verifier.compareVerdicts()
         }
         try noting { verifier throws(FoldbackError) in try verifier.checkAttempts() }
+        try noting("lineage") { verifier throws(FoldbackError) in
+            _ = try verifier.storage.lineage()
+        }
+        try noting("lost data") { verifier throws(FoldbackError) in
+            _ = try verifier.storage.lostData()
+        }
+        try noting { verifier throws(FoldbackError) in
+            _ = try verifier.storage.registeredProjections { number, error in
+                verifier.find(.file, "registered projection \(number): \(error)")
+            }
+        }
         try checkRows()
         try noting { verifier throws(FoldbackError) in try verifier.checkRowsWithoutHeader() }
         return Verification(
@@ -58,13 +81,17 @@ package struct Verifier {
     }
 
     /// Runs `body`, and turns damage and newer formats into findings. Other errors end the check.
+    ///
+    /// - Parameter subject: what `body` reads, if the reasons of its errors do not say it.
     mutating func noting(
-        _ body: (inout Verifier) throws(FoldbackError) -> Void
+        _ subject: String? = nil, _ body: (inout Verifier) throws(FoldbackError) -> Void
     ) throws(FoldbackError) {
         do throws(FoldbackError) { try body(&self) } catch {
             switch error {
             case .damaged(_, let sequence, let reason):
-                find(sequence.map { .entry($0) } ?? .file, reason)
+                find(
+                    sequence.map { .entry($0) } ?? .file,
+                    subject.map { "\($0): \(reason)" } ?? reason)
             case .newerFormat(_, let sequence?, let found):
                 find(.entry(sequence), "a newer Foldback wrote it: \(found)")
             default: throw error
@@ -136,7 +163,16 @@ package struct Verifier {
             {
                 find(.checkpoint(sequence), "its overlay or numbers differ from the entries")
             }
-            guard manifest.format == codec.format else { return }
+            // Code that read more or fewer events made other states.
+            guard manifest.format == codec.format,
+                try storage.checkpointedUnread(of: manifest) == published.unread
+            else {
+                let names = manifest.sections.compactMap(\.projection?.name)
+                for view in published.views where names.contains(view.identity.name) {
+                    notCompared.insert(view.identity.name.string)
+                }
+                return
+            }
             for view in published.views {
                 let identity = view.identity
                 guard manifest.sections.contains(where: { $0.projection == identity }) else {
@@ -163,7 +199,7 @@ package struct Verifier {
         }
     }
 
-    private mutating func note(
+    mutating func note(
         _ comparison: () throws -> Comparison, _ identity: ProjectionIdentity,
         _ place: Verification.Place, _ what: String
     ) {
@@ -238,24 +274,5 @@ package struct Verifier {
             }
         }
         for (number, flaw) in flaws { find(.attempt(number), "\(flaw)") }
-    }
-
-    // MARK: The view
-
-    private mutating func compare(_ end: PublishedState) {
-        guard fold.state.sequence == end.sequence else { return }
-        let published = fold.makePublishedState()
-        for (rows, shown) in zip(published.rows, end.rows) where !rows.overlaySame(as: shown) {
-            find(
-                .view(projection: rows.identity.name.string),
-                "the rows of its overlay differ from the fold of the entries")
-        }
-        for (view, shown) in zip(published.views, end.views) {
-            note(
-                { try view.compared(with: shown) }, view.identity,
-                .view(projection: view.identity.name.string),
-                "it differs from the fold of the entries; apply may depend on more than the event "
-                    + "and its context (F12), or apply was changed without another version")
-        }
     }
 }

@@ -1,17 +1,31 @@
 /// The bytes of an attempt in the table `attempts`, whose key is the intent's number.
+///
+/// A row without a suspicion has format 1, so that older code reads it. Format 2 adds the suspicion
+/// at the end (S3).
 extension Attempt {
-    private static var version: UInt8 { 1 }
+    private enum Version {
+        static let plain: UInt8 = 1
+        static let suspicious: UInt8 = 2
+    }
 
     private enum Flag {
         static let failure: UInt8 = 1
         static let next: UInt8 = 2
-        static let all: UInt8 = 3
+        /// Only in format 2. Flag 4 is reserved there.
+        static let quarantine: UInt8 = 8
+
+        static func all(in version: UInt8) -> UInt8 {
+            version == Version.plain ? failure | next : failure | next | quarantine
+        }
     }
 
     package func encoded(for number: IntentNumber) -> [UInt8] {
         var writer = ByteWriter(capacity: 48 + (failure?.reason.utf8.count ?? 0))
-        writer.fixed(Self.version)
-        writer.fixed((failure == nil ? 0 : Flag.failure) | (next == nil ? 0 : Flag.next))
+        let isPlain = suspicion == .none
+        writer.fixed(isPlain ? Version.plain : Version.suspicious)
+        writer.fixed(
+            (failure == nil ? 0 : Flag.failure) | (next == nil ? 0 : Flag.next)
+                | (quarantine == nil ? 0 : Flag.quarantine))
         writer.variable(UInt64(count))
         writer.fixed(startedAt.millisecondsSince1970)
         if let next { writer.fixed(next.millisecondsSince1970) }
@@ -19,6 +33,7 @@ extension Attempt {
             writer.fixed(failure.at.millisecondsSince1970)
             writer.sized(failure.reason)
         }
+        if !isPlain { write(suspicion, to: &writer) }
         _ = writer.seal(seed: number.value)
         return writer.bytes
     }
@@ -26,9 +41,11 @@ extension Attempt {
     package init(decoding bytes: [UInt8], for number: IntentNumber) throws(FormatError) {
         var reader = try ByteReader(sealed: bytes, seed: number.value)
         let version = try reader.fixed(UInt8.self)
-        guard version == Self.version else { throw .newer("attempt format \(version)") }
+        guard version == Version.plain || version == Version.suspicious else {
+            throw .newer("attempt format \(version)")
+        }
         let flags = try reader.fixed(UInt8.self)
-        guard flags & ~Flag.all == 0 else { throw .newer("attempt flags \(flags)") }
+        guard flags & ~Flag.all(in: version) == 0 else { throw .newer("attempt flags \(flags)") }
         guard let count = Int(exactly: try reader.variable()), count >= 1 else {
             throw .damaged("its count of attempts is not from 1 up")
         }
@@ -38,13 +55,43 @@ extension Attempt {
         if flags & Flag.failure != 0 {
             failure = Failure(at: try reader.timestamp(), reason: try reader.sizedString())
         }
+        var suspicion = Suspicion.none
+        if version == Version.suspicious {
+            suspicion = try reader.suspicion(isQuarantined: flags & Flag.quarantine != 0)
+        }
         guard reader.isAtEnd else { throw .damaged("it has bytes after its last field") }
-        self.init(count: count, startedAt: started, failure: failure, next: next)
+        self.init(
+            count: count, startedAt: started, failure: failure, next: next, suspicion: suspicion)
+    }
+
+    private func write(_ suspicion: Suspicion, to writer: inout ByteWriter) {
+        writer.variable(UInt64(suspicion.failures))
+        writer.variable(UInt64(suspicion.intentsMax ?? 0))
+        guard let quarantine = suspicion.quarantine else { return }
+        writer.fixed(quarantine.since.millisecondsSince1970)
+        writer.sized(quarantine.reason)
     }
 }
 
 extension ByteReader {
     fileprivate mutating func timestamp() throws(FormatError) -> Timestamp {
         Timestamp(millisecondsSince1970: try fixed())
+    }
+
+    fileprivate mutating func suspicion(
+        isQuarantined: Bool
+    ) throws(FormatError) -> Attempt.Suspicion {
+        guard let failures = Int32(exactly: try variable()).map(Int.init),
+            let intents = Int32(exactly: try variable()).map(Int.init)
+        else { throw .damaged("its number of failures or intents is too large") }
+        let intentsMax = intents == 0 ? nil : intents
+        guard isQuarantined else {
+            return Attempt.Suspicion(failures: failures, intentsMax: intentsMax, quarantine: nil)
+        }
+        guard intentsMax == 1 else { throw .damaged("it is quarantined and not sent alone") }
+        return Attempt.Suspicion(
+            failures: failures, intentsMax: intentsMax,
+            quarantine: Attempt.Quarantine(
+                since: try timestamp(), reason: try sizedString()))
     }
 }

@@ -5,6 +5,7 @@
 /// (sequence, 0, 0)        manifest: the sections and their sizes
 /// (sequence, 1, 0 …)      the log
 /// (sequence, 2 …, 0 …)    one section for each projection
+/// (sequence, last, 0 …)   the unread events, if there are any
 /// ```
 ///
 /// The manifest is written last and removed first. So if the manifest is there, all pieces are.
@@ -18,15 +19,22 @@ package struct CheckpointRows: Sendable {
     /// - Complexity: O(n) in the checkpoint's bytes, with one copy of them.
     package init(_ checkpoint: Checkpoint, format: EventFormat, replicas: ReplicaTable) {
         var sections = [checkpoint.log.encoded(replicas: replicas)]
-        var contents = [CheckpointManifest.Section(projection: nil, of: sections[0])]
+        var contents = [CheckpointManifest.Section(.log, of: sections[0])]
         for projection in checkpoint.projections {
             let bytes = projection.encoded()
             sections.append(bytes)
-            contents.append(CheckpointManifest.Section(projection: projection.identity, of: bytes))
+            contents.append(
+                CheckpointManifest.Section(.projection(projection.identity), of: bytes))
+        }
+        if !checkpoint.unread.isEmpty {
+            let bytes = checkpoint.unread.encoded()
+            sections.append(bytes)
+            contents.append(CheckpointManifest.Section(.unread, of: bytes))
         }
         self.sections = sections
         manifest = CheckpointManifest(
-            sequence: checkpoint.log.sequence, format: format, sections: contents)
+            sequence: checkpoint.log.sequence, format: format, sections: contents,
+            firstUnread: checkpoint.unread.first)
     }
 
     /// The rows in the order to write them: bounded pieces, then the manifest.
@@ -101,99 +109,5 @@ package struct CheckpointKey: Hashable, Comparable, Sendable {
     /// The seed of the row's checksum, so that the row's bytes fail under another key.
     var seed: UInt64 {
         Checksum.of(bytes.span.bytes, seed: 0)
-    }
-}
-
-/// The list of a checkpoint's sections.
-package struct CheckpointManifest: Sendable, Equatable {
-    package struct Section: Sendable, Equatable {
-        /// The section's projection; nil for the log's own section.
-        package let projection: ProjectionIdentity?
-        package let bytes: Int
-        /// The checksum of all pieces together, which proves that they belong to this manifest.
-        package let checksum: UInt64
-
-        package init(projection: ProjectionIdentity?, bytes: Int, checksum: UInt64) {
-            self.projection = projection
-            self.bytes = bytes
-            self.checksum = checksum
-        }
-
-        package init(projection: ProjectionIdentity?, of bytes: [UInt8]) {
-            self.init(
-                projection: projection, bytes: bytes.count,
-                checksum: Checksum.of(bytes.span.bytes, seed: 0))
-        }
-    }
-
-    package let sequence: LogSequence
-    /// The format of the codec that read the events of the states.
-    package let format: EventFormat
-    package let sections: [Section]
-
-    package init(sequence: LogSequence, format: EventFormat, sections: [Section]) {
-        self.sequence = sequence
-        self.format = format
-        self.sections = sections
-    }
-
-    /// The bytes of all sections together.
-    package var bytes: Int { sections.reduce(0) { $0 + $1.bytes } }
-
-    package var pieceKeys: [CheckpointKey] {
-        sections.indices.flatMap { pieceKeys(of: $0) }
-    }
-
-    package func pieceKeys(of section: Int) -> [CheckpointKey] {
-        let size = Limits.checkpointPieceBytes
-        return (0..<(sections[section].bytes + size - 1) / size).map { piece in
-            CheckpointKey(
-                sequence: sequence, section: UInt16(section + 1), piece: UInt32(piece))
-        }
-    }
-
-    private static let version: UInt8 = 1
-
-    package func encoded() -> [UInt8] {
-        var writer = ByteWriter()
-        writer.fixed(Self.version)
-        writer.fixed(format.codec)
-        writer.fixed(format.version)
-        writer.variable(UInt64(sections.count))
-        for section in sections {
-            writer.variable(UInt64(section.bytes))
-            writer.fixed(section.checksum)
-            writer.fixed(UInt8(section.projection == nil ? 0 : 1))
-            guard let identity = section.projection else { continue }
-            writer.sized(identity.name.string)
-            writer.fixed(identity.version)
-        }
-        _ = writer.seal(seed: CheckpointKey(manifestAt: sequence).seed)
-        return writer.bytes
-    }
-
-    package init(decoding bytes: [UInt8], at sequence: LogSequence) throws(FormatError) {
-        var reader = try ByteReader(
-            sealed: bytes, seed: CheckpointKey(manifestAt: sequence).seed)
-        let version = try reader.fixed(UInt8.self)
-        guard version == Self.version else { throw .newer("checkpoint format \(version)") }
-        let format = EventFormat(codec: try reader.fixed(), version: try reader.fixed())
-        var sections: [Section] = []
-        for _ in 0..<(try reader.variable()) {
-            guard let bytes = Int(exactly: try reader.variable()) else {
-                throw .damaged("a section's size is out of range")
-            }
-            let checksum = try reader.fixed(UInt64.self)
-            var identity: ProjectionIdentity?
-            if try reader.fixed(UInt8.self) != 0 {
-                identity = ProjectionIdentity(
-                    name: ExactString(try reader.sizedString()), version: try reader.fixed())
-            }
-            sections.append(Section(projection: identity, bytes: bytes, checksum: checksum))
-        }
-        guard reader.isAtEnd, sections.first?.projection == nil, !sections.isEmpty else {
-            throw .damaged("its sections are not those of a checkpoint")
-        }
-        self.init(sequence: sequence, format: format, sections: sections)
     }
 }

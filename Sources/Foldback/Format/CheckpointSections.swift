@@ -128,3 +128,61 @@ extension ProjectionSection {
         self.init(identity: identity, faults: faults, state: reader.rest())
     }
 }
+
+extension UnreadEvents {
+    private static let version: UInt8 = 1
+
+    /// Returns the bytes of the section.
+    ///
+    /// - Complexity: O(n) in the events.
+    package func encoded() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.fixed(Self.version)
+        writer.variable(UInt64(entryCount))
+        var last: UInt64 = 0
+        for (sequence, places) in entries {
+            writer.variable(sequence.value - last)
+            last = sequence.value
+            writer.variable(UInt64(places.count))
+            var lastPlace = 0
+            for place in places {
+                writer.variable(UInt64(place - lastPlace))
+                lastPlace = place
+            }
+        }
+        return writer.bytes
+    }
+
+    /// Reads the section of a checkpoint at `sequence`.
+    package init(decoding bytes: [UInt8], at sequence: LogSequence) throws(FormatError) {
+        self.init()
+        var reader = ByteReader(unsealed: bytes)
+        let version = try reader.fixed(UInt8.self)
+        guard version == Self.version else { throw .newer("unread events format \(version)") }
+        var last: UInt64 = 0
+        for _ in 0..<(try reader.variable()) {
+            let (next, overflow) = last.addingReportingOverflow(try reader.variable())
+            guard !overflow, next > last, next <= sequence.value else {
+                throw .damaged("its unread events are out of order")
+            }
+            last = next
+            append(try Self.places(&reader), at: LogSequence(next))
+        }
+        guard reader.isAtEnd, !isEmpty else { throw .damaged("it has no list of unread events") }
+    }
+
+    private static func places(_ reader: inout ByteReader) throws(FormatError) -> [Int] {
+        var places: [Int] = []
+        var last: UInt64 = 0
+        for index in 0..<(try reader.variable()) {
+            let (place, overflow) = last.addingReportingOverflow(try reader.variable())
+            guard !overflow, place > last || index == 0, let place = Int(exactly: place) else {
+                throw .damaged("the places of its unread events are out of order")
+            }
+            last = UInt64(place)
+            places.append(place)
+        }
+        guard !places.isEmpty else { throw .damaged("an entry of its unread events has none") }
+        return places
+    }
+}

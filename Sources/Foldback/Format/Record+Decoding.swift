@@ -84,13 +84,15 @@ private struct BodyReader {
             return .changed(
                 number, .rejected(Rejection(code: code, message: try reader.sizedString())))
         case .withdrawn:
-            try requireKnown(0)
-            return .changed(try reader.number(), .withdrawn)
+            typealias Flag = RecordFormat.WithdrawnFlag
+            try requireKnown(Flag.all)
+            return .changed(
+                try reader.number(), has(Flag.mayHaveLeft) ? .abandoned : .withdrawn)
         case .dismissed:
             try requireKnown(0)
             return .changed(try reader.number(), .dismissed)
         case .confirmed:
-            try requireKnown(0)
+            try requireKnown(RecordFormat.ConfirmedFlag.all)
             return .confirmed(try batch())
         }
     }
@@ -134,9 +136,11 @@ private struct BodyReader {
         for _ in 0..<(try reader.variable()) {
             let position: Position = try reader.number()
             let origin = try origin()
-            events.append(
-                Confirmed(
-                    position: position, payload: payload(try reader.sized()), origin: origin))
+            let format =
+                has(RecordFormat.ConfirmedFlag.formats)
+                ? EventFormat(codec: try reader.fixed(), version: try reader.fixed()) : format
+            let payload = codec.payload(reading: try reader.sized(), format: format)
+            events.append(Confirmed(position: position, payload: payload, origin: origin))
         }
         return ConfirmedBatch(events: events, through: through, settled: settled)
     }

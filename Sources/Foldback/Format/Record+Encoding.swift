@@ -54,12 +54,13 @@ extension Record {
         }
     }
 
-    /// The format of the record's events. All have the same, because one codec wrote them.
+    /// The format of the record's events; nil if there are none, or if each event has its own.
     private var eventFormat: EventFormat? {
         switch entry {
         case .intent(let intent): intent.payload.format
         case .acknowledged(let answer): answer.replacement?.format
-        case .confirmed(let batch): batch.events.first?.payload.format
+        case .confirmed(let batch):
+            batch.hasSeveralFormats ? nil : batch.events.first?.payload.format
         case .changed: nil
         }
     }
@@ -86,8 +87,14 @@ extension Record {
                 | (answer.replacement != nil ? Flag.replacement : 0)
                 | (answer.settles ? Flag.settles : 0)
         case .changed(_, let change):
-            return change.rejection?.code != nil ? RecordFormat.RejectedFlag.code : 0
-        case .confirmed: return 0
+            switch change {
+            case .rejected(let rejection):
+                return rejection.code != nil ? RecordFormat.RejectedFlag.code : 0
+            case .abandoned: return RecordFormat.WithdrawnFlag.mayHaveLeft
+            case .withdrawn, .dismissed: return 0
+            }
+        case .confirmed(let batch):
+            return batch.hasSeveralFormats ? RecordFormat.ConfirmedFlag.formats : 0
         }
     }
 
@@ -122,9 +129,14 @@ extension Record {
             last = number.value
         }
         writer.variable(UInt64(batch.events.count))
+        let hasSeveralFormats = batch.hasSeveralFormats
         for event in batch.events {
             writer.variable(event.position)
             writeOrigin(event.origin, to: &writer, replicas)
+            if hasSeveralFormats {
+                writer.fixed(event.payload.format.codec)
+                writer.fixed(event.payload.format.version)
+            }
             writer.sized(event.payload.bytes)
         }
     }

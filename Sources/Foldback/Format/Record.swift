@@ -42,7 +42,7 @@ enum RecordFormat {
         init(_ change: IntentChange.Kind) {
             switch change {
             case .rejected: self = .rejected
-            case .withdrawn: self = .withdrawn
+            case .withdrawn, .abandoned: self = .withdrawn
             case .dismissed: self = .dismissed
             }
         }
@@ -65,6 +65,18 @@ enum RecordFormat {
     enum RejectedFlag {
         static let code: UInt8 = 1
         static let all: UInt8 = 1
+    }
+
+    enum WithdrawnFlag {
+        static let mayHaveLeft: UInt8 = 1
+        static let all: UInt8 = 1
+    }
+
+    /// 1 is reserved.
+    enum ConfirmedFlag {
+        /// Each event has its own format. Written only if the formats of a batch differ.
+        static let formats: UInt8 = 2
+        static let all: UInt8 = 2
     }
 
     /// The form of an event's origin in a batch.

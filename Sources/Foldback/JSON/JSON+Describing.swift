@@ -55,9 +55,7 @@ extension JSON {
 
     /// Makes an object. If two members have one name, the last wins.
     private static func object(_ members: [(String, JSON)]) -> JSON {
-        var object = Object()
-        for (name, value) in members { object[ExactString(name)] = value }
-        return .object(object)
+        .object(Object(lastOf: members.map { (ExactString($0.0), $0.1) }))
     }
 
     private static func name(of key: Any) -> String {

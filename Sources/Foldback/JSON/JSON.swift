@@ -27,12 +27,18 @@ public enum JSON: Sendable, Hashable {
 
         struct Duplicate: Error { let name: ExactString }
 
+        /// Makes an object of members in order of their names, each name once.
+        init(ascending members: [(name: ExactString, value: JSON)]) { self.members = members }
+
+        /// Returns whether the members are in order of their names, each name once.
+        static func isAscending(_ members: [(name: ExactString, value: JSON)]) -> Bool {
+            zip(members, members.dropFirst()).allSatisfy { $0.name < $1.name }
+        }
+
         /// Makes an object of members in any order. O(n log n).
         static func of(_ members: [(name: ExactString, value: JSON)]) -> Result<Object, Duplicate> {
-            var object = Object()
-            object.members = members
-            let isSorted = zip(members, members.dropFirst()).allSatisfy { $0.name < $1.name }
-            if isSorted { return .success(object) }
+            var object = Object(ascending: members)
+            if isAscending(members) { return .success(object) }
             object.members.sort { $0.name < $1.name }
             for (a, b) in zip(object.members, object.members.dropFirst()) where a.name == b.name {
                 return .failure(Duplicate(name: a.name))
@@ -137,19 +143,6 @@ extension JSON {
     public var objectValue: Object? {
         guard case .object(let value) = self else { return nil }
         return value
-    }
-
-    /// Returns this value changed by a JSON merge patch (RFC 7396).
-    ///
-    /// Objects are merged member by member, null removes a member, and any other value replaces it.
-    public func merged(with patch: JSON) -> JSON {
-        guard case .object(let changes) = patch else { return patch }
-        var result = objectValue ?? Object()
-        for (name, change) in changes.members {
-            result[name] =
-                change == JSON.null ? nil : (result[name] ?? .null).merged(with: change)
-        }
-        return .object(result)
     }
 }
 

@@ -6,7 +6,7 @@ public struct Answer: Hashable, Sendable {
         /// Its effect is in confirmed state.
         case confirmed
         case rejected(Rejection)
-        /// The app took it back.
+        /// The app took it back or gave it up (F7, F19).
         case withdrawn
 
         public var state: IntentState {

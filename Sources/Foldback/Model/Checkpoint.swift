@@ -4,10 +4,14 @@
 package struct Checkpoint: Sendable {
     package let log: LogSection
     package let projections: [ProjectionSection]
+    /// The events that the states lack, because the code that made the checkpoint could not read
+    /// them (E6).
+    package let unread: UnreadEvents
 
-    package init(log: LogSection, projections: [ProjectionSection]) {
+    package init(log: LogSection, projections: [ProjectionSection], unread: UnreadEvents) {
         self.log = log
         self.projections = projections
+        self.unread = unread
     }
 }
 
@@ -69,7 +73,8 @@ public struct Fault: Sendable, Hashable {
     /// The entry that confirmed the event.
     public let sequence: LogSequence
     public let origin: EventContext.Origin
-    /// The error of `apply` or of the codec.
+    /// The error of `apply` or of the codec: its `errorDescription` if it is a `LocalizedError` and
+    /// has one, else its description. Faults are stored with this text, so it keeps its language.
     public let reason: String
 
     package init(sequence: LogSequence, origin: EventContext.Origin, reason: String) {
@@ -77,4 +82,12 @@ public struct Fault: Sendable, Hashable {
         self.origin = origin
         self.reason = reason
     }
+
+    /// Whether this code could not read the event (E4). The log keeps it, and code that can read it
+    /// folds it.
+    public var isUnreadable: Bool { reason.hasPrefix(Self.unreadableWords) }
+
+    /// The beginning of the reason for an unreadable event. Faults are stored with their reason, so
+    /// these words must not change.
+    package static let unreadableWords = "the event cannot be read: "
 }

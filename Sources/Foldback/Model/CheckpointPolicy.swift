@@ -45,19 +45,43 @@ public struct CheckpointPolicy: Hashable, Sendable {
 
     /// Returns the checkpoints to remove.
     ///
-    /// - Parameter stored: the complete checkpoints by ascending sequence, with their bytes.
-    package func superseded(
-        among stored: [(sequence: LogSequence, bytes: Int)]
-    ) -> [LogSequence] {
+    /// It keeps the anchor of each checkpoint that lacks an event: code that can read the event
+    /// folds from there (E6).
+    ///
+    /// - Parameter stored: the complete checkpoints by ascending sequence.
+    package func superseded(among stored: [StoredCheckpoint]) -> [LogSequence] {
+        let anchors = Set(stored.compactMap { $0.anchor(among: stored)?.sequence })
         var lastKept: LogSequence = 0
         return stored.dropLast(2).compactMap { checkpoint in
             let apart = checkpoint.sequence.value - lastKept.value
-            if apart >= UInt64(max(spacing, checkpoint.bytes / 16)) {
+            let isAnchor = anchors.contains(checkpoint.sequence)  // mutant: anchor
+            if isAnchor || apart >= UInt64(max(spacing, checkpoint.bytes / 16)) {
                 lastKept = checkpoint.sequence
                 return nil
             }
             return checkpoint.sequence
         }
+    }
+}
+
+/// What the policy knows of a complete checkpoint in the log.
+package struct StoredCheckpoint: Sendable {
+    package let sequence: LogSequence
+    package let bytes: Int
+    /// The first entry with an event that the checkpoint lacks; nil if it lacks none (E6).
+    package let firstUnread: LogSequence?
+
+    package init(sequence: LogSequence, bytes: Int, firstUnread: LogSequence? = nil) {
+        self.sequence = sequence
+        self.bytes = bytes
+        self.firstUnread = firstUnread
+    }
+
+    /// The newest checkpoint before the first event that this one lacks, which lacks no event
+    /// itself; nil if there is none.
+    fileprivate func anchor(among stored: [StoredCheckpoint]) -> StoredCheckpoint? {
+        guard let firstUnread else { return nil }
+        return stored.last { $0.sequence < firstUnread && $0.firstUnread == nil }
     }
 }
 
@@ -97,6 +121,9 @@ public struct RefusedCheckpoint: Hashable, Sendable, CustomStringConvertible {
         case lacks(projection: String)
         /// Its states were folded from events that another codec, or another version of it, read.
         case otherCodec(EventFormat)
+        /// It lacks an event of this entry that this code can read. The code that wrote it could
+        /// not (E6).
+        case lacksEvent(LogSequence)
         /// A projection's state codec could not read the state.
         case unreadable(String)
     }
@@ -113,6 +140,8 @@ public struct RefusedCheckpoint: Hashable, Sendable, CustomStringConvertible {
         case .lacks(let projection): "\(subject) has no state of \(projection)"
         case .otherCodec(let format):
             "\(subject) was folded by codec \(format.codec), version \(format.version)"
+        case .lacksEvent(let sequence):
+            "\(subject) lacks an event of entry \(sequence), which this code can read"
         case .unreadable(let why): "\(subject) has a state that cannot be read: \(why)"
         }
     }

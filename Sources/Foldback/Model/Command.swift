@@ -2,6 +2,8 @@
 package enum Command: Sendable {
     case record(Proposal)
     case change(IntentNumber, IntentCommand)
+    /// Records another event in place of a rejected intent's, and dismisses the rejection (F14).
+    case retry(IntentNumber, with: Payload)
     case acknowledge(IntentNumber, position: Position?, replacement: Payload?)
     case reject(IntentNumber, Rejection)
     /// A batch. If `through` is nil, it is the highest position of the events.
@@ -12,7 +14,8 @@ package enum Command: Sendable {
     package func named(in replicas: ReplicaTable) -> [IntentNumber] {
         switch self {
         case .record: []
-        case .change(let number, _), .acknowledge(let number, _, _), .reject(let number, _):
+        case .change(let number, _), .acknowledge(let number, _, _), .reject(let number, _),
+            .retry(let number, _):
             [number]
         case .confirm(let events, _):
             events.compactMap { event in

@@ -33,6 +33,10 @@ package struct SettlementChange: Sendable {
 package struct FoldPlan: Sendable {
     /// The events to apply to confirmed state, in this order.
     package var confirm: [Folded] = []
+    /// The places, in the entry, of the events of `confirm` that this code cannot read, ascending
+    /// (E6). A batch's events count from 0 in the order of the batch. An acknowledgement's only
+    /// event has place 0.
+    package var unread: [Int] = []
     package var view = ViewChange.unchanged
     /// The intents that left the overlay, ascending.
     package var removed: [IntentNumber] = []

@@ -41,6 +41,12 @@ package struct ConfirmedBatch: Sendable {
         self.through = through
         self.settled = settled
     }
+
+    /// Whether the events are not all in one format.
+    package var hasSeveralFormats: Bool {
+        guard let first = events.first?.payload.format else { return false }
+        return events.contains { $0.payload.format != first }
+    }
 }
 
 /// One event of a batch.

@@ -1,7 +1,7 @@
 /// The codec that wrote an event, and its version. Each record of the log has it (L5).
 public struct EventFormat: Hashable, Sendable, CustomStringConvertible {
-    /// The codec's number: 0 in records without an event, 1 for JSON, 2 to 127 reserved for
-    /// Foldback.
+    /// The codec's number: 1 for JSON, 2 to 127 reserved for Foldback. 0 in records without an
+    /// event, and in the header of a batch in which each event has its own format.
     ///
     /// 128 to 255 belong to the app. It must never use the number of one codec for another.
     public let codec: UInt8

@@ -1,59 +1,131 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension FoldbackError: CustomStringConvertible {
     /// One line that says what happened, to what, and what to do.
-    public var description: String {
+    public var description: String { explanation.line }
+
+    private var explanation: Explanation {
         switch self {
-        case .locked(let path, let holder): "the log at \(path) is in use: \(holder)"
-        case .missing(let path): "no log exists at \(path); check the path"
+        case .locked(let path, let holder):
+            Explanation("the log at \(path) is in use: \(holder.problem)", holder.advice)
+        case .missing(let path): Explanation("no log exists at \(path)", "check the path")
         case .notALog(let path, let reason):
-            "\(path) is not a Foldback log (\(reason)); choose another directory"
+            Explanation("\(path) is not a Foldback log (\(reason))", "choose another directory")
+        case .unsafeFile(let path, let reason):
+            Explanation(
+                "the log at \(path) is not safe to open: \(reason)",
+                "use a directory with plain files of your own, and copy a log instead of linking it"
+            )
+        case .otherApp(let path, let projections):
+            Explanation(
+                "the log at \(path) is another app's: it has events, this code can read none, and "
+                    + (projections.isEmpty
+                        ? "none of this code's projections was on it before"
+                        : "its projections were \(projections.joined(separator: ", "))"),
+                "check the path", code: " (an app can open it with unreadable: .opened)")
+        case .lacksProjections(let path, let names):
+            Explanation(
+                "the log at \(path) has views that need \(names.joined(separator: ", ")) too, because "
+                    + "these projections share their conflicts",
+                "open it with the app that has them",
+                code: " (also:), or drop them on purpose when you open a store "
+                    + "(conflicts: .shared.dropping(...))")
         case .kindDiffers(let path, let existing, let asked):
-            "the log at \(path) is confirmed by \(existing.rawValue), not \(asked.rawValue); "
-                + "the kind is fixed when a log is created"
+            Explanation(
+                "the log at \(path) is confirmed by \(existing.rawValue), not \(asked.rawValue); "
+                    + "the kind is fixed when a log is created")
         case .newerFormat(let path, let sequence, let found):
-            "the log at \(path) was written by a newer Foldback (\(found)\(Self.at(sequence))); "
-                + "nothing was changed, use that version"
+            Explanation(
+                "the log at \(path) was written by a newer Foldback (\(found)\(Self.at(sequence))); "
+                    + "nothing was changed",
+                "use that version")
         case .damaged(let path, let sequence, let reason):
-            "the log at \(path) is damaged\(Self.at(sequence)): \(reason); "
-                + "nothing was changed, restore a backup or send the log to its developers"
+            Explanation(
+                "the log at \(path) is damaged\(Self.at(sequence)): \(reason); nothing was changed",
+                "restore a backup or send the log to its developers")
         case .unsupportedLibrary(let version):
-            "liblmdb \(version) is not supported; install 0.9.24, 0.9.25, or 0.9.32 or later of 0.9"
-        case .inapplicable(let reason):
-            "the event does not apply to the current view: \(reason); "
-                + "change it, or record it with force"
-        case .unknownIntent(let number): "no intent \(number) was ever recorded in this log"
+            Explanation(
+                "liblmdb \(version) is not supported",
+                "install 0.9.24, 0.9.25, or 0.9.32 or later of 0.9")
+        case .inapplicable(let refusal):
+            Explanation(
+                "the event does not apply to the current view: \(refusal.reason)",
+                "change what you entered, and try again",
+                code: ", or record the event with force; \(refusal.projection) refused it")
+        case .unknownIntent(let number):
+            Explanation("no intent \(number) was ever recorded in this log")
         case .notPending(let number, let state):
-            "intent \(number) is \(state.rawValue), and only a pending intent can be withdrawn"
+            Explanation(
+                "intent \(number) is \(state.rawValue), "
+                    + "and only a pending intent can be withdrawn or abandoned")
         case .mayHaveLeft(let number):
-            "intent \(number) may have reached the server already and cannot be withdrawn; "
-                + "record an event that reverses it"
+            Explanation(
+                "intent \(number) may have reached the server already and cannot be withdrawn",
+                "abandon it, or record an event that reverses it")
         case .notRejected(let number, let state, let isDismissed):
-            "intent \(number) is \(isDismissed ? "dismissed or retried already" : state.rawValue), "
-                + "and only a listed rejection can be dismissed or retried"
-        case .invalidBatch(let reason): "the server's answer is invalid for this log: \(reason)"
+            Explanation(
+                "intent \(number) is \(isDismissed ? "dismissed or retried already" : state.rawValue), "
+                    + "and only a listed rejection can be dismissed or retried")
+        case .invalidBatch(let reason):
+            Explanation("the server's answer is invalid for this log: \(reason)")
         case .tooLarge(let what, let bytes, let bytesMax):
-            "\(what) has \(bytes) bytes, and a log accepts at most \(bytesMax); make it smaller"
-        case .notEncodable(let reason): "the event cannot be encoded: \(reason)"
-        case .cancelled: "the task was canceled before anything was recorded"
+            Explanation(
+                "\(what) has \(bytes) bytes, and a log accepts at most \(bytesMax)",
+                "make it smaller")
+        case .notEncodable(let reason): Explanation("the event cannot be encoded: \(reason)")
+        case .cancelled: Explanation("the task was canceled before anything was recorded")
         case .beyondEnd(let sequence, let last):
-            "sequence \(sequence) is not there yet; the last is \(last)"
+            Explanation("sequence \(sequence) is not there yet; the last is \(last)")
+        case .superseded(let shared):
+            Explanation(
+                "the server is not the server that this log has answers from: "
+                    + (shared == 0
+                        ? "it has other data"
+                        : "it has lost its events after position \(shared)")
+                    + "; nothing was recorded",
+                "continue on a new log", code: " (Store.continueOnNewLog)")
+        case .alreadyRunning:
+            Explanation(
+                "another run for this store goes on", "cancel it first, or start no second run")
         case .doesNotFollow(let sequence, let reason):
-            "entry \(sequence) cannot follow the entries before it: \(reason)"
-        case .invalidEdit(let reason): "the edit cannot be made: \(reason)"
+            Explanation("entry \(sequence) cannot follow the entries before it: \(reason)")
+        case .invalidEdit(let reason): Explanation("the edit cannot be made: \(reason)")
         case .notEmpty(let path, let count):
-            "the log at \(path) has \(count) entries, and only an empty log can be filled; "
-                + "choose another directory"
-        case .noCheckpoint(let reason): "no checkpoint was written: \(reason)"
-        case .closed(let path): "the store of the log at \(path) is closed; open it again"
+            Explanation(
+                "the log at \(path) has \(count) entries, and only an empty log can be filled",
+                "choose another directory")
+        case .pendingIntents(let path, let count):
+            Explanation(
+                "the log at \(path) has \(count) pending \(count == 1 ? "intent" : "intents"); "
+                    + "nothing was changed",
+                "send \(count == 1 ? "it" : "them") first or discard \(count == 1 ? "it" : "them")")
+        case .unfinishedWipes(let wipes):
+            Explanation(
+                "\(wipes.count) wiped \(wipes.count == 1 ? "log is" : "logs are") not removed yet: "
+                    + wipes.map { "\($0.path): \($0.error)" }.joined(separator: "; "))
+        case .noCheckpoint(let reason): Explanation("no checkpoint was written: \(reason)")
+        case .closed(let path):
+            Explanation("the store of the log at \(path) is closed", "open it again")
         case .usedAfterFork(let path):
-            "the store of the log at \(path) belongs to the process that opened it, not to its "
-                + "fork; close it before forking, or open it only in the child"
-        case .storage(let failure): "\(failure); nothing was recorded by this call"
+            Explanation(
+                "the store of the log at \(path) belongs to the process that opened it, not to its "
+                    + "fork",
+                "close it before forking, or open it only in the child")
+        case .storage(let failure):
+            Explanation("\(failure.problem); nothing was changed by this call", failure.advice)
         case .outcomeUnknown(let intent, let failure):
-            "\(failure); whether \(intent.map { "intent \($0)" } ?? "the command") is in the log "
-                + "is known after closing the store and opening it again"
+            Explanation(
+                "\(failure.problem); whether \(intent.map { "intent \($0)" } ?? "the command") is "
+                    + "in the log is known after closing the store and opening it again",
+                failure.advice)
         case .latched(let failure):
-            "an earlier commit failed (\(failure)); nothing was recorded by this call, "
-                + "close the store and open it again"
+            Explanation(
+                "the store takes no more commands (\(failure)); nothing was recorded by this call",
+                "close the store and open it again")
         }
     }
 
@@ -62,25 +134,75 @@ extension FoldbackError: CustomStringConvertible {
     }
 }
 
+extension FoldbackError: LocalizedError {
+    /// What happened, as a sentence. If `apply` threw an error that has such a sentence, it is that
+    /// sentence.
+    public var errorDescription: String? {
+        if case .inapplicable(let refusal) = self, let words = refusal.localized?.errorDescription {
+            return words
+        }
+        return explanation.sentence
+    }
+
+    /// What to do, as a sentence; nil if nothing helps in general. If `apply` threw an error that
+    /// has sentences of its own, it is that error's suggestion.
+    public var recoverySuggestion: String? {
+        if case .inapplicable(let refusal) = self, let localized = refusal.localized {
+            let suggestion = localized.recoverySuggestion
+            if suggestion != nil || localized.errorDescription != nil { return suggestion }
+        }
+        return explanation.suggestion
+    }
+}
+
+extension Error {
+    /// The words of an error that `apply` threw: its own words for people if it has some, else its
+    /// description.
+    package var words: String { (self as? any LocalizedError)?.errorDescription ?? "\(self)" }
+}
+
+extension Inapplicable {
+    fileprivate var localized: (any LocalizedError)? { error as? any LocalizedError }
+}
+
 extension LockHolder: CustomStringConvertible {
-    public var description: String {
+    public var description: String { "\(problem); \(advice)" }
+
+    fileprivate var problem: String {
         switch self {
-        case .thisProcess: "this process has it open already; use that store"
-        case .process(let id?): "process \(id) has it open; close it there first"
-        case .process(nil): "another process has it open; close it there first"
-        case .reader: "another process is reading it; try again"
+        case .thisProcess: "this process has it open already"
+        case .process(let id?): "process \(id) has it open"
+        case .process(nil): "another process has it open"
+        case .reader: "another process is reading it"
+        }
+    }
+
+    fileprivate var advice: String {
+        switch self {
+        case .thisProcess: "use that store"
+        case .process: "close it there first"
+        case .reader: "try again"
         }
     }
 }
 
-extension StorageFailure: CustomStringConvertible {
-    public var description: String {
-        let advice =
-            switch reason {
-            case .diskFull(let free): " (\(free) bytes free: free some space)"
-            case .fileSizeLimit: " (raise its limit, ulimit -f)"
-            case .system, .damagedFile, .tooManyReaders, .other: ""
-            }
-        return "the log at \(path) could not be read or written: \(detail)\(advice)"
+extension StorageFailure: CustomStringConvertible, LocalizedError {
+    public var description: String { Explanation(problem, advice).line }
+    public var errorDescription: String? { Explanation(problem).sentence }
+    public var recoverySuggestion: String? { advice?.asSentence }
+
+    fileprivate var problem: String {
+        let size = if case .diskFull(let free) = reason { " (\(free) bytes free)" } else { "" }
+        return "the log at \(path) could not be read or written: \(detail)\(size)"
+    }
+
+    fileprivate var advice: String? {
+        switch reason {
+        case .diskFull: "free some space"
+        case .fileSizeLimit: "raise its limit (ulimit -f)"
+        case .fileLost: "look for the file first, because opening may create an empty log"
+        case .writtenByOthers: "close the other program and open the log again"
+        case .system, .damagedFile, .tooManyReaders, .other: nil
+        }
     }
 }

@@ -12,6 +12,18 @@ public enum FoldbackError: Error, Sendable {
     case missing(path: String)
     /// The path has files that are not a Foldback log. They were left unchanged.
     case notALog(path: String, reason: String)
+    /// A file of the log is a symbolic link, has several hard links, is not a regular file, or
+    /// belongs to another user. Another store could open the same file, or the file is a trap.
+    /// Nothing was changed.
+    case unsafeFile(path: String, reason: String)
+    /// The log has events, this code can read none of them, and no projection of this code was ever
+    /// on the log. `projections` has the names of those that were, as far as the log knows them.
+    /// No entry was changed; a copied log may have its fresh replica id.
+    case otherApp(path: String, projections: [String])
+    /// The views of this log need projections that this code lacks, because they share their
+    /// conflicts with its projections (F9). Nothing was changed. The entries can be read without
+    /// views.
+    case lacksProjections(path: String, names: [String])
     /// The log was created with another kind, and the kind cannot change (F2).
     case kindDiffers(path: String, existing: LogKind, asked: LogKind)
     /// A newer Foldback wrote the log. Nothing was changed, and nothing is lost (L5).
@@ -23,14 +35,14 @@ public enum FoldbackError: Error, Sendable {
 
     // MARK: Commands; nothing was appended
 
-    /// `apply` threw for the event to record (F9).
-    case inapplicable(reason: String)
+    /// A projection's `apply` threw for the event to record (F9).
+    case inapplicable(Inapplicable)
     /// This log never recorded an intent with this number.
     case unknownIntent(IntentNumber)
-    /// Only a pending intent can be withdrawn (F7).
+    /// Only a pending intent can be withdrawn or abandoned (F7, F19).
     case notPending(IntentNumber, state: IntentState)
-    /// Sending the intent has begun, so the authority may have it. The intent can be answered, but
-    /// no longer withdrawn (F7).
+    /// Sending the intent has begun, so the authority may have it. The intent can be answered or
+    /// abandoned, but no longer withdrawn (F7, F19).
     case mayHaveLeft(IntentNumber)
     /// Only a listed rejection can be dismissed or retried (F14). `isDismissed` is true if it was
     /// dismissed or retried before.
@@ -46,6 +58,19 @@ public enum FoldbackError: Error, Sendable {
     /// The requested sequence is after the log's last entry.
     case beyondEnd(LogSequence, last: LogSequence)
 
+    // MARK: Answers; nothing was appended
+
+    /// The authority is not the authority that this log has answers from, or it has lost data.
+    ///
+    /// `shared` is the last position up to which both have the same events; 0 if the authority has
+    /// another lineage. This log keeps what it has, and takes no more answers from that authority.
+    /// To continue with it, FoldbackSync moves the pending intents to a new log.
+    case superseded(shared: Position)
+
+    /// Another run of the same kind goes on for this store, and was not canceled: an outbox's
+    /// `run()`, or a downlink's `follow()`. This call did nothing.
+    case alreadyRunning
+
     // MARK: Histories
 
     /// An entry of a `RecordedHistory` cannot follow the entries before it, for the given reason.
@@ -54,6 +79,15 @@ public enum FoldbackError: Error, Sendable {
     case invalidEdit(reason: String)
     /// A history can only be imported into a log without entries. Nothing was changed.
     case notEmpty(path: String, entryCount: Int)
+
+    // MARK: Wiping
+
+    /// The log has this many pending intents, which no server has for certain. Nothing was changed
+    /// (BK7).
+    case pendingIntents(path: String, count: Int)
+    /// These wiped logs are not removed, or not completely. No opening finds them, and
+    /// ``Store/finishWipes(in:)`` tries again (BK7).
+    case unfinishedWipes([UnfinishedWipe])
 
     // MARK: Checkpoints
 
@@ -73,12 +107,38 @@ public enum FoldbackError: Error, Sendable {
     /// Close it and open it again; then ``Store/intent(_:)`` reports whether the log has the
     /// intent.
     case outcomeUnknown(intent: IntentNumber?, StorageFailure)
-    /// An earlier commit failed, and the store refuses commands until it is closed and opened
-    /// again. Nothing was recorded by this call.
+    /// An earlier commit failed, or the data file is lost, and the store refuses commands until it
+    /// is closed and opened again. Nothing was recorded by this call.
     ///
     /// The last committed view can still be read (L6). Rows can still be read unless the failed
     /// commit reached the file.
     case latched(StorageFailure)
+}
+
+/// The reason why an event was not recorded: a projection cannot apply it to its view (F9).
+///
+/// ```swift
+/// } catch .inapplicable(let refusal) {
+///     if refusal.underlying(as: LikeError.self) == .postIsGone { … }
+/// }
+/// ```
+public struct Inapplicable: Sendable {
+    /// The name of the first projection that refused, as the log has it: ``EventFold/name``.
+    public let projection: String
+    /// The error that its `apply` threw.
+    public let error: any Error
+
+    package init(projection: String, error: any Error) {
+        self.projection = projection
+        self.error = error
+    }
+
+    /// The error's description. For a screen, use the `localizedDescription` of the
+    /// ``FoldbackError``.
+    public var reason: String { "\(error)" }
+
+    /// Returns the error of `apply` if it has this type, else nil.
+    public func underlying<E: Error>(as _: E.Type = E.self) -> E? { error as? E }
 }
 
 /// The holder of a log that cannot be opened.
@@ -89,6 +149,19 @@ public enum LockHolder: Hashable, Sendable {
     /// A process that reads the closed log. It holds the log only for moments, except while it
     /// verifies.
     case reader
+}
+
+/// A wiped log that could not be removed.
+public struct UnfinishedWipe: Sendable {
+    /// The name that the log's directory has now.
+    public let path: String
+    /// The reason.
+    public let error: FoldbackError
+
+    package init(path: String, error: FoldbackError) {
+        self.path = path
+        self.error = error
+    }
 }
 
 /// A failure of the disk, the file system or LMDB below a log.
@@ -105,6 +178,11 @@ public struct StorageFailure: Error, Hashable, Sendable {
         case system(errno: Int32)
         /// A page of the file is damaged.
         case damagedFile
+        /// The data file was deleted, moved, replaced or truncated while the log was open. Open the
+        /// log again to see what is at the path now.
+        case fileLost
+        /// Another program wrote to the data file while the log was open (L1).
+        case writtenByOthers
         /// All 126 reader slots are in use, by reads at the same time or by processes that died
         /// while reading.
         case tooManyReaders
@@ -117,12 +195,18 @@ public struct StorageFailure: Error, Hashable, Sendable {
     public let detail: String
     /// Whether the failed write may be on disk.
     package let leavesOutcomeUnknown: Bool
+    /// Whether no later write can succeed until the log is opened again.
+    package let endsWriting: Bool
 
-    package init(path: String, reason: Reason, detail: String, leavesOutcomeUnknown: Bool) {
+    package init(
+        path: String, reason: Reason, detail: String, leavesOutcomeUnknown: Bool,
+        endsWriting: Bool = false
+    ) {
         self.path = path
         self.reason = reason
         self.detail = detail
         self.leavesOutcomeUnknown = leavesOutcomeUnknown
+        self.endsWriting = endsWriting
     }
 }
 

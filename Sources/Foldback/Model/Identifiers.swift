@@ -1,6 +1,6 @@
 /// A whole number with its own type, so that a sequence cannot be passed as a position.
 public protocol LogNumber:
-    Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible
+    Hashable, Comparable, Codable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible
 {
     var value: UInt64 { get }
     init(_ value: UInt64)

@@ -2,9 +2,12 @@
 public enum IntentCommand: String, Hashable, Sendable, CaseIterable {
     /// Takes back a pending intent that cannot have left the device (F7).
     case withdraw
+    /// Gives up a pending intent that may have left the device (F19).
+    case abandon
     /// Takes a rejection out of the list of rejections (F14).
     case dismiss
-    /// Records the event of a rejected intent again, and dismisses the rejection (F14).
+    /// Records the event of a rejected intent again, or an edited event, and dismisses the
+    /// rejection (F14).
     case retry
 }
 
@@ -15,17 +18,21 @@ public enum IntentCommand: String, Hashable, Sendable, CaseIterable {
 public enum IntentChange: Hashable, Sendable {
     case rejected(Rejection)
     case withdrawn
+    /// The user gave the intent up after its sending had begun. The fold is that of ``withdrawn``,
+    /// and a later answer of the authority can still change it (F7, F19).
+    case abandoned
     case dismissed
 
     /// The name of a change, as files and tools write it.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        case rejected, withdrawn, dismissed
+        case rejected, withdrawn, abandoned, dismissed
     }
 
     public var kind: Kind {
         switch self {
         case .rejected: .rejected
         case .withdrawn: .withdrawn
+        case .abandoned: .abandoned
         case .dismissed: .dismissed
         }
     }
@@ -34,7 +41,7 @@ public enum IntentChange: Hashable, Sendable {
     public var rejection: Rejection? {
         switch self {
         case .rejected(let rejection): rejection
-        case .withdrawn, .dismissed: nil
+        case .withdrawn, .abandoned, .dismissed: nil
         }
     }
 }

@@ -16,6 +16,17 @@ package enum Limits {
     /// Bytes of the reason for an attempt's failure.
     package static let reasonBytesMax = 1_024
 
+    /// Bytes of a line in a history file, and of a command for a tool.
+    ///
+    /// The largest entry is a batch of ``batchBytesMax``. JSON needs at most six bytes for each
+    /// byte of an event (`\u007F`). For each event a batch counts 32 bytes more, and 192 bytes of
+    /// the line hold its position and its origin with a replica's name of 60 bytes. The remaining
+    /// MiB is for the members of the entry itself. Only a full batch of tiny events from a replica
+    /// with a longer name does not fit; exporting it is an error.
+    package static let lineBytesMax = 6 * batchBytesMax + 1 << 20
+    /// Bytes of the first line of a history file, which has some hundred.
+    package static let historyHeadBytesMax = 1 << 20
+
     /// Bytes of one row of a stored projection, as its codec writes it.
     package static let rowBytesMax = 16 << 20
     /// Row changes that are kept for a watcher that does not take them.
@@ -59,13 +70,16 @@ package enum Limits {
     /// Rows of superseded checkpoints that one transaction removes.
     package static let checkpointDropCountMax = 64
 
+    /// The time between two notes that a projection was opened: one day.
+    package static let registrationMillisecondsMin: Int64 = 86_400_000
+
     /// Records that one read transaction copies. The limit keeps reads short (L8).
     package static let readCountMax = 512
     /// Bytes of these records.
     package static let readBytesMax = 1 << 20
 }
 
-/// A size limit for data from a caller or from a history's file.
+/// A size limit for data from a caller or from a file.
 package struct Limit: Sendable {
     let what: String
     let bytesMax: Int
@@ -77,6 +91,8 @@ package struct Limit: Sendable {
     package static let code = Limit(what: "a rejection's code", bytesMax: Limits.keyBytesMax)
     package static let message = Limit(
         what: "a rejection's message", bytesMax: Limits.messageBytesMax)
+
+    package static let line = Limit(what: "a line", bytesMax: Limits.lineBytesMax)
 
     /// Checks a size.
     ///

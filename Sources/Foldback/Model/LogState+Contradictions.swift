@@ -11,7 +11,8 @@ extension LogState {
             }
             return intent.retries.flatMap { notRejected($0) }
         case .acknowledged(let answer): return contradiction(in: answer)
-        case .changed(let number, .rejected), .changed(let number, .withdrawn):
+        case .changed(let number, .rejected), .changed(let number, .withdrawn),
+            .changed(let number, .abandoned):
             return overlay[number]?.state == .pending ? nil : "intent \(number) is not pending"
         case .changed(let number, .dismissed): return notRejected(number)
         case .confirmed(let batch): return contradiction(in: batch)

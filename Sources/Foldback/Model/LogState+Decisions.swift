@@ -23,12 +23,14 @@ extension LogState {
     /// | acknowledge | append (F3, F4) | ignore (F7) | append: it overrides (F7) | ignore (F7) |
     /// | reject | append | ignore (F7) | ignore (F7) | ignore (F7) |
     /// | withdraw | append (F7) | refuse | refuse | refuse |
+    /// | abandon | append (F19) | refuse | refuse | refuse |
     /// | dismiss, retry | refuse | refuse | append if listed, else refuse (F14) | refuse |
     ///
     /// A rejection is listed until it is dismissed or retried (F14).
     ///
-    /// The writer also refuses to withdraw an intent whose sending has begun (F7). Attempts are
-    /// kept beside the log, so this state does not know them.
+    /// The writer also refuses to withdraw an intent whose sending has begun (F7), and such an
+    /// intent can only be abandoned (F19). Attempts are kept beside the log, so this state does not
+    /// know them.
     ///
     /// - Parameters:
     ///   - settled: the intents of ``Command/named(in:)`` that were recorded and are not in the
@@ -55,6 +57,12 @@ extension LogState {
                 case .accepted, .settled: .ignore($0.state)  // mutant: late-rejection
                 }
             }
+        case .retry(let number, let payload):
+            return decisionOnIntent(number, settled) {
+                requireListedRejection(number, $0) {
+                    retryDecision(on: $0.recorded, with: payload, time)
+                }
+            }
         case .change(let number, let command):
             return decisionOnIntent(number, settled) {
                 decision(for: command, on: number, $0, time)
@@ -67,14 +75,23 @@ extension LogState {
         _ time: Timestamp
     ) -> Decision {
         switch command {
-        case .withdraw:
-            switch intent {
-            case .pending: .append(.changed(number, .withdrawn))
-            case .accepted, .settled: .refuse(.notPending(number, intent.state))
-            }
+        case .withdraw: requirePending(number, intent, .withdrawn)
+        case .abandon: requirePending(number, intent, .abandoned)  // mutant: abandoned
         case .dismiss:
             requireListedRejection(number, intent) { _ in .append(.changed(number, .dismissed)) }
-        case .retry: requireListedRejection(number, intent) { retryDecision(on: $0.recorded, time) }
+        case .retry:
+            requireListedRejection(number, intent) {
+                retryDecision(on: $0.recorded, with: nil, time)
+            }
+        }
+    }
+
+    private func requirePending(
+        _ number: IntentNumber, _ intent: IntentLookup, _ change: IntentChange
+    ) -> Decision {
+        switch intent {
+        case .pending: .append(.changed(number, change))
+        case .accepted, .settled: .refuse(.notPending(number, intent.state))
         }
     }
 
@@ -124,16 +141,20 @@ extension LogState {
         }
     }
 
-    /// Records the event again under the same terms; the same entry dismisses the rejection (F14).
+    /// Records the event again, or the edited event, under the same terms. The same entry dismisses
+    /// the rejection (F14).
     ///
     /// If the once key is in use, the intent that has it is the retry. Then the entry only
     /// dismisses.
-    private func retryDecision(on old: RecordedIntent, _ time: Timestamp) -> Decision {
+    private func retryDecision(
+        on old: RecordedIntent, with edited: Payload?, _ time: Timestamp
+    ) -> Decision {
         if let joined = joined(by: old.once) {
             return .join(joined, appending: .changed(old.number, .dismissed))
         }
+        let payload = edited ?? old.payload  // mutant: edited-event
         let proposal = Proposal(
-            payload: old.payload, isConfirmOnly: old.isConfirmOnly, once: old.once, info: old.info)
+            payload: payload, isConfirmOnly: old.isConfirmOnly, once: old.once, info: old.info)
         return .append(.intent(newIntent(proposal, retrying: old.number, time)))
     }
 

@@ -34,7 +34,7 @@ package typealias Overlay = NumberMap<IntentNumber, UnsettledIntent>
 ///  Effects                         settlements  new settlements to store
 ///                                  reopened     intents back in the overlay
 ///                                  answered     intents whose callers get an answer
-///                                  fold         work for the projections: confirm, roll back, rebase
+///                                  fold         work of projections: confirm, roll back, rebase
 /// ```
 ///
 /// Opening a log applies each of its entries. The writer decides and applies in turns. A decision's
@@ -161,7 +161,8 @@ package struct LogState: Sendable {
         case .changed(let number, .rejected):
             settleAndRollBack(number, .rejected(isDismissed: false), &effects)
             rejections[number] = sequence
-        case .changed(let number, .withdrawn): settleAndRollBack(number, .withdrawn, &effects)
+        case .changed(let number, .withdrawn), .changed(let number, .abandoned):
+            settleAndRollBack(number, .withdrawn, &effects)
         case .changed(let number, .dismissed): dismiss(number, &effects)
         case .confirmed(let batch): confirmByBatch(batch, &effects)
         }
@@ -217,7 +218,9 @@ package struct LogState: Sendable {
         }
         setInOverlay(intent)
         effects.answered.append(number)
-        let changesView = unsettled == nil || answer.replacement != nil
+        // A replacement that is equal to the intent's event changes nothing.
+        let changesView =
+            unsettled.map { answer.replacement?.isSame(as: $0.payload) == false } ?? true
         if intent.isOptimistic, changesView { effects.fold.view = .rollBack(from: number) }
     }
 
@@ -226,21 +229,25 @@ package struct LogState: Sendable {
     /// (F7).
     ///
     /// The view stays the same if this is the first optimistic intent of the overlay and the server
-    /// sent no replacement (fast-forward).
+    /// sent no other event (fast-forward).
     private mutating func confirmByAcknowledgement(
         _ answer: Acknowledged, _ settledIntent: RecordedIntent?,
         _ effects: inout Effects
     ) {
         let number = answer.number
         let isHead = firstOptimistic == number
+        let isReplaced =
+            answer.replacement.map { words in
+                overlay[number].map { !words.isSame(as: $0.payload) } ?? true
+            } ?? false
         let intent = settle(number, .confirmed, &effects)
         let recorded = required(intent?.recorded ?? settledIntent, number)
+        let payload = answer.replacement ?? recorded.payload  // mutant: confirmed-payload
         effects.fold.confirm = [
-            Folded(
-                payload: answer.replacement ?? recorded.payload,  // mutant: confirmed-payload
-                context: EventContext(.intent(recorded.id)))
+            Folded(payload: payload, context: EventContext(.intent(recorded.id)))
         ]
-        effects.fold.view = isHead && answer.replacement == nil ? .unchanged : .rebase
+        if payload.isUnreadable { effects.fold.unread = [0] }
+        effects.fold.view = isHead && !isReplaced ? .unchanged : .rebase
     }
 
     /// Applies a batch's new events to confirmed state, in order of position, and confirms the
@@ -250,6 +257,9 @@ package struct LogState: Sendable {
     ) {
         let newEvents = Self.newEvents(in: batch.events, after: through)
         let isFastForward = isFastForward(newEvents, settling: batch.settled)
+        effects.fold.unread = batch.events.indices.filter {
+            batch.events[$0].position > through && batch.events[$0].payload.isUnreadable
+        }
         through = max(through, batch.through)
         for number in batch.settled { _ = settle(number, .confirmed, &effects) }
         effects.fold.confirm = newEvents.map {  // mutant: batch-effects

@@ -8,6 +8,9 @@ package protocol PayloadCodec: Sendable {
 
     /// Returns the payload with its event, or with the reason why it cannot be read (L5).
     func payload(reading bytes: [UInt8], format: EventFormat) -> Payload
+
+    /// Returns whether the codec can read the event. Costs less than a payload with the reason.
+    func canRead(_ bytes: [UInt8], format: EventFormat) -> Bool
 }
 
 /// A codec that leaves events as bytes, for tools that read a log without its types.
@@ -19,4 +22,6 @@ package struct RawCodec: PayloadCodec {
     package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
         Payload(bytes: bytes, format: format, content: .event(bytes))
     }
+
+    package func canRead(_ bytes: [UInt8], format: EventFormat) -> Bool { true }
 }

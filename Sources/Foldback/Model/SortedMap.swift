@@ -25,9 +25,12 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
     private struct Group {
         private(set) var chunks: ContiguousArray<Chunk> = []
         private(set) var firsts: ContiguousArray<Key> = []
+        /// The number of pairs in the chunks.
+        private(set) var pairCount = 0
 
         init(_ chunks: ContiguousArray<Chunk>) {
             self.chunks = chunks
+            pairCount = chunks.reduce(0) { $0 + $1.count }
             firsts = ContiguousArray(chunks.map { $0[0].key })
         }
 
@@ -36,9 +39,11 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
         mutating func append(_ chunk: Chunk) {
             chunks.append(chunk)
             firsts.append(chunk[0].key)
+            pairCount += chunk.count
         }
 
         mutating func insert(_ pair: (key: Key, value: Value), at place: Int, in chunk: Int) {
+            pairCount += 1
             chunks[chunk].insert(pair, at: place)
             if place == 0 { firsts[chunk] = pair.key }
         }
@@ -47,8 +52,16 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
             chunks[chunk][place].value = value
         }
 
+        /// Changes the value where it is, so that it is copied only if another map shares it.
+        mutating func change<R>(
+            at place: Int, in chunk: Int, _ body: (inout Value) -> R
+        ) -> R {
+            body(&chunks[chunk][place].value)
+        }
+
         /// Removes the pair. The chunk is removed with its last pair.
         mutating func remove(at place: Int, in chunk: Int) {
+            pairCount -= 1
             if chunks[chunk].count == 1 {
                 chunks.remove(at: chunk)
                 firsts.remove(at: chunk)
@@ -73,6 +86,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
             let upper = Group(ContiguousArray(chunks[half...]))
             chunks.removeSubrange(half...)
             firsts.removeSubrange(half...)
+            pairCount -= upper.pairCount
             return upper
         }
     }
@@ -105,7 +119,46 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
         }
     }
 
+    /// Returns the pair at an offset in key order. Traps if there is none.
+    ///
+    /// - Complexity: O(1) for each 2,048 pairs before it, and at most 64 steps more.
+    package func pair(atOffset offset: Int) -> (key: Key, value: Value) {
+        precondition((0..<count).contains(offset), "the map has \(count) pairs, none at \(offset)")
+        var left = offset
+        var group = 0
+        while left >= groups[group].pairCount {
+            left -= groups[group].pairCount
+            group += 1
+        }
+        var chunk = 0
+        while left >= groups[group].chunks[chunk].count {
+            left -= groups[group].chunks[chunk].count
+            chunk += 1
+        }
+        return groups[group].chunks[chunk][left]
+    }
+
     // MARK: Changing
+
+    /// Changes the value at `key` where it is, or a new value. Finds the key once.
+    ///
+    /// - Parameters:
+    ///   - newValue: the value to change if there is none.
+    ///   - isEmpty: whether the changed value is removed.
+    package mutating func change<R>(
+        _ key: Key, or newValue: @autoclosure () -> Value, removedIf isEmpty: (Value) -> Bool,
+        _ body: (inout Value) -> R
+    ) -> R {
+        guard let place = find(key), place.isThere else {
+            var value = newValue()
+            let result = body(&value)
+            if !isEmpty(value) { insert(value, at: key) }
+            return result
+        }
+        let result = groups[place.group].change(at: place.pair, in: place.chunk, body)
+        if isEmpty(groups[place.group].chunks[place.chunk][place.pair].value) { remove(key) }
+        return result
+    }
 
     private mutating func insert(_ value: Value, at key: Key) {
         guard let place = find(key) else {

@@ -1,24 +1,36 @@
 /// A ``Fold`` without the type of its projection, because a log can have several projections.
 package protocol AnyFold: Sendable {
     var identity: ProjectionIdentity { get }
+    /// The name under which the projection shares conflicts: its own name, or that of the stored
+    /// projection that it stands for (``RowsInMemory``).
+    var memberName: ExactString { get }
 
     /// Continues from a checkpoint.
     ///
     /// - Throws: the state codec's error. The fold stays unchanged.
     mutating func restore(_ section: ProjectionSection) throws
 
-    /// See ``Fold/applyNewest(_:)``.
-    mutating func applyNewest(_ intent: UnsettledIntent) -> (any Error)?
-    /// See ``Fold/rollBackLast(_:)``.
-    mutating func rollBackLast(_ number: IntentNumber)
-    /// See ``Fold/perform(_:at:)``.
-    mutating func perform(_ plan: FoldPlan, at sequence: LogSequence)
-    /// See ``Fold/rebaseView(over:)``.
-    mutating func rebaseView(over overlay: Overlay)
-    /// Brings the view up to date, and returns both states to share with readers.
+    /// See ``Fold/confirm(_:at:)``.
+    mutating func confirm(_ events: [Folded], at sequence: LogSequence)
+    /// See ``Fold/applyToView(_:)``.
+    mutating func applyToView(_ intent: UnsettledIntent) -> (any Error)?
+    /// See ``Fold/undoLast()``.
+    mutating func undoLast()
+    /// See ``Fold/rollBack(before:)``.
+    mutating func rollBack(before number: IntentNumber) -> IntentNumber
+    /// See ``Fold/keepSavepoint(after:)``.
+    mutating func keepSavepoint(after number: IntentNumber)
+    /// See ``Fold/fastForward(through:)``.
+    mutating func fastForward(through number: IntentNumber)
+    /// Returns both states to share with readers.
     ///
-    /// - Parameter isKept: whether readers keep the states. If so, the view becomes a savepoint.
-    mutating func makeFoldedState(over overlay: Overlay, isKept: Bool) -> any AnyFoldedState
+    /// - Precondition: the view is up to date.
+    /// - Parameters:
+    ///   - conflicts: the conflicts of the projection's group.
+    ///   - isKept: whether readers keep the states. If so, the view becomes a savepoint.
+    mutating func makeFoldedState(
+        over overlay: Overlay, _ conflicts: Conflicts, isKept: Bool
+    ) -> any AnyFoldedState
 }
 
 /// A ``FoldedState`` without the type of its projection.
@@ -52,7 +64,7 @@ package enum Comparison: Sendable {
 package struct FoldedState<P: Projection>: Sendable {
     package let view: P
     package let confirmed: P
-    package let conflicted: NumberMap<IntentNumber, String>
+    package let conflicted: Conflicts
     package let faults: [Fault]
     package let counts: FoldCounts
 }
@@ -63,15 +75,16 @@ extension Fold: AnyFold {
     package mutating func restore(_ section: ProjectionSection) throws {
         guard let codec = P.stateCodec else { throw UnreadableState(reason: "it has no codec") }
         self = Fold(
-            confirmed: try codec.decode(section.state.span.bytes), faults: section.faults)
+            confirmed: try codec.decode(section.state.span.bytes), faults: section.faults,
+            inPlaceOf: memberName)
     }
 
     package mutating func makeFoldedState(
-        over overlay: Overlay, isKept: Bool
+        over overlay: Overlay, _ conflicts: Conflicts, isKept: Bool
     ) -> any AnyFoldedState {
-        isKept ? prepareToPublish(over: overlay) : rebaseView(over: overlay)
+        if isKept { prepareToPublish(over: overlay) }
         return FoldedState(
-            view: view, confirmed: confirmed, conflicted: conflicted, faults: faults,
+            view: view, confirmed: confirmed, conflicted: conflicts, faults: faults,
             counts: counts)
     }
 }

@@ -49,19 +49,35 @@ public struct JSONCodec<Event: Codable & Sendable>: EventCodec {
 }
 
 extension EventCodec {
-    package func payload(of event: Event) throws -> Payload {
-        Payload(bytes: try encode(event), format: format, content: .event(event))
+    package func payload(
+        of event: Event, comparison: EventComparison? = nil
+    ) throws -> Payload {
+        Payload(
+            bytes: try encode(event), format: format, content: .event(event),
+            comparison: comparison)
+    }
+
+    /// The comparison of this codec's events.
+    package var comparison: EventComparison {
+        EventComparison { event in
+            guard let event = event as? Event else {
+                preconditionFailure("the event has type \(type(of: event)), not \(Event.self)")
+            }
+            return try encode(event)
+        }
     }
 
     /// Returns the payload of bytes in the log. Unreadable bytes are kept unchanged (L5).
-    package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
+    package func payload(
+        reading bytes: [UInt8], format: EventFormat, comparison: EventComparison? = nil
+    ) -> Payload {
         let content: Payload.Content
         do {
             content = .event(try decode(bytes.span.bytes, format: format))
         } catch {
             content = .unreadable("\(error)")
         }
-        return Payload(bytes: bytes, format: format, content: content)
+        return Payload(bytes: bytes, format: format, content: content, comparison: comparison)
     }
 }
 
@@ -75,5 +91,14 @@ package struct AppCodec<Event: Sendable>: PayloadCodec {
 
     package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
         codec.payload(reading: bytes, format: format)
+    }
+
+    package func canRead(_ bytes: [UInt8], format: EventFormat) -> Bool {
+        do {
+            _ = try codec.decode(bytes.span.bytes, format: format)
+            return true
+        } catch {
+            return false
+        }
     }
 }

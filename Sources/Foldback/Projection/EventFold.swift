@@ -15,7 +15,11 @@ public protocol EventFold: Sendable {
     /// The name that identifies the projection in the log's file. The default is the type's full
     /// name.
     ///
-    /// If the name changes, the log is folded again from its first entry, once.
+    /// If the name changes, the log is folded again from its first entry, once. But if the log has
+    /// several projections that share conflicts (``ConflictPolicy/shared``, the default), it notes
+    /// their names, and opening it without one of them throws `.lacksProjections`. After a rename
+    /// of the type or its module, keep the old name with `static var name: String { "App.B" }`, or
+    /// drop it with `conflicts: .shared.dropping("App.B")`.
     static var name: String { get }
 
     /// The version of the projection's code. The default is 1.
@@ -37,6 +41,17 @@ extension EventFold {
     package static var identity: ProjectionIdentity {
         ProjectionIdentity(name: ExactString(name), version: version)
     }
+
+    /// The name under which the projection shares conflicts with others (F9).
+    package static var memberName: ExactString {
+        ExactString((Self.self as? any StandIn.Type)?.nameOfOriginal ?? name)
+    }
+}
+
+/// A projection that shows the state of another projection in another form, and takes its place
+/// when conflicts are shared.
+package protocol StandIn {
+    static var nameOfOriginal: String { get }
 }
 
 /// Returns a type's full name in a form that is the same at each launch and on each platform.

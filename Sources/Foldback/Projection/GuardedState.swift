@@ -15,11 +15,11 @@
 /// If an event throws, `value` is dropped and folded again from `earlier` (invariant 1 makes this
 /// the state before the event). The same steps undo the last event.
 ///
-/// Cost: `earlier` moves up to `value` when `since` is full, and then `reach` doubles. It also moves
-/// up after each throw, and then `reach` is 1 again. So an event is folded again at most once, and n
-/// events cost at most 2n applications, however many of them throw. If none throws, `earlier` moves
-/// up 10 times in the first 1,023 events, and then once in 1,024 events. After each move, the next
-/// `apply` copies the storage that it changes.
+/// Cost: `earlier` moves up to `value` when `since` is full, and then `reach` doubles. It also
+/// moves up after each throw, and then `reach` is 1 again. So an event is folded again at most
+/// once, and n events cost at most 2n applications, however many of them throw. If none throws,
+/// `earlier` moves up 10 times in the first 1,023 events, and then once in 1,024 events. After each
+/// move, the next `apply` copies the storage that it changes.
 package struct GuardedState<P: Projection>: Sendable {
     private static var reachMax: Int { 1_024 }
 
@@ -91,10 +91,17 @@ package struct GuardedState<P: Projection>: Sendable {
 /// The error for an event that should be applied, and that this code cannot decode (L5).
 package struct UnreadableEvent: Error, CustomStringConvertible {
     let reason: String
-    package var description: String { Self.words + reason }
-    private static let words = "the event cannot be read: "
+    package var description: String { Fault.unreadableWords + reason }
+}
 
-    /// Returns whether the fault's event could not be decoded. Faults are stored with their reason,
-    /// so the words above must not change.
-    package static func isReason(of fault: Fault) -> Bool { fault.reason.hasPrefix(words) }
+extension Fault {
+    /// Creates the fault for an error of `apply` or of the codec. An error of an app that has the
+    /// words for an unreadable event gets other words.
+    package init(sequence: LogSequence, origin: EventContext.Origin, error: any Error) {
+        var reason = error.words
+        if !(error is UnreadableEvent), reason.hasPrefix(Self.unreadableWords) {
+            reason = "apply failed: " + reason
+        }
+        self.init(sequence: sequence, origin: origin, reason: reason)
+    }
 }

@@ -43,7 +43,7 @@ final class MergedRows {
         try scanConfirmed(span, backwards: backwards) { key, bytes in
             // The overlay's rows before this row come first. Its row at the same key replaces this
             // row.
-            while let (place, row) = overlay.next, !overlay.isBehind(place, key) {
+            while let (place, row) = overlay.next, !overlay.isAfter(place, key) {
                 overlay.advance()
                 if let made = row.bytes, try !body(place, made.span.bytes) {
                     isOver = true
@@ -89,7 +89,7 @@ private struct OverlayRows {
     }
 
     /// Returns whether `place` comes after `key` in this direction.
-    func isBehind(_ place: KeyBytes, _ key: KeyBytes) -> Bool {
+    func isAfter(_ place: KeyBytes, _ key: KeyBytes) -> Bool {
         backwards ? place < key : key < place  // mutant: backward-order
     }
 

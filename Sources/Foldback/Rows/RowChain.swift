@@ -133,11 +133,15 @@ package final class RowEvaluation: Sendable {
     let reads: [(key: KeyBytes, value: RowValue)]
     /// The rows that the intent writes, with their new values; none if `apply` threw.
     let writes: [(key: KeyBytes, value: RowValue)]
+    /// The ranges of keys that the intent read. Few intents read any.
+    let spans: [KeySpan]
+    /// The error that `apply` threw; nil if the intent applies.
+    let error: (any Error)?
 
-    init(
-        reads: [(key: KeyBytes, value: RowValue)], writes: [(key: KeyBytes, value: RowValue)]
-    ) {
-        self.reads = reads
-        self.writes = writes
+    init(_ rows: TouchedRows, error: (any Error)?) {
+        reads = rows.reads
+        writes = error == nil ? rows.writes : []
+        spans = rows.spans
+        self.error = error
     }
 }

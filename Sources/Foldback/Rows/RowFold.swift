@@ -4,22 +4,22 @@
 /// ```
 /// plan ─▶ confirm: applied to `confirmed` at once; marks readers dirty
 ///      ─▶ removed, replaced intents: change `overlay`; mark readers dirty
-///                      rebaseView ─▶ checks dirty intents, lowest number first ─▶ nothing is dirty
+///                 FoldGroup.rebase ─▶ assess, take: lowest number first ─▶ nothing is dirty
 /// ```
 ///
-/// ``perform(_:at:)`` only marks intents dirty, except the newest intent, which it applies.
-/// ``rebaseView(over:)`` does the rest, so several entries of one commit are checked together.
-/// ``RowOverlay`` says when an intent becomes dirty, and why this work ends.
+/// ``FoldGroup`` decides which intents are assessed, and which of them the view shows. It does so
+/// once for all entries of a commit. ``RowOverlay`` says when an intent becomes dirty, and why this
+/// work ends.
 ///
 /// Invariants:
 /// - `confirmed` has the confirmed events of all entries up to `sequence`, each once. An entry at
 ///   or below `sequence` changes the overlay alone: the log has its rows already (L4).
 /// - The log has the rows up to `writtenSequence`. The changes after it are in `confirmed.changed`,
 ///   and are written in the transaction of their entries (L4).
-/// - Until the first ``rebaseView(over:)``, no intent is applied. So opening a log applies only the
-///   intents that are still in the overlay at its end.
-/// - After ``rebaseView(over:)``, nothing is dirty. Each evaluation is equal to the result of
-///   applying its intent now, so rows are a function of the log alone (F1).
+/// - Until the first rebase, no intent is applied. So opening a log applies only the intents that
+///   are still in the overlay at its end.
+/// - After a rebase, nothing is dirty. Each evaluation is equal to the result of applying its
+///   intent now, so rows are a function of the log alone (F1).
 /// - A row that cannot be read sets `failure`. Then the invariants above no longer hold, and the
 ///   fold applies nothing more. The writer drops it, with the transaction (L6).
 package struct RowFold: Sendable {
@@ -46,9 +46,8 @@ package struct RowFold: Sendable {
     package private(set) var failure: FoldbackError?
     /// The faults since the last commit, the end of `faults`.
     private var newFaults: [Fault] = []
-    /// Whether no intent of the overlay has been applied yet. The first ``rebaseView(over:)``
-    /// applies all.
-    private var isUnevaluated = true
+    /// The result of the last ``assess(_:)``, which ``take(_:isRefused:)`` uses.
+    private var assessed: RowEvaluation?
     /// For each row that changes in this transaction, the row that readers saw before it; nil if
     /// no reader watches, or if such a row cannot be read.
     private var seen: [KeyBytes: VisibleRow]?
@@ -111,33 +110,12 @@ package struct RowFold: Sendable {
 
     // MARK: Following the log
 
-    /// Applies the newest intent. An error that `apply` throws makes it conflicted (F9).
-    ///
-    /// - Returns: this error; nil if the intent applies, or was not applied because no intent was
-    ///   yet.
-    package mutating func applyNewest(_ intent: UnsettledIntent) -> (any Error)? {
-        guard !isUnevaluated, failure == nil else { return nil }
-        return evaluate(intent)
-    }
-
-    /// Removes the newest intent again, because it is not recorded (F9).
-    package mutating func rollBackLast(_ number: IntentNumber) { remove(number) }
-
-    /// Applies an entry's confirmed events, and marks the intents dirty that it concerns.
-    package mutating func perform(_ plan: FoldPlan, at sequence: LogSequence) {
-        guard failure == nil else { return }
-        if sequence > self.sequence {
-            self.sequence = sequence
-            for folded in plan.confirm { confirm(folded, at: sequence) }
-        }
-        guard !isUnevaluated else { return }
-        for number in plan.removed { remove(number) }
-        switch plan.view {
-        // `confirm` has marked the readers of each changed row dirty, so there is nothing to do.
-        case .unchanged, .rebase: break
-        case .apply(let intent): _ = applyNewest(intent)
-        case .rollBack(let number): overlay.markDirty(number)
-        }
+    /// Applies an entry's confirmed events, and marks the intents dirty that read the changed rows.
+    /// An event that does not apply is a fault (F9).
+    package mutating func confirm(_ events: [Folded], at sequence: LogSequence) {
+        guard failure == nil, sequence > self.sequence else { return }
+        self.sequence = sequence
+        for folded in events { confirm(folded, at: sequence) }
     }
 
     private mutating func confirm(_ folded: Folded, at sequence: LogSequence) {
@@ -150,7 +128,7 @@ package struct RowFold: Sendable {
         }
         if let error {
             let fault = Fault(
-                sequence: sequence, origin: folded.context.origin, reason: "\(error)")
+                sequence: sequence, origin: folded.context.origin, error: error)
             faults.append(fault)
             newFaults.append(fault)
             return
@@ -162,46 +140,55 @@ package struct RowFold: Sendable {
         }
     }
 
-    /// Updates the view: applies dirty intents again, in number order, until nothing is dirty.
-    ///
-    /// - Complexity: one check for each dirty intent, and one `apply` for each that needs it.
-    package mutating func rebaseView(over intents: Overlay) {
-        guard failure == nil else { return }
-        if isUnevaluated {
-            isUnevaluated = false
-            for (_, intent) in intents where intent.isOptimistic { _ = evaluate(intent) }
-            return
-        }
-        while failure == nil, let (number, isReplaced) = overlay.nextDirty() {
-            guard let intent = intents[number], intent.isOptimistic else { continue }
-            do throws(FoldbackError) {
-                if !isReplaced, try overlay.readsUnchanged(number, over: confirmed) { continue }
-            } catch {
-                failure = error
-                return
-            }
-            _ = evaluate(intent)
-        }
-    }
+    // MARK: The view
 
-    private mutating func evaluate(_ intent: UnsettledIntent) -> (any Error)? {
-        var overlay = overlay
-        self.overlay = RowOverlay()
-        defer { self.overlay = overlay }
+    /// The dirty intent with the lowest number; nil if nothing is dirty.
+    package var firstDirty: IntentNumber? { overlay.firstDirty }
+
+    /// Marks an intent dirty whose own event changed, or that is in the overlay again.
+    package mutating func markDirty(_ number: IntentNumber) { overlay.markDirty(number) }
+
+    /// Forgets that the intent is dirty, because it is not folded.
+    package mutating func forgetDirty(_ number: IntentNumber) { overlay.forgetDirty(number) }
+
+    /// Applies an intent to the rows below it if it was not applied yet or is dirty. The view shows
+    /// the result after ``take(_:isRefused:)``.
+    ///
+    /// - Returns: the error that makes the intent conflicted; nil if it applies (F9).
+    /// - Complexity: one check if the intent is dirty, and one `apply` if it needs it.
+    package mutating func assess(_ intent: UnsettledIntent) -> (any Error)? {
+        guard failure == nil else { return nil }
         do throws(FoldbackError) {
-            return try overlay.evaluate(intent, by: apply, schema, over: confirmed) {
-                note($0, $1)
-            }
+            assessed = try overlay.assess(intent, by: apply, schema, over: confirmed)
         } catch {
-            failure = failure ?? error
+            failure = error
             return nil
         }
+        return assessed.map(\.error) ?? overlay.error(of: intent.recorded.number)
     }
 
-    private mutating func remove(_ number: IntentNumber) {
+    /// Shows the result of the last ``assess(_:)``.
+    ///
+    /// - Parameter isRefused: whether a projection of the group refuses the intent. Then the view
+    ///   shows nothing of it.
+    package mutating func take(_ number: IntentNumber, isRefused: Bool) {
+        guard failure == nil else { return }
         var overlay = overlay
         self.overlay = RowOverlay()
-        overlay.remove(number) { note($0, $1) }
+        overlay.take(number, assessed, isRefused: isRefused, isNoted: seen != nil) { note($0, $1) }
+        self.overlay = overlay
+        assessed = nil
+    }
+
+    /// Forgets all evaluations, because the group changes.
+    package mutating func forgetOverlay() { overlay = RowOverlay() }
+
+    /// Removes an intent from the view.
+    package mutating func remove(_ number: IntentNumber) {
+        guard failure == nil else { return }
+        var overlay = overlay
+        self.overlay = RowOverlay()
+        overlay.remove(number, isNoted: seen != nil) { note($0, $1) }
         self.overlay = overlay
     }
 
@@ -268,12 +255,13 @@ package struct RowFold: Sendable {
                 format: format, sequence: sequence))
     }
 
-    /// Updates the view, and returns the rows to share with readers.
-    package mutating func makeFoldedRows(over intents: Overlay) -> FoldedRows {
-        rebaseView(over: intents)
-        return FoldedRows(
+    /// Returns the rows to share with readers.
+    ///
+    /// - Parameter conflicts: the conflicts of the projection's group.
+    package func foldedRows(_ conflicts: Conflicts) -> FoldedRows {
+        FoldedRows(
             identity: identity, schema: schema, chains: overlay.chains,
-            conflicted: overlay.conflicted, faults: faults,
+            conflicted: conflicts, faults: faults,
             counts: FoldCounts(overlay: overlay.count, confirmed: confirmedCount),
             own: confirmed.isStored ? nil : confirmed.rows)
     }
@@ -304,7 +292,7 @@ package struct FoldedRows: Sendable {
     package let identity: ProjectionIdentity
     package let schema: StoredSchema
     package let chains: SortedMap<KeyBytes, RowChain>
-    package let conflicted: NumberMap<IntentNumber, String>
+    package let conflicted: Conflicts
     package let faults: [Fault]
     package let counts: FoldCounts
     /// The confirmed rows if they are in memory; nil if they are in the log.

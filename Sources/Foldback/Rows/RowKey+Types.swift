@@ -43,6 +43,17 @@ extension ExactString: RowKey {
     public init(from key: inout KeyDecoder) throws { self.init(try String(from: &key)) }
 }
 
+/// An enum with raw values, or another type with a raw value that is a key, needs no code:
+/// `enum Kind: String, RowKey { … }`. Ordered by the raw values. A stored key without a case cannot
+/// be read (``RowError/unreadableKey``), so keep the cases.
+extension RowKey where Self: RawRepresentable, RawValue: RowKey {
+    public func encode(to key: inout KeyEncoder) { key.append(rawValue) }
+    public init(from key: inout KeyDecoder) throws {
+        guard let value = Self(rawValue: try key.next()) else { throw RowError.unreadableKey }
+        self = value
+    }
+}
+
 /// Ordered byte by byte; a prefix comes before the longer arrays that begin with it.
 extension Array: RowKey where Element == UInt8 {
     public func encode(to key: inout KeyEncoder) { key.append(bytes: self) }

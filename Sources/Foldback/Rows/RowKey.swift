@@ -1,7 +1,8 @@
 /// The key of a row or of an index entry: a value whose bytes have the same order as the value.
 ///
 /// Integers, `Bool`, `Double`, `String` and ``ExactString`` (by their UTF-8 bytes), `UUID`, `Date`
-/// and arrays of bytes are keys. ``KeyPair`` or a type of your own combines several keys:
+/// and arrays of bytes are keys. An enum with raw values becomes a key if it names the protocol.
+/// ``KeyPair`` or a type of your own combines several keys:
 ///
 /// ```swift
 /// struct Place: RowKey {

@@ -29,18 +29,20 @@
 ///
 /// ## Why the work ends
 ///
-/// ``nextDirty()`` returns the lowest dirty number first. Applying an intent changes only what
-/// intents with higher numbers see, so it makes only higher numbers dirty. While nothing else
-/// changes, the number therefore rises with each step: each intent is checked at most once and
+/// ``FoldGroup`` takes the lowest dirty number first. Applying or withholding an intent changes
+/// only what intents with higher numbers see, so it makes only higher numbers dirty. While nothing
+/// else changes, the number therefore rises with each step: each intent is checked at most once and
 /// applied at most once, and the work ends after the last intent of the overlay.
 ///
 /// ## Invariants
 ///
 /// Always, after each call:
 /// - A row's chain has exactly the intents whose evaluation read the row (except in a range) or
-///   writes it, each writer with its value. No chain is empty.
-/// - `conflicted` and `ranges` name only intents that have an evaluation. A conflicted intent
-///   writes nothing. Its reads are kept, so a change to them makes it dirty (F9).
+///   writes it and is not withheld, each writer with its value. No chain is empty.
+/// - `withheld` and `ranges` name only intents that have an evaluation. An intent that does not
+///   apply writes nothing. A withheld intent applies here, but its writes are in no chain, because
+///   another projection of the group refuses it. The reads of both are kept, so a change to them
+///   makes them dirty (F9).
 ///
 /// Once all intents have been applied and nothing is dirty:
 /// - `evaluations` has exactly the intents of the overlay that are not confirm-only. Each
@@ -52,8 +54,8 @@ package struct RowOverlay: Sendable {
     /// The chains of all rows that an intent of the overlay read or writes.
     package private(set) var chains = SortedMap<KeyBytes, RowChain>()
     private var evaluations = NumberMap<IntentNumber, RowEvaluation>()
-    /// The intents that do not apply to the rows below them, with the errors as text (F9).
-    package private(set) var conflicted = NumberMap<IntentNumber, String>()
+    /// The intents that apply here, and that another projection of the group refuses.
+    private var withheld = NumberMap<IntentNumber, Void>()
     /// The ranges of keys that intents have read. Few intents read any.
     private var ranges = NumberMap<IntentNumber, [KeySpan]>()
     /// Dirty intents. True if the intent must be applied again even if the rows that it read are
@@ -64,15 +66,11 @@ package struct RowOverlay: Sendable {
 
     package init() {}
 
-    /// Removes and returns the dirty intent with the lowest number; nil if nothing is dirty.
-    ///
-    /// - Returns: `isReplaced` is true if the intent must be applied again without comparing its
-    ///   reads.
-    package mutating func nextDirty() -> (number: IntentNumber, isReplaced: Bool)? {
-        guard let (number, isReplaced) = dirty.first else { return nil }
-        dirty[number] = nil
-        return (number, isReplaced)
-    }
+    /// The dirty intent with the lowest number; nil if nothing is dirty.
+    package var firstDirty: IntentNumber? { dirty.first?.key }
+
+    /// Forgets that the intent is dirty, because it is not folded.
+    package mutating func forgetDirty(_ number: IntentNumber) { dirty[number] = nil }
 
     /// Marks an intent dirty whose own event changed, or that is in the overlay again.
     package mutating func markDirty(_ number: IntentNumber) { dirty[number] = true }
@@ -83,22 +81,49 @@ package struct RowOverlay: Sendable {
     /// Marks the intents dirty that see the row's value after `number`; 0 stands for the confirmed
     /// row.
     private mutating func markReadersDirty(_ key: KeyBytes, after number: IntentNumber) {
-        for (reader, spans) in ranges.from(number.next)
-        where spans.contains(where: { $0.contains(key) }) {  // mutant: range-readers
-            dirty[reader] = true
+        markDirty(
+            chains[key]?.readers(after: number) ?? [], andReadersOfRangesWith: key, after: number)
+    }
+
+    private mutating func markDirty(
+        _ readers: [IntentNumber], andReadersOfRangesWith key: KeyBytes, after number: IntentNumber
+    ) {
+        if !ranges.isEmpty {
+            for (reader, spans) in ranges.from(number.next)
+            where spans.contains(where: { $0.contains(key) }) {  // mutant: range-readers
+                dirty[reader] = true
+            }
         }
-        guard let chain = chains[key] else { return }
-        for reader in chain.readers(after: number) where dirty[reader] == nil {
-            dirty[reader] = false
+        for reader in readers where dirty[reader] == nil { dirty[reader] = false }
+    }
+
+    /// Applies the intent to the rows below it if it was not applied yet or is dirty. It is not
+    /// dirty after that.
+    ///
+    /// - Returns: the new evaluation, for ``take(_:_:isRefused:isNoted:noting:)``; nil if the
+    ///   present evaluation is still right.
+    /// - Throws: `.damaged` or `.storage` if a row below cannot be read.
+    package mutating func assess(
+        _ intent: UnsettledIntent, by apply: RowApply, _ schema: StoredSchema,
+        over confirmed: ConfirmedRows
+    ) throws(FoldbackError) -> RowEvaluation? {
+        let number = intent.recorded.number
+        if evaluations[number] != nil {
+            guard let isReplaced = dirty[number] else { return nil }
+            dirty[number] = nil
+            if !isReplaced, try readsUnchanged(number, over: confirmed) { return nil }
+        } else {
+            dirty[number] = nil
         }
+        count += 1
+        return try applied(intent, by: apply, schema, over: confirmed)
     }
 
     /// Returns whether all rows that the intent read by key have the values that it saw.
     ///
-    /// - Returns: false also for an intent that was not applied yet.
     /// - Throws: `.damaged` or `.storage` if a confirmed row cannot be read.
     /// - Complexity: one lookup for each row that the intent read.
-    package func readsUnchanged(
+    private func readsUnchanged(
         _ number: IntentNumber, over confirmed: ConfirmedRows
     ) throws(FoldbackError) -> Bool {
         guard let evaluation = evaluations[number] else { return false }
@@ -109,76 +134,123 @@ package struct RowOverlay: Sendable {
         return true
     }
 
-    /// Applies the intent to the rows below it, and replaces its evaluation.
+    /// Applies the intent to the rows below it.
     ///
-    /// The readers after it of each row that it now writes differently become dirty.
-    ///
-    /// - Parameter note: called with each row whose value in the chain is about to change, and the
-    ///   overlay before that change.
-    /// - Returns: the error that `apply` threw, which makes the intent conflicted (F9); nil if it
-    ///   applies.
-    /// - Throws: `.damaged` or `.storage` if a row below cannot be read. Chains and evaluations are
-    ///   as before.
-    package mutating func evaluate(
+    /// A function of its own, because the rows below have a copy of the chains. While it lives,
+    /// each change of the chains copies some of them.
+    @inline(never)
+    private func applied(
         _ intent: UnsettledIntent, by apply: RowApply, _ schema: StoredSchema,
-        over confirmed: ConfirmedRows, noting note: (KeyBytes, RowOverlay) -> Void
-    ) throws(FoldbackError) -> (any Error)? {
-        let number = intent.recorded.number
-        count += 1
+        over confirmed: ConfirmedRows
+    ) throws(FoldbackError) -> RowEvaluation {
         var rows = TouchedRows(
-            schema, over: RowsBelowIntent(number: number, chains: chains, confirmed: confirmed))
+            schema,
+            over: RowsBelowIntent(
+                number: intent.recorded.number, chains: chains, confirmed: confirmed))
         let context = EventContext(.intent(intent.recorded.id))
         let error = apply(Folded(payload: intent.payload, context: context), &rows)
         if let failure = rows.failure { throw failure }
-        let writes = error == nil ? rows.writes : []
-        ranges[number] = rows.spans.isEmpty ? nil : rows.spans
-        replace(number, by: RowEvaluation(reads: rows.reads, writes: writes), noting: note)
-        conflicted[number] = error.map { "\($0)" }
-        return error
+        return RowEvaluation(rows, error: error)
+    }
+
+    /// The error that the intent's `apply` threw when it was taken; nil if it applies.
+    package func error(of number: IntentNumber) -> (any Error)? { evaluations[number]?.error }
+
+    /// Replaces the evaluation of an intent, and shows or withholds its writes.
+    ///
+    /// The readers after it of each row that it now writes differently become dirty.
+    ///
+    /// - Parameters:
+    ///   - assessed: the result of ``assess(_:by:_:over:)``.
+    ///   - isRefused: whether a projection of the group refuses the intent. Then nothing of it is
+    ///     shown here.
+    ///   - isNoted: whether `note` is called.
+    ///   - note: called with each row whose value in the chain is about to change, and the overlay
+    ///     before that change.
+    package mutating func take(
+        _ number: IntentNumber, _ assessed: RowEvaluation?, isRefused: Bool, isNoted: Bool,
+        noting note: (KeyBytes, RowOverlay) -> Void
+    ) {
+        guard let evaluation = assessed ?? evaluations[number] else { return }
+        let isWithheld = isRefused && evaluation.error == nil  // mutant: shared-rows
+        guard assessed != nil || isWithheld != (withheld[number] != nil) else { return }
+        let writesBefore = shownWrites(of: number)
+        if let assessed {
+            let old = evaluations[number]
+            evaluations[number] = assessed
+            ranges[number] = assessed.spans.isEmpty ? nil : assessed.spans
+            replaceReads(of: number, old?.reads ?? [], by: assessed.reads)
+        }
+        withheld[number] = isWithheld ? () : nil
+        replaceWrites(
+            of: number, writesBefore, by: isWithheld ? [] : evaluation.writes, isNoted: isNoted,
+            noting: note)
     }
 
     /// Removes the intent; the intents that saw its rows become dirty.
     ///
-    /// - Parameter note: as in ``evaluate(_:by:_:over:noting:)``.
+    /// `isNoted` and `note` are those of ``take(_:_:isRefused:isNoted:noting:)``.
     package mutating func remove(
-        _ number: IntentNumber, noting note: (KeyBytes, RowOverlay) -> Void
+        _ number: IntentNumber, isNoted: Bool, noting note: (KeyBytes, RowOverlay) -> Void
     ) {
         dirty[number] = nil
-        conflicted[number] = nil
+        guard let evaluation = evaluations[number] else { return }
+        let writesBefore = shownWrites(of: number)
+        evaluations[number] = nil
         ranges[number] = nil
-        replace(number, by: nil, noting: note)
+        withheld[number] = nil
+        replaceReads(of: number, evaluation.reads, by: [])
+        replaceWrites(of: number, writesBefore, by: [], isNoted: isNoted, noting: note)
     }
 
-    /// Replaces an intent's evaluation, updates the chains, and marks the affected readers dirty.
-    private mutating func replace(
-        _ number: IntentNumber, by new: RowEvaluation?,
-        noting note: (KeyBytes, RowOverlay) -> Void
+    /// The writes of the intent that are in the chains.
+    private func shownWrites(of number: IntentNumber) -> [(key: KeyBytes, value: RowValue)] {
+        withheld[number] == nil ? evaluations[number]?.writes ?? [] : []
+    }
+
+    /// Replaces an intent's writes in the chains, and marks the affected readers dirty.
+    private mutating func replaceWrites(
+        of number: IntentNumber, _ writesBefore: [(key: KeyBytes, value: RowValue)],
+        by writes: [(key: KeyBytes, value: RowValue)],
+        isNoted: Bool, noting note: (KeyBytes, RowOverlay) -> Void
     ) {
-        let old = evaluations[number]
-        evaluations[number] = new
-        let keys = Set((new?.reads ?? []).map(\.key))
-        let keysBefore = Set((old?.reads ?? []).map(\.key))
-        for key in keysBefore.subtracting(keys) { change(key) { $0.readers[number] = nil } }
-        for key in keys.subtracting(keysBefore) { change(key) { $0.readers[number] = () } }
+        // Most intents are applied for the first time, or leave. Then there is nothing to compare.
         var before: [KeyBytes: RowValue] = [:]
-        for (key, value) in old?.writes ?? [] { before[key] = value }
-        for (key, value) in new?.writes ?? [] where before.removeValue(forKey: key) != value {
-            note(key, self)
-            change(key) { $0.writers[number] = value }
-            markReadersDirty(key, after: number)
+        if !writes.isEmpty {
+            for (key, value) in writesBefore { before[key] = value }
+        }
+        for (key, value) in writes where before.removeValue(forKey: key) != value {
+            if isNoted { note(key, self) }
+            let readers = change(key) { chain in
+                chain.writers[number] = value
+                return chain.readers(after: number)
+            }
+            markDirty(readers, andReadersOfRangesWith: key, after: number)
         }
         // The intent no longer writes the rows that are left.
-        for key in before.keys {
-            note(key, self)  // mutant: row-change-noted
+        for (key, _) in writesBefore where writes.isEmpty || before[key] != nil {
+            if isNoted { note(key, self) }  // mutant: row-change-noted
             change(key) { $0.writers[number] = nil }  // mutant: row-unwritten
             markReadersDirty(key, after: number)
         }
     }
 
-    private mutating func change(_ key: KeyBytes, _ body: (inout RowChain) -> Void) {
-        var chain = chains[key] ?? RowChain()
-        body(&chain)
-        chains[key] = chain.isEmpty ? nil : chain
+    private mutating func replaceReads(
+        of number: IntentNumber, _ old: [(key: KeyBytes, value: RowValue)],
+        by new: [(key: KeyBytes, value: RowValue)]
+    ) {
+        guard !old.isEmpty, !new.isEmpty else {
+            for (key, _) in old { change(key) { $0.readers[number] = nil } }
+            for (key, _) in new { change(key) { $0.readers[number] = () } }
+            return
+        }
+        let (keys, keysBefore) = (Set(new.map(\.key)), Set(old.map(\.key)))
+        for key in keysBefore.subtracting(keys) { change(key) { $0.readers[number] = nil } }
+        for key in keys.subtracting(keysBefore) { change(key) { $0.readers[number] = () } }
+    }
+
+    private mutating func change<R>(_ key: KeyBytes, _ body: (inout RowChain) -> R) -> R {
+        chains.change(key, or: RowChain(), removedIf: { $0.isEmpty }, body)
     }
 }
 

@@ -198,11 +198,12 @@ public struct TouchedRows {
         let after = new.map { rows.keys(key, $0) } ?? []
         guard before != after else { return [] }
         let prefix = schema.prefix(ofPlace: place)
+        let (kept, known) = (Membership(after), Membership(before))
         var entries: [(key: KeyBytes, value: RowValue)] = []
-        for index in before where !after.contains(index) {  // mutant: index-removal
+        for index in before where !kept.contains(index) {  // mutant: index-removal
             entries.append((KeyBytes(prefix + (isUnique ? index : index + primary)), .absent))
         }
-        for index in after where !before.contains(index) {
+        for index in after where !known.contains(index) {
             let bytes = prefix + (isUnique ? index : index + primary)
             try requireShort(bytes, name)
             let entry = KeyBytes(bytes)
@@ -291,6 +292,20 @@ public struct TouchedRows {
     package var writes: [(key: KeyBytes, value: RowValue)] {
         touches.compactMap { touch in touch.written.map { (touch.key, $0) } }
     }
+}
+
+/// Tells whether a list has an element, in constant time also if the list is long.
+private struct Membership {
+    private let few: [[UInt8]]
+    private let many: Set<[UInt8]>
+
+    init(_ list: [[UInt8]]) {
+        // To search a few keys costs less than to hash one.
+        let isLong = list.count > 16
+        (few, many) = isLong ? ([], Set(list)) : (list, [])
+    }
+
+    func contains(_ key: [UInt8]) -> Bool { few.contains(key) || many.contains(key) }
 }
 
 /// The rows to which an event is applied.

@@ -10,16 +10,17 @@ extension LMDBLog {
     /// - Parameters:
     ///   - kind: The kind that an existing log must have; nil accepts any kind.
     ///   - newKind: The kind of a log that is created.
-    ///   - replica: The replica id of a log that is created; nil uses a fresh one.
+    ///   - replica: The replica id of a log that is created.
+    ///   - firstWrites: The writes of the transaction that creates a log.
     ///   - earlier: The replicas of entries to be imported, in order. If there are any, the log
     ///     must not have entries yet.
     ///   - freshReplica: Returns a replica id that no other log has.
     /// - Throws: `.kindDiffers`; `.notEmpty` if `earlier` has replicas and the log has entries;
-    ///   `.locked`, `.notALog`, `.damaged`, `.newerFormat`, `.storage`.
+    ///   `.locked`, `.notALog`, `.unsafeFile`, `.damaged`, `.newerFormat`, `.storage`.
     package static func open(
-        _ path: String, kind: LogKind?, newKind: LogKind, replica: ReplicaID?,
+        _ path: String, kind: LogKind?, newKind: LogKind, replica: NewReplica,
         earlier: [ReplicaID] = [], options: Environment.Options,
-        freshReplica: () -> ReplicaID
+        firstWrites: WriteBatch = WriteBatch(), freshReplica: () -> ReplicaID
     ) throws(FoldbackError) -> LMDBLog {
         let environment = try translating(path) { () throws(LMDBError) in
             try Environment.open(path, options: options)
@@ -29,11 +30,14 @@ extension LMDBLog {
         }
         let mark = marker.found
         let existing = try header(in: environment)
-        var header =
-            existing
-            ?? LogHeader(
-                kind: newKind, replicas: ReplicaTable([replica ?? freshReplica()]), file: file,
-                marks: [mark])
+        var header: LogHeader
+        if let existing {
+            header = existing
+        } else {
+            let id = try replica.id(freshReplica)
+            header = LogHeader(
+                kind: newKind, replicas: ReplicaTable([id]), file: file, marks: [mark])
+        }
         if let kind, kind != header.kind {
             throw .kindDiffers(path: path, existing: header.kind, asked: kind)
         }
@@ -58,13 +62,17 @@ extension LMDBLog {
                 for table in LogTable.allCases {
                     tables.append(try transaction.table(table.name))
                 }
-                return Tables(log: log, all: tables)
+                let opened = Tables(log: log, all: tables)
+                for write in existing == nil ? firstWrites.writes : [] {
+                    try LMDBLog.perform(write, in: opened, transaction)
+                }
+                return opened
             }
             // Without this, a power cut could lose the names of the files, and the name of the
-            // directory. An earlier process may have created the directory and died before it
-            // flushed the name (L10).
+            // directory. An earlier process may have created or exchanged the directory and died
+            // before it flushed the name (L10, N6).
             try Platform.syncDirectory(path)
-            if existing == nil { try Platform.syncParent(of: path) }
+            try Platform.syncParent(of: path)
             return LMDBLog(
                 environment: environment, header: header, tables: tables, marker: marker)
         }
@@ -73,14 +81,15 @@ extension LMDBLog {
     /// Creates a log with the writes that `batch` returns for the log's replicas. Runs on its own
     /// thread.
     ///
-    /// - Parameter earlier: As in ``open(_:kind:newKind:replica:earlier:options:freshReplica:)``.
+    /// - Parameter earlier: As in
+    ///   ``open(_:kind:newKind:replica:earlier:options:firstWrites:freshReplica:)``.
     package static func create(
         _ path: String, kind: LogKind, earlier: [ReplicaID],
         batch: @escaping @Sendable (ReplicaTable) throws(FoldbackError) -> WriteBatch
     ) async throws(FoldbackError) {
         try await Platform.onThread { () throws(FoldbackError) in
             let log = try open(
-                path, kind: kind, newKind: kind, replica: nil, earlier: earlier,
+                path, kind: kind, newKind: kind, replica: .random, earlier: earlier,
                 options: Durability.durable.options,
                 freshReplica: LogSources.system.freshReplica)
             defer { log.close() }
@@ -89,8 +98,8 @@ extension LMDBLog {
         }
     }
 
-    /// Checks whether ``open(_:kind:newKind:replica:earlier:options:freshReplica:)`` would succeed
-    /// for an import. Changes nothing.
+    /// Checks whether ``open(_:kind:newKind:replica:earlier:options:firstWrites:freshReplica:)``
+    /// would succeed for an import. Changes nothing.
     ///
     /// - Throws: The errors of that call, as far as they can be known now.
     package static func checkImport(into path: String, of kind: LogKind) throws(FoldbackError) {
@@ -126,12 +135,18 @@ extension LMDBLog {
 
     /// Opens an existing log for reading only. Creates and changes nothing (L9).
     ///
-    /// - Throws: `.missing` if the directory has no log; `.notALog`, `.damaged`, `.newerFormat`,
-    ///   `.storage`.
+    /// - Throws: `.missing` if the directory has no log; `.notALog`, `.unsafeFile`, `.damaged`,
+    ///   `.newerFormat`, `.storage`.
     package static func openReadOnly(_ path: String) throws(FoldbackError) -> LMDBLog {
-        let environment = try translating(path) { () throws(LMDBError) in
-            try Environment.openReadOnly(path)
-        }
+        try reading(
+            try translating(path) { () throws(LMDBError) in try Environment.openReadOnly(path) })
+    }
+
+    /// Returns the log of an environment that is only read.
+    ///
+    /// - Throws: as ``openReadOnly(_:)``.
+    package static func reading(_ environment: Environment) throws(FoldbackError) -> LMDBLog {
+        let path = environment.directory
         guard let header = try header(in: environment) else { throw .missing(path: path) }
         let tables = try translating(path) { () throws(LMDBError) in
             try environment.read { transaction throws(LMDBError) -> Tables? in
@@ -201,7 +216,7 @@ extension LMDBLog {
         }
     }
 
-    private static func translating<R>(
+    package static func translating<R>(
         _ path: String, _ body: () throws(LMDBError) -> R
     ) throws(FoldbackError) -> R {
         do { return try body() } catch { throw FoldbackError(error, at: path) }

@@ -1,7 +1,7 @@
 import FoldbackLMDB
 import Synchronization
 
-/// A log on disk: one LMDB environment with seven tables (L1).
+/// A log on disk: one LMDB environment with eight tables (L1).
 ///
 /// ```
 /// entries      sequence (8 bytes, big-endian)  ─▶  record
@@ -10,6 +10,7 @@ import Synchronization
 /// checkpoints  sequence, section, piece        ─▶  a piece of the checkpoint at the sequence
 /// projections  number of a stored projection   ─▶  the projection, and the entry of its rows
 /// rows         that number, table, key         ─▶  a row, an index entry, or a fault
+/// registered   a number                        ─▶  a projection with which it was opened
 /// log          "header"                        ─▶  kind, replica ids, identities of the files
 /// ```
 package final class LMDBLog: LogStorage {
@@ -67,17 +68,16 @@ package final class LMDBLog: LogStorage {
         do throws(LMDBError) {
             try environment.write(reserveBytes: reserve) { transaction throws(LMDBError) in
                 if let mark { try put(mark, transaction) }
-                for write in writes { try perform(write, transaction) }
+                for write in writes { try Self.perform(write, in: tables, transaction) }
             }
         } catch {
-            precondition(error.cause != .keyExists, "L1: the sequence counter is broken: \(error)")
             throw StorageFailure(error, at: path)
         }
         if mark != nil { try adoptMark() }
     }
 
-    private func perform(
-        _ write: TableWrite, _ transaction: borrowing WriteTransaction
+    static func perform(
+        _ write: TableWrite, in tables: Tables, _ transaction: borrowing WriteTransaction
     ) throws(LMDBError) {
         guard let table = tables[write.table] else { return }
         guard let value = write.value else {
@@ -173,12 +173,14 @@ extension StorageFailure {
             case .system(let code): .system(errno: code)
             case .pageNotFound, .corrupted, .cursorFull, .damagedPage: .damagedFile
             case .readersFull: .tooManyReaders
-
+            case .fileLost: .fileLost
+            // A refused append means that the last sequence is not the last that was written (L1).
+            case .writtenByOthers, .keyExists: .writtenByOthers
             default: .other
             }
         self.init(
             path: path, reason: reason, detail: "\(error)",
-            leavesOutcomeUnknown: error.leavesOutcomeUnknown)
+            leavesOutcomeUnknown: error.leavesOutcomeUnknown, endsWriting: error.endsWriting)
     }
 }
 
@@ -190,7 +192,13 @@ extension FoldbackError {
             case .openInProcess(let id): .locked(path: path, holder: .process(id))
             case .beingRead: .locked(path: path, holder: .reader)
             case .missing: .missing(path: path)
-            case .notADirectory, .notLMDB: .notALog(path: path, reason: "\(error.cause)")
+            // Another process wiped the log while this one waited for it (BK7).
+            case .directoryReplaced: .locked(path: path, holder: .process(nil))
+            case .notADirectory, .notLMDB, .foreignFiles, .otherFileInLog:
+                .notALog(path: path, reason: "\(error.cause)")
+            case .unsafeFile: .unsafeFile(path: path, reason: "\(error.cause)")
+            case .dataFileMissing:
+                .damaged(path: path, sequence: nil, reason: "\(error.cause)")
             case .versionMismatch:
                 .newerFormat(path: path, sequence: nil, found: "another LMDB file format")
             case .unsupportedLibrary(let version): .unsupportedLibrary(version: version)

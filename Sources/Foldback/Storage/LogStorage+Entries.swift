@@ -17,6 +17,11 @@ extension LogStorage {
         }.get()
     }
 
+    /// Returns the number of entries, without reading them.
+    package func entryCount() throws(FoldbackError) -> Int {
+        try reading { snapshot throws(FoldbackError) in try snapshot.count(of: .entries) }.get()
+    }
+
     /// Returns a record's bytes, not verified; nil if the log lacks it.
     package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
         try value(at: LogKey(sequence), in: .entries)
@@ -54,14 +59,24 @@ extension LogStorage {
     /// Returns the rows of table `projections`, not verified.
     package func projectionHeaders()
         throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
-    {
-        try reading(.projections) { table throws(FoldbackError) in
-            var headers: [(number: UInt32, bytes: [UInt8])] = []
+    { try all(of: .projections) }
+
+    /// Returns the rows of table `registered`, not verified.
+    package func registeredRows()
+        throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
+    { try all(of: .registered) }
+
+    /// Returns all rows of a table with few rows.
+    private func all(
+        of table: LogTable
+    ) throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])] {
+        try reading(table) { table throws(FoldbackError) in
+            var rows: [(number: UInt32, bytes: [UInt8])] = []
             try table.scan(.forwards(from: .number(0))) { key, value in
-                headers.append((UInt32(clamping: key.number), value.array))
+                rows.append((UInt32(clamping: key.number), value.array))
                 return true
             }
-            return headers
+            return rows
         }
     }
 

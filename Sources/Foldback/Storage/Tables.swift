@@ -13,17 +13,34 @@ package enum LogTable: Int, CaseIterable, Sendable {
     case projections
     /// Maps the number of a stored projection, a place in its schema and a key to a row.
     case rows
+    /// Maps a number to a projection with which the log was opened.
+    case registered
+    /// Maps a name to one fact about the whole log: the authority's lineage, and which projections
+    /// share their conflicts. The header is here too, and the storage itself reads and writes it.
+    case log
 
     /// The length of each key, in bytes; nil if keys may have any length.
     var keyBytes: Int? {
         switch self {
-        case .entries, .verdicts, .attempts, .projections: 8
+        case .entries, .verdicts, .attempts, .projections, .registered: 8
         case .checkpoints: 14
-        case .rows: nil
+        case .rows, .log: nil
         }
     }
 
-    var name: String { "\(self)" }
+    /// The table's name in the file. It is part of the file format and must not change.
+    var name: String {
+        switch self {
+        case .entries: "entries"
+        case .verdicts: "verdicts"
+        case .attempts: "attempts"
+        case .checkpoints: "checkpoints"
+        case .projections: "projections"
+        case .rows: "rows"
+        case .registered: "registered"
+        case .log: "log"
+        }
+    }
 }
 
 /// A key of a table. Numbers have their own case, so that they need no allocation. All keys of a

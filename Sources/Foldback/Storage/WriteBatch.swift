@@ -9,12 +9,18 @@ package struct WriteBatch: Sendable {
     private var checkpoints: [TableWrite] = []
     private var rows: [TableWrite] = []
     private var projections: [TableWrite] = []
+    private var registered: [TableWrite] = []
+    private var lineage: Lineage?
+    /// Nil: unchanged. The inner nil removes the row.
+    private var lostData: LostData??
+    private var sharedConflicts: SharedConflicts?
 
     package init() {}
 
     package var isEmpty: Bool {
         entries.isEmpty && attempts.isEmpty && checkpoints.isEmpty && rows.isEmpty
-            && projections.isEmpty
+            && projections.isEmpty && registered.isEmpty && lineage == nil
+            && lostData == nil && sharedConflicts == nil
     }
 
     package var hasEntries: Bool { !entries.isEmpty }
@@ -33,6 +39,17 @@ package struct WriteBatch: Sendable {
         writes += checkpoints
         writes += rows.sorted { $0.key < $1.key }
         writes += projections
+        writes += registered
+        if let lineage {
+            writes.append(TableWrite(.log, .bytes(Lineage.key), lineage.encoded))
+        }
+        if let lostData {
+            writes.append(TableWrite(.log, .bytes(LostData.key), lostData?.encoded))
+        }
+        if let sharedConflicts {
+            writes.append(
+                TableWrite(.log, .bytes(SharedConflicts.key), sharedConflicts.encoded))
+        }
         return writes
     }
 
@@ -46,13 +63,10 @@ package struct WriteBatch: Sendable {
     /// Returns the record of an entry that is not committed yet; nil if the batch does not contain
     /// it.
     package func record(at sequence: LogSequence) -> [UInt8]? {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if entries[middle].key < LogKey(sequence) { low = middle + 1 } else { high = middle }
-        }
-        guard low < entries.count, entries[low].key == LogKey(sequence) else { return nil }
-        return entries[low].value
+        let key = LogKey(sequence)
+        let place = entries.partitioningIndex { $0.key >= key }
+        guard place < entries.count, entries[place].key == key else { return nil }
+        return entries[place].value
     }
 
     // MARK: Intents
@@ -116,6 +130,20 @@ package struct WriteBatch: Sendable {
     package mutating func writeHeader(_ header: StoredRowsHeader) {
         projections.append(
             TableWrite(.projections, .number(UInt64(header.number)), header.encoded))
+    }
+
+    package mutating func writeRegistered(_ projection: RegisteredProjection) {
+        registered.append(
+            TableWrite(.registered, .number(UInt64(projection.number)), projection.encoded))
+    }
+
+    package mutating func writeLineage(_ lineage: Lineage) { self.lineage = lineage }
+
+    /// - Parameter lostData: nil removes the finding.
+    package mutating func writeLostData(_ lostData: LostData?) { self.lostData = .some(lostData) }
+
+    package mutating func writeSharedConflicts(_ shared: SharedConflicts) {
+        sharedConflicts = shared
     }
 
     package mutating func removeHeader(of number: UInt32) {

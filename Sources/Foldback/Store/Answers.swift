@@ -85,7 +85,8 @@ extension Answer {
             return [answer(acknowledged.number, content)]
         case .changed(let number, .rejected(let rejection)):
             return [answer(number, .rejected(rejection))]
-        case .changed(let number, .withdrawn): return [answer(number, .withdrawn)]
+        case .changed(let number, .withdrawn), .changed(let number, .abandoned):
+            return [answer(number, .withdrawn)]
         case .confirmed(let batch): return batch.settled.map { answer($0, .confirmed) }
         }
     }

@@ -12,7 +12,8 @@ import FoldbackLMDB
 /// try await LogDirectory(at: url).discardRows()
 /// ```
 ///
-/// Do not use it for a log that is open: close the store first.
+/// Do not use it for a log that is open: close the store first. To remove a log, use
+/// ``Store/wipe(at:discardingPending:)``.
 public struct LogDirectory: Hashable, Sendable {
     /// The directory's file URL.
     public let url: URL
@@ -32,16 +33,16 @@ public struct LogDirectory: Hashable, Sendable {
     ///
     /// Runs on its own thread. Suspends the caller.
     ///
-    /// - Throws: `.missing`; `.locked`; `.notALog`; `.damaged` if more than the bytes of rows is
+    /// - Throws: `.missing`; `.locked`; `.notALog`; `.unsafeFile`; `.damaged` if more than the bytes of rows is
     ///   damaged; `.newerFormat` if newer code made any of the rows; `.unsupportedLibrary`;
     ///   `.storage`. The next opening also makes the rows again that were removed before the error.
     /// - Complexity: O(n) in rows and index entries.
     public func discardRows() async throws(FoldbackError) {
-        let path = url.path
+        let path = try url.logPath()
         try await Platform.onThread { () throws(FoldbackError) in
             try LMDBLog.openReadOnly(path).close()
             let log = try LMDBLog.open(
-                path, kind: nil, newKind: .acknowledgement, replica: nil,
+                path, kind: nil, newKind: .acknowledgement, replica: .random,
                 options: Durability.durable.options, freshReplica: LogSources.system.freshReplica)
             defer { log.close() }
             try log.dropRows(try log.allStoredRows())

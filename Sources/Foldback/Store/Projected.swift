@@ -41,9 +41,11 @@ public struct Projected<P: Projection>: Sendable {
     /// Runs on the calling task's executor and blocks it on the disk. Keeps a bounded piece of the
     /// log in memory.
     ///
-    /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`. `.lacksProjections`
+    ///   if the projection shared conflicts there with one that the store lacks.
     /// - Complexity: one `apply` for each confirmed event between the nearest usable checkpoint and
-    ///   `sequence`, and for each intent that is in the overlay there.
+    ///   `sequence`, and for each intent that is in the overlay there. The same for each projection
+    ///   that shares its conflicts, and from the first entry if one of these is stored.
     public func snapshot(at sequence: LogSequence) async throws(FoldbackError) -> Snapshot<P> {
         try core.snapshot(of: P.self, at: sequence)
     }
@@ -56,8 +58,8 @@ extension StoreCore {
         try storage.requireUsable()
         let last = writer.publishedState.sequence
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
-        var (fold, _) = try LogFold.folded(
-            storage, folds: [Fold<P>()], codec: codec,
+        var fold = try LogFold.past(
+            storage, Fold<P>(), among: past, shared, codec: codec,
             upTo: sequence)  // mutant: past-view
         return Snapshot(fold.makePublishedState(), 0)
     }
@@ -94,16 +96,19 @@ public struct Snapshot<P: Projection>: Sendable {
     /// The confirmed events that could not be applied so far, oldest first (F9).
     public var faults: [Fault] { folded.faults }
 
-    /// Pending and accepted intents in number order. O(n) in their count.
-    public var overlay: [OverlayIntent<P.Event>] { published.intents() }
+    /// Pending and accepted intents in number order. O(1): an intent is copied when it is read.
+    public var overlay: OverlayIntents<P.Event> { published.intents() }
     /// Returns the intents of the overlay that touch `key`, as `P.keys(touchedBy:_:)` declares.
     /// O(n) in the overlay.
     ///
     /// An intent whose event this code cannot read is left out.
     public func overlay(touching key: P.Key) -> [OverlayIntent<P.Event>] {
-        overlay.filter { intent in
-            let context = EventContext(.intent(intent.id))
-            return intent.event.map { P.keys(touchedBy: $0, context).contains(key) } ?? false
+        published.overlay.compactMap { _, intent in
+            let context = EventContext(.intent(intent.recorded.id))
+            guard let event = intent.payload.event(as: P.Event.self),
+                P.keys(touchedBy: event, context).contains(key)
+            else { return nil }
+            return OverlayIntent(intent)
         }
     }
     /// Rejected intents that are neither dismissed nor retried, ascending. ``Store/intent(_:)`` has
@@ -118,59 +123,15 @@ public struct Snapshot<P: Projection>: Sendable {
     /// The intents of the overlay that do not apply to their current base, ascending. They are left
     /// out of the view until they apply (F9).
     public var conflicted: [IntentNumber] { folded.conflicted.keys }
-    /// Returns the error that makes an intent conflicted, as text; nil if it is not conflicted.
+    /// Returns the reason why an intent is conflicted; nil if it is not conflicted. It is the error's
+    /// `errorDescription` if it is a `LocalizedError` and has one, else its description.
     public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
 }
 
 extension PublishedState {
-    func intents<Event: Sendable>() -> [OverlayIntent<Event>] {
-        overlay.values.map(OverlayIntent.init)
-    }
+    func intents<Event: Sendable>() -> OverlayIntents<Event> { OverlayIntents(overlay) }
 
     func numbers(in state: IntentState) -> [IntentNumber] {
         overlay.filter { $0.value.state == state }.map(\.key)
     }
-}
-
-/// An intent in the overlay: pending or accepted.
-public struct OverlayIntent<Event: Sendable>: Sendable {
-    /// The replica that recorded the intent, and its number.
-    public let id: IntentID
-    /// The event that the overlay folds: the server's replacement if there is one, else the
-    /// recorded event (F3).
-    ///
-    /// Nil if this code cannot read it (L5). For the view; ``recordedEvent`` is the event to send.
-    public let event: Event?
-    /// `.pending` or `.accepted`.
-    public let state: IntentState
-    /// When the intent was recorded.
-    public let time: Timestamp
-    /// Whether the intent is listed, but folded only once it is confirmed (F13).
-    public let isConfirmOnly: Bool
-    /// The `info` with which it was recorded.
-    public let info: [String: String]
-    /// The intent's once key; nil if none. While the intent is in the overlay, recording with this
-    /// key returns it (F14).
-    public let once: String?
-    /// The rejected intent that this intent retries; nil if none.
-    public let retries: IntentNumber?
-    /// The event as it was recorded, to be sent to the server, always under the same id (A1).
-    ///
-    /// Nil if this code cannot read it (L5).
-    public let recordedEvent: Event?
-
-    init(_ intent: UnsettledIntent) {
-        once = intent.recorded.once?.string
-        retries = intent.recorded.retries
-        recordedEvent = intent.recorded.payload.event()
-        id = intent.recorded.id
-        event = intent.payload.event()
-        state = intent.state
-        time = intent.recorded.time
-        isConfirmOnly = intent.recorded.isConfirmOnly
-        info = intent.recorded.info
-    }
-
-    /// The intent's number in this log.
-    public var number: IntentNumber { id.number }
 }

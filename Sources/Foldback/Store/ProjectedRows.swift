@@ -14,7 +14,9 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     /// Calls `body` with the rows of one sequence, and returns its result.
     ///
     /// The sequence is that of the last commit, or a later one. All reads in `body` see this
-    /// sequence, however long it runs, while the writer continues.
+    /// sequence, however long it runs, while the writer continues. Views of the same store that are
+    /// read in `body` or later are at this sequence or later (F15). To read rows together with
+    /// views, or rows of several projections, at one sequence: ``Store/readAll(_:)``.
     ///
     /// Runs on the calling thread, and may block it on the disk. Keep `body` short, and do not
     /// record in it. While it runs, the file cannot grow: a commit that needs more room waits for
@@ -23,22 +25,8 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     /// - Throws: the errors of `body`; `.closed`, `.damaged`, `.storage`. `.latched` if the last
     ///   commit failed and may be on the disk.
     public func read<R>(_ body: (borrowing RowReader<P>) throws -> R) throws -> R {
-        while true {
-            let result: R?
-            do {
-                result = try core.storage.readRows { stored -> R? in
-                    guard let published = core.writer.publishedState(at: stored.sequence) else {
-                        return nil
-                    }
-                    return try body(RowReader(published, published.rows[index], stored))
-                }
-            } catch FoldbackError.storage(let failure) {
-                // A failed write may leave the file unreadable until it is opened again.
-                throw core.writer.latched.map(FoldbackError.latched) ?? .storage(failure)
-            }
-            if let result { return result }
-            // Since the read began, there were two commits; or the disk has a commit that failed.
-            if let failure = core.writer.latched { throw FoldbackError.latched(failure) }
+        try core.readRows { published, stored in
+            try body(RowReader(published, published.rows[index], stored))
         }
     }
 
@@ -49,17 +37,19 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     /// not to show it.
     ///
     /// - Throws: the errors of `body`; `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`,
-    ///   `.storage`.
-    /// - Complexity: one `apply` for each confirmed event from the first entry to `sequence`. All
-    ///   rows of the projection are in memory while it runs.
+    ///   `.storage`. `.lacksProjections` if the projection shared conflicts there with one that the
+    ///   store lacks.
+    /// - Complexity: one `apply` for each confirmed event from the first entry to `sequence`, and the
+    ///   same for each projection that shares its conflicts. All rows of these projections are in
+    ///   memory while it runs.
     public func read<R>(
         at sequence: LogSequence, _ body: (borrowing RowReader<P>) throws -> R
     ) async throws -> R {
         try core.storage.requireUsable()
         let last = core.writer.publishedState.sequence
         guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
-        var (fold, _) = try LogFold.folded(
-            core.storage, folds: [], rows: [RowFold(P.self)], codec: core.codec,
+        var fold = try LogFold.past(
+            core.storage, nil, RowFold(P.self), among: core.past, core.shared, codec: core.codec,
             upTo: sequence)  // mutant: past-rows
         let published = fold.makePublishedState()
         return try body(RowReader(published, published.rows[0], StoredRows(emptyAt: sequence)))
@@ -71,10 +61,39 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     /// The intents of the overlay that do not apply to the current rows, ascending (F9).
     public var conflicted: [IntentNumber] { folded.conflicted.keys }
 
-    /// Returns the error that makes an intent conflicted, as text; nil if it is not conflicted.
+    /// Returns the reason why an intent is conflicted; nil if it is not conflicted. It is the error's
+    /// `errorDescription` if it is a `LocalizedError` and has one, else its description.
     public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
 
     package var folded: FoldedRows { core.writer.publishedState.rows[index] }
+}
+
+extension StoreCore {
+    /// Calls `body` with a published state and the confirmed rows of the same sequence.
+    ///
+    /// The rows are never ahead of the published state: if the file has a commit that is not
+    /// published yet, this waits for the writer to publish it (F15).
+    ///
+    /// - Throws: as ``ProjectedRows/read(_:)``.
+    func readRows<R>(_ body: (PublishedState, StoredRows) throws -> R) throws -> R {
+        while true {
+            let result: R?
+            do {
+                result = try storage.readRows { stored -> R? in
+                    guard let state = writer.publishedState(at: stored.sequence),
+                        writer.waitUntilPublished(state.sequence)  // mutant: rows-ahead
+                    else { return nil }
+                    return try body(state, stored)
+                }
+            } catch FoldbackError.storage(let failure) {
+                // A failed write may leave the file unreadable until it is opened again.
+                throw writer.latched.map(FoldbackError.latched) ?? .storage(failure)
+            }
+            if let result { return result }
+            // Since the read began, there were two commits; or the disk has a commit that failed.
+            if let failure = writer.latched { throw FoldbackError.latched(failure) }
+        }
+    }
 }
 
 extension Store where P: StoredProjection {
@@ -99,6 +118,7 @@ extension Store where P: StoredProjection {
     /// The intents of the overlay that do not apply to the current rows, ascending (F9).
     public var conflicted: [IntentNumber] { projected.conflicted }
 
-    /// Returns the error that makes an intent conflicted, as text; nil if it is not conflicted.
+    /// Returns the reason why an intent is conflicted; nil if it is not conflicted. It is the error's
+    /// `errorDescription` if it is a `LocalizedError` and has one, else its description.
     public func conflict(of number: IntentNumber) -> String? { projected.conflict(of: number) }
 }

@@ -1,5 +1,5 @@
-/// The changes to a range of a stored projection's rows, in batches; see
-/// ``ProjectedRows/changes(of:in:)``.
+/// The changes to a range of a stored projection's rows, in batches; see `changes(of:in:)` of
+/// ``ProjectedRows``. The range is one of a table's keys or of an index.
 ///
 /// ```swift
 /// var changes = try store.changes(of: Inbox.messages).makeAsyncIterator()
@@ -14,22 +14,34 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
     /// The changes since the batch before.
     public typealias Element = RowChangeBatch<Key, Row>
 
-    let core: StoreCore
-    let index: Int
-    let table: RowTable<Key, Row>
-    let span: KeySpan
+    /// Makes a batch of the collected changes; nil if none of them belongs to the range.
+    fileprivate typealias Batching = @Sendable (RowWatcher.Gathered) throws -> Element?
+
+    private let core: StoreCore
+    private let index: Int
+    private let spans: [KeySpan]
+    private let batching: Batching
+
+    fileprivate init(
+        _ core: StoreCore, _ index: Int, _ spans: [KeySpan], _ batching: @escaping Batching
+    ) {
+        self.core = core
+        self.index = index
+        self.spans = spans
+        self.batching = batching
+    }
 
     /// A watcher of the rows. It watches from when it is made until it is released.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let watcher: RowWatcher
-        private let table: RowTable<Key, Row>
+        private let batching: Batching
         private var bell: AsyncStream<Void>.Iterator
 
         fileprivate init(
-            _ watcher: RowWatcher, _ table: RowTable<Key, Row>, _ bell: AsyncStream<Void>
+            _ watcher: RowWatcher, _ batching: @escaping Batching, _ bell: AsyncStream<Void>
         ) {
             self.watcher = watcher
-            self.table = table
+            self.batching = batching
             self.bell = bell.makeAsyncIterator()
         }
 
@@ -51,7 +63,7 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
                 let gathered = watcher.take()
                 // The bell rang for changes that the previous batch already had.
                 if gathered.isEmpty { continue }
-                return try RowChangeBatch(gathered, table)
+                if let batch = try batching(gathered) { return batch }
             }
             return nil
         }
@@ -61,12 +73,12 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator {
         let (bell, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let watcher = RowWatcher(index, span, bell: continuation)
+        let watcher = RowWatcher(index, spans, bell: continuation)
         let listeners = core.writer.listeners
         if let place = listeners.rows(watcher) {
             continuation.onTermination = { _ in listeners.stopRows(place) }
         }
-        return AsyncIterator(watcher, table, bell)
+        return AsyncIterator(watcher, batching, bell)
     }
 }
 
@@ -97,9 +109,66 @@ public struct RowChangeBatch<Key: RowKey, Row: Sendable>: Sendable {
         }
     }
 
+    /// Makes a batch of the changes to a range of an index; nil if no row of the range changed.
+    fileprivate init?(_ gathered: RowWatcher.Gathered, _ range: IndexSpan<some RowKey, Key, Row>)
+        throws
+    {
+        sequence = gathered.sequence
+        isComplete = gathered.isComplete
+        var changes: [RowChange<Key, Row>] = []
+        // A row may have entered and left the range between two batches. Its entry shows that.
+        let entered = try range.rows(ofEntries: gathered.changes)
+        for (key, seen) in gathered.changes.sorted(by: { $0.key < $1.key })
+        where !range.span.contains(key) {
+            let rowKey = try Key(stored: key.bytes, after: StoredSchema.prefixBytes)
+            let old = range.keeping(try Self.row(seen.old, range.index.table), at: rowKey)
+            let new = range.keeping(try Self.row(seen.new, range.index.table), at: rowKey)
+            guard old != nil || new != nil || entered.contains(rowKey) else { continue }
+            changes.append(
+                RowChange(key: rowKey, old: old, new: new, isPending: seen.new.isPending))
+        }
+        if changes.isEmpty, isComplete { return nil }
+        self.changes = changes
+    }
+
     private static func row(_ seen: VisibleRow, _ table: RowTable<Key, Row>) throws -> Row? {
         guard case .row(let bytes) = seen.value else { return nil }
         return try table.decoded(bytes.span.bytes)
+    }
+}
+
+/// A range of an index, as keys in the log.
+private struct IndexSpan<IndexKey: RowKey, Key: RowKey, Row: Sendable>: Sendable {
+    let index: RowIndex<Key, Row, IndexKey>
+    /// The bytes with which the index's keys begin.
+    let prefix: [UInt8]
+    let span: KeySpan
+
+    /// Returns the row if it has an entry in the range.
+    func keeping(_ row: Row?, at key: Key) -> Row? {
+        guard let row else { return nil }
+        let isInRange = index.keys(key, row).contains { indexKey in
+            let place = IndexPlace(indexKey, key)
+            return span.contains(KeyBytes(place.bytes(prefix, index.isUnique)))
+        }
+        return isInRange ? row : nil
+    }
+
+    /// Returns the keys of the rows whose entries in the range changed.
+    func rows(
+        ofEntries changes: [KeyBytes: (old: VisibleRow, new: VisibleRow)]
+    ) throws -> Set<Key> {
+        var keys: Set<Key> = []
+        for (key, seen) in changes where span.contains(key) {
+            for case .row(let bytes) in [seen.old.value, seen.new.value] where index.isUnique {
+                keys.insert(try Key(stored: bytes, after: 0))
+            }
+            guard !index.isUnique else { continue }
+            var decoder = KeyDecoder(key.bytes, from: prefix.count)
+            let _: IndexKey = try decoder.next()
+            keys.insert(try Key(stored: key.bytes, after: decoder.offset))
+        }
+        return keys
     }
 }
 
@@ -107,9 +176,9 @@ public struct RowChangeBatch<Key: RowKey, Row: Sendable>: Sendable {
 public struct RowChange<Key: RowKey, Row: Sendable>: Sendable {
     /// The row's key in its table.
     public let key: Key
-    /// The row before the change; nil if there was none.
+    /// The row before the change; nil if there was none in the watched range.
     public let old: Row?
-    /// The row after the change; nil if there is none.
+    /// The row after the change; nil if there is none in the watched range.
     public let new: Row?
     /// Whether an intent of the overlay wrote or removed the row.
     ///
@@ -145,8 +214,34 @@ extension ProjectedRows {
         of table: RowTable<Key, Row>, in range: RowRange<Key> = .all
     ) throws(RowError) -> RowChanges<Key, Row> {
         let prefix = try folded.schema.prefix(of: table)
-        return RowChanges(
-            core: core, index: index, table: table, span: range.span(after: prefix))
+        return RowChanges(core, index, [range.span(after: prefix)]) { gathered in
+            try RowChangeBatch(gathered, table)
+        }
+    }
+
+    /// Returns the changes to the rows that an index has in `range`, as `changes(of:in:)` does
+    /// for a range of the table's own keys.
+    ///
+    /// A row that enters the range has no `old`, and a row that leaves it has no `new`, although
+    /// the table may still have the row. A batch is in the order of the rows' own keys.
+    ///
+    /// ```swift
+    /// let changes = try store.changes(of: Inbox.byThread, in: .prefix(thread))
+    /// ```
+    ///
+    /// - Throws: `RowError.unknown` if the schema has no such index.
+    /// - Complexity: the watcher keeps the changes to all rows of the table, and the limits of
+    ///   ``RowChangeBatch/isComplete`` count them all. Each batch decodes them once.
+    public func changes<Key, Row, IndexKey>(
+        of rowIndex: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all
+    ) throws(RowError) -> RowChanges<Key, Row> {
+        let prefix = try folded.schema.prefix(of: rowIndex)
+        let entries = IndexSpan(
+            index: rowIndex, prefix: prefix, span: range.span(after: prefix))
+        let rows = KeySpan(prefix: try folded.schema.prefix(of: rowIndex.table))
+        return RowChanges(core, index, [rows, entries.span]) { gathered in
+            try RowChangeBatch(gathered, entries)
+        }
     }
 }
 
@@ -156,7 +251,7 @@ extension ProjectedRows {
     package func observation() -> RowObservation {
         RowObservation(
             RowWatcher(
-                index, KeySpan(prefix: StoredRow.prefix(of: folded.schema.number)),
+                index, [KeySpan(prefix: StoredRow.prefix(of: folded.schema.number))],
                 bell: AsyncStream.makeStream(of: Void.self).continuation),
             core.writer.listeners)
     }
@@ -182,8 +277,14 @@ package final class RowObservation: Sendable {
 
 extension Store where P: StoredProjection {
     /// Returns the changes to the rows in `range`, in batches. See
-    /// ``ProjectedRows/changes(of:in:)``.
+    /// `changes(of:in:)` of ``ProjectedRows``.
     public func changes<Key, Row>(
         of table: RowTable<Key, Row>, in range: RowRange<Key> = .all
     ) throws(RowError) -> RowChanges<Key, Row> { try projected.changes(of: table, in: range) }
+
+    /// Returns the changes to the rows that an index has in `range`, in batches. See
+    /// `changes(of:in:)` of ``ProjectedRows``.
+    public func changes<Key, Row, IndexKey>(
+        of index: RowIndex<Key, Row, IndexKey>, in range: RowRange<IndexKey> = .all
+    ) throws(RowError) -> RowChanges<Key, Row> { try projected.changes(of: index, in: range) }
 }

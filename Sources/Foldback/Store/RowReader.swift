@@ -9,7 +9,7 @@
 ///
 /// Valid only while the closure of ``Store/read(_:)`` runs. Every read in it sees the confirmed
 /// rows of ``sequence`` with the overlay of that sequence, while the writer continues. Keep the
-/// closure short (L8). To follow changes, use ``ProjectedRows/changes(of:in:)`` instead of reading
+/// closure short (L8). To follow changes, use `changes(of:in:)` instead of reading
 /// again.
 ///
 /// All reads throw `FoldbackError.damaged` or `.storage` if the file cannot be read. They throw
@@ -40,15 +40,16 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     /// The highest position that confirmed rows cover.
     public var through: Position { published.through }
 
-    /// Pending and accepted intents in number order. O(n) in their count.
-    public var overlay: [OverlayIntent<P.Event>] { published.intents() }
+    /// Pending and accepted intents in number order. O(1): an intent is copied when it is read.
+    public var overlay: OverlayIntents<P.Event> { published.intents() }
     /// The numbers of the pending intents, ascending. O(n) in the overlay.
     public var pending: [IntentNumber] { published.numbers(in: .pending) }
     /// The numbers of the accepted intents, ascending. O(n) in the overlay.
     public var accepted: [IntentNumber] { published.numbers(in: .accepted) }
     /// The intents of the overlay that do not apply to the current rows, ascending (F9).
     public var conflicted: [IntentNumber] { folded.conflicted.keys }
-    /// Returns the error that makes an intent conflicted, as text; nil if it is not conflicted.
+    /// Returns the reason why an intent is conflicted; nil if it is not conflicted. It is the error's
+    /// `errorDescription` if it is a `LocalizedError` and has one, else its description.
     public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
     /// Rejected intents that are neither dismissed nor retried, ascending.
     public var rejections: [IntentNumber] { published.rejections.keys }

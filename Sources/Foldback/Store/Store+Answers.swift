@@ -19,16 +19,16 @@ extension Store {
     /// - Returns: the entry's sequence, or the state that the intent already had.
     /// - Throws: `.unknownIntent` or `.invalidBatch`, and nothing changed; else as
     ///   ``record(_:force:confirmOnly:once:info:)``.
-    /// - Complexity: one write. A refold of the overlay after the intent if `replacement` is given,
-    ///   or if the intent was rejected or withdrawn. In an acknowledgement log, also a refold of
-    ///   the whole overlay unless the intent is its first.
+    /// - Complexity: one write. A refold of the overlay after the intent if `replacement` is another
+    ///   event, or if the intent was rejected or withdrawn. In an acknowledgement log, also a refold
+    ///   of the whole overlay unless the intent is its first.
     @discardableResult
     public nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position? = nil, replacement: P.Event? = nil
     ) async throws(FoldbackError) -> AnswerResult {
         let words = Acknowledgement(number, position: position, replacement: replacement)
         let (command, bytes) = try command(words)
-        return try await answered(try await submit(command, bytes: bytes))
+        return try await answered(try await submit(answer: command, from: nil, bytes: bytes))
     }
 
     /// Records that the authority accepted several intents, in their order.
@@ -36,21 +36,24 @@ extension Store {
     /// Uses one commit if the acknowledgements fit, else several. They are not atomic. Each one has
     /// the guarantees of ``acknowledge(_:position:replacement:)``.
     ///
+    /// - Parameters:
+    ///   - acknowledgements: the acceptances, each of one intent.
+    ///   - lineage: the lineage of the authority that answered; nil if it has none.
     /// - Returns: one result for each acknowledgement, in the same order.
     /// - Throws: the first error, after all queued acknowledgements were carried out. The others
     ///   were recorded, except those after one that could not be queued (`.cancelled`, `.closed`).
-    ///   If an event cannot be encoded or is too large, nothing was recorded. Repeating all of them
-    ///   is harmless (F7).
+    ///   If an event cannot be encoded or is too large, or if the log knows another lineage
+    ///   (`.superseded`), nothing was recorded. Repeating all of them is harmless (F7).
     /// - Complexity: as ``acknowledge(_:position:replacement:)`` for each, with fewer commits.
     @discardableResult
     public nonisolated(nonsending) func acknowledge(
-        contentsOf acknowledgements: [Acknowledgement<P.Event>]
+        contentsOf acknowledgements: [Acknowledgement<P.Event>], from lineage: Lineage? = nil
     ) async throws(FoldbackError) -> [AnswerResult] {
         // Encodes everything before it queues anything, so that these errors leave nothing
         // recorded.
         let works = try acknowledgements.map { words throws(FoldbackError) in
             let (command, bytes) = try command(words)
-            return (work: Request.Work.command(command, isForced: true), bytes: bytes)
+            return (work: Request.Work.answer(command, from: lineage), bytes: bytes)
         }
         let (requests, failure) = await core.runner.submit(contentsOf: works)
         var outcomes: [AnswerResult] = []
@@ -79,20 +82,22 @@ extension Store {
     ///   - number: the number of the refused intent.
     ///   - code: the reason for programs, like "forbidden"; nil if none. At most 1,024 bytes.
     ///   - message: the reason for people and logs; at most 65,536 bytes.
+    ///   - lineage: the lineage of the authority that answered; nil if it has none.
     /// - Returns: the entry's sequence, or the intent's state if it is not pending.
-    /// - Throws: `.unknownIntent` or `.tooLarge`, and nothing changed; else as
+    /// - Throws: `.unknownIntent`, `.tooLarge` or `.superseded`, and nothing changed; else as
     ///   ``record(_:force:confirmOnly:once:info:)``.
     /// - Complexity: one write; a refold of the overlay after the intent, so none for the newest
     ///   intent.
     @discardableResult
     public nonisolated(nonsending) func reject(
-        _ number: IntentNumber, code: String? = nil, message: String
+        _ number: IntentNumber, code: String? = nil, message: String, from lineage: Lineage? = nil
     ) async throws(FoldbackError) -> AnswerResult {
         try Limit.code.require(code?.utf8.count ?? 0)
         try Limit.message.require(message.utf8.count)
         let rejection = Rejection(code: code, message: message)
         return try await answered(
-            try await submit(.reject(number, rejection), bytes: message.utf8.count))
+            try await submit(
+                answer: .reject(number, rejection), from: lineage, bytes: message.utf8.count))
     }
 
     /// Records a batch of confirmed events from the downlink (F5, F6).
@@ -102,30 +107,38 @@ extension Store {
     /// are not applied again, but still confirm this log's unsettled intents that they name (F6).
     /// So a repeated batch is harmless.
     ///
+    /// An event that came as bytes is decoded on the calling task. The log keeps its bytes and its
+    /// format. If this code cannot read it, it is a fault until code comes that can (E4).
+    ///
     /// - Parameters:
     ///   - events: the events in any order. Events with the same position are applied in the order
     ///     of the batch, and must all be in it (F5). At most 64 MiB together.
     ///   - through: the position up to which every event that this replica may see has been
     ///     delivered (A2). Nil is the highest position in the batch.
+    ///   - lineage: the lineage of the authority that sent the batch; nil if it has none. The log
+    ///     keeps the first lineage that it is given, and refuses all others.
     /// - Returns: the entry's sequence with the new `through`, or that the batch had nothing new.
-    /// - Throws: `.invalidBatch`, `.tooLarge` or `.notEncodable`, and nothing changed; else as
+    /// - Throws: `.invalidBatch`, `.tooLarge`, `.notEncodable` or `.superseded`, and nothing changed; else as
     ///   ``record(_:force:confirmOnly:once:info:)``. `.invalidBatch` in an acknowledgement log
     ///   (F2).
     /// - Complexity: one write and one `apply` for each event. Also a refold of the overlay, unless
-    ///   the batch confirms the overlay's first intents as they were recorded.
+    ///   the batch confirms the overlay's first intents as they were recorded. An event whose bytes
+    ///   differ from its intent's is compared by what the store's codec encodes of both.
     @discardableResult
     public nonisolated(nonsending) func confirm(
-        _ events: [ConfirmedEvent<P.Event>], through: Position? = nil
+        _ events: [ConfirmedEvent<P.Event>], through: Position? = nil, from lineage: Lineage? = nil
     ) async throws(FoldbackError) -> BatchResult {
         var confirmed: [Confirmed] = []
         for event in events {
-            let payload = try encoded(event.event)
             confirmed.append(
-                Confirmed(position: event.position, payload: payload, origin: event.origin))
+                Confirmed(
+                    position: event.position, payload: try payload(of: event.delivered),
+                    origin: event.origin))
         }
         let bytes = confirmed.limitedBytes
         try Limit.batch.require(bytes)
-        switch try await submit(.confirm(confirmed, through: through), bytes: bytes).outcome() {
+        let command = Command.confirm(confirmed, through: through)
+        switch try await submit(answer: command, from: lineage, bytes: bytes).outcome() {
         case .confirmed(let sequence, let through): return .confirmed(sequence, through: through)
         case .batchIgnored(let through): return .ignored(through: through)
         case let other: preconditionFailure("\(other) is not an outcome of a batch")
@@ -135,12 +148,12 @@ extension Store {
     private func command(
         _ words: Acknowledgement<P.Event>
     ) throws(FoldbackError) -> (Command, bytes: Int) {
-        let payload = try words.replacement.map { event throws(FoldbackError) in
-            try encoded(event)
+        let replacement = try words.replacement.map { event throws(FoldbackError) in
+            try payload(of: event)
         }
         return (
-            .acknowledge(words.intent, position: words.position, replacement: payload),
-            payload?.bytes.count ?? 0
+            .acknowledge(words.intent, position: words.position, replacement: replacement),
+            replacement?.bytes.count ?? 0
         )
     }
 
@@ -152,6 +165,62 @@ extension Store {
         case .ignored(let state): return .ignored(state)
         case let other: preconditionFailure("\(other) is not an outcome of an answer")
         }
+    }
+
+    /// Notes the lineage of an authority that answered without an answer to record.
+    ///
+    /// - Throws: `.superseded` if the log knows another lineage, and nothing changed; else as
+    ///   ``record(_:force:confirmOnly:once:info:)``.
+    package nonisolated(nonsending) func noteLineage(
+        _ lineage: Lineage
+    ) async throws(FoldbackError) {
+        guard core.writer.lineage != lineage else { return }
+        _ = try await core.runner.submit(.noteLineage(lineage), bytes: 64).outcome()
+    }
+
+    /// Notes that an authority has superseded this log, and returns the error for it.
+    package func noteSuperseded(shared: Position) -> FoldbackError {
+        core.writer.superseded = shared
+        return .superseded(shared: shared)
+    }
+
+    /// Notes that the authority has lost events, and keeps that in the log: no answer is recorded any
+    /// more, also after the log is opened again (N6).
+    ///
+    /// If the log cannot be written, only this store knows it. The same holds for a log that
+    /// acknowledgements confirm: it has no positions to lose, and cannot continue on a new log.
+    ///
+    /// - Returns: `.superseded`.
+    package nonisolated(nonsending) func noteLostData(
+        shared: Position
+    ) async -> FoldbackError {
+        if core.storage.header.kind == .downlink {
+            let work = Request.Work.noteLostData(LostData(shared: shared))
+            _ = try? await core.runner.submit(work, bytes: 64).outcome()
+        }
+        return noteSuperseded(shared: shared)
+    }
+
+    /// The last position that the log shares with an authority that superseded it; nil if none did.
+    /// O(1), from any task.
+    package var superseded: Position? { core.writer.superseded }
+
+    /// - Throws: `.latched`, `.superseded`.
+    package func requireSyncable() throws(FoldbackError) {
+        if let obstacle = core.writer.syncObstacle { throw obstacle }
+    }
+
+    /// Notes that the authority has everything that the log has from it after all.
+    ///
+    /// - Throws: as ``noteLineage(_:)``, and the log stays superseded.
+    package nonisolated(nonsending) func noteNotSuperseded() async throws(FoldbackError) {
+        _ = try await core.runner.submit(.noteLostData(nil), bytes: 64).outcome()
+        core.writer.superseded = nil
+    }
+
+    /// What this log knows of the authority's data. O(1), from any task.
+    public var syncPoint: SyncPoint {
+        SyncPoint(lineage: core.writer.lineage, through: core.writer.publishedState.through)
     }
 
     // MARK: Reading answers

@@ -25,6 +25,7 @@ extension Store {
     ///   `.outcomeUnknown` if it may have been recorded; after that, the store refuses writes until
     ///   it is reopened (L6).
     /// - Complexity: one write, and one `apply` for each projection.
+    @discardableResult
     public nonisolated(nonsending) func record(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
@@ -62,7 +63,8 @@ extension Store {
             core: core)
     }
 
-    /// Withdraws a pending intent that cannot have left the device.
+    /// Withdraws a pending intent that cannot have left the device. An intent whose sending has
+    /// begun can only be abandoned: ``abandon(_:)``.
     ///
     /// The intent leaves the view, as if it had not been recorded (F7). The record is durable on
     /// return, and the view is at this entry or later (L2, F15).
@@ -76,6 +78,30 @@ extension Store {
         _ number: IntentNumber
     ) async throws(FoldbackError) -> LogSequence {
         try await appended(.change(number, .withdraw))
+    }
+
+    /// Gives up a pending intent that may have left the device (F19).
+    ///
+    /// The intent leaves the view and is not sent again, as if it had not been recorded. If the
+    /// authority has it, its answer still counts: an acknowledgement or a confirmed event brings
+    /// the effect back, and a rejection is ignored (F7). So this is for an intent that fails again
+    /// and again, such as a quarantined intent of an outbox. For an intent that cannot have left,
+    /// use ``withdraw(_:)``, because then the authority never sees it.
+    ///
+    /// In a log that is confirmed by acknowledgements, an acceptance whose answer was lost stays
+    /// unknown, because the intent is not sent again.
+    ///
+    /// The record is durable on return, and the view is at this entry or later (L2, F15).
+    ///
+    /// - Returns: the entry's sequence.
+    /// - Throws: `.unknownIntent` or `.notPending`, and nothing changed; else as
+    ///   ``record(_:force:confirmOnly:once:info:)``.
+    /// - Complexity: one write; a refold of the overlay after the intent.
+    @discardableResult
+    public nonisolated(nonsending) func abandon(
+        _ number: IntentNumber
+    ) async throws(FoldbackError) -> LogSequence {
+        try await appended(.change(number, .abandon))
     }
 
     /// Removes a rejection from ``rejections``, for example because the user has seen it (F14).
@@ -93,25 +119,31 @@ extension Store {
         try await appended(.change(number, .dismiss))
     }
 
-    /// Records a rejected intent's event again as a new intent, and dismisses the rejection (F14).
+    /// Records a rejected intent's event again as a new intent, or the event as the user edited it,
+    /// and dismisses the rejection (F14).
     ///
     /// Both are one entry, durable on return; the view is at it or later (L2, F15). The new intent
     /// has the terms of the rejected intent: once key, `info`, and whether it is confirm-only. If
     /// another intent in the overlay has the once key, the retry only dismisses the rejection, and
-    /// returns that intent.
+    /// returns that intent; an edited event is then not recorded (``Receipt/isJoined``).
     ///
     /// - Parameters:
     ///   - number: the number of the rejected intent.
+    ///   - edited: the event to record instead; nil records the rejected intent's event.
     ///   - force: whether to record the new intent even if a projection throws (F9).
     /// - Returns: a receipt of the new intent, or of the intent with the once key.
     /// - Throws: `.unknownIntent`, `.notRejected` or `.inapplicable`, and nothing changed; else as
     ///   ``record(_:force:confirmOnly:once:info:)``.
     /// - Complexity: one write, and one `apply` for each projection.
+    @discardableResult
     public nonisolated(nonsending) func retry(
-        _ number: IntentNumber, force: Bool = false
+        _ number: IntentNumber, with edited: P.Event? = nil, force: Bool = false
     ) async throws(FoldbackError) -> Receipt {
-        try await QueuedIntent(
-            request: try await submit(.change(number, .retry), isForced: force, bytes: 0),
+        let payload = try edited.map { event throws(FoldbackError) in try encoded(event) }
+        let command: Command = payload.map { .retry(number, with: $0) } ?? .change(number, .retry)
+        return try await QueuedIntent(
+            request: try await submit(
+                command, isForced: force, bytes: payload?.bytes.count ?? 0),
             core: core
         ).receipt()
     }
@@ -124,6 +156,12 @@ extension Store {
         try await core.runner.submit(.command(command, isForced: isForced), bytes: bytes)
     }
 
+    nonisolated(nonsending) func submit(
+        answer: Command, from lineage: Lineage?, bytes: Int
+    ) async throws(FoldbackError) -> Request {
+        try await core.runner.submit(.answer(answer, from: lineage), bytes: bytes)
+    }
+
     nonisolated(nonsending) private func appended(
         _ command: Command
     ) async throws(FoldbackError) -> LogSequence {
@@ -133,13 +171,27 @@ extension Store {
         }
     }
 
-    func encoded(_ event: P.Event) throws(FoldbackError) -> Payload {
+    func encoded(
+        _ event: P.Event, comparison: EventComparison? = nil
+    ) throws(FoldbackError) -> Payload {
         let payload: Payload
-        do { payload = try codec.payload(of: event) } catch {
+        do { payload = try codec.payload(of: event, comparison: comparison) } catch {
             throw .notEncodable(reason: "\(error)")
         }
         try Limit.event.require(payload.bytes.count)
         return payload
+    }
+
+    /// Returns the payload of an event that the authority delivered. Bytes are kept as they came.
+    func payload(of delivered: DeliveredEvent<P.Event>) throws(FoldbackError) -> Payload {
+        switch delivered {
+        case .event(let event): return try encoded(event, comparison: comparison)
+        case .recorded(let recorded):
+            try Limit.event.require(recorded.bytes.count)
+            let payload = codec.payload(  // mutant: unknown-event
+                reading: recorded.bytes, format: recorded.format, comparison: comparison)
+            return payload
+        }
     }
 }
 

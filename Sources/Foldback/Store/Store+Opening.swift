@@ -9,29 +9,35 @@ import FoldbackLMDB
 extension Store {
     /// Opens the log in `directory`, and returns its store.
     ///
-    /// Creates the directory and the log if they do not exist; only their owner can read them
-    /// (L10). On return, the view is that of the whole log, and no other store can open the log
+    /// Creates the directory, its missing parents, and the log if they do not exist; only their
+    /// owner can read them (L10). Creates no log in a directory that has other files, except hidden
+    /// files. On return, the view is that of the whole log, and no other store can open the log
     /// until this store is closed (L8).
     ///
     /// May be called from any task. Runs on its own thread, which then is the writer (L3).
     ///
     /// - Parameters:
-    ///   - directory: a directory for this log alone.
+    ///   - directory: the file URL of a directory for this log alone.
     ///   - projection: the store's own projection.
     ///   - also: additional projections on the same log, see `projected(_:)`. An intent is not
     ///     recorded if one of them throws (F9).
+    ///   - conflicts: whether an intent that one projection refuses is conflicted in all of them. The
+    ///     log notes the choice, and it holds from its last entry on.
     ///   - kind: the source that confirms. Fixed when the log is created (F2).
     ///   - durability: the losses that a return from `record` excludes (L2).
     ///   - checkpoints: when checkpoints are written, and how many are kept.
-    ///   - replica: the replica id of a new log; nil is a random UUID. Ignored for an existing log.
-    ///     A log that was copied or restored takes a fresh replica id by itself (L11).
+    ///   - replica: the replica id of a new log. By default, no two logs have the same id. Ignored
+    ///     for an existing log. A log that was copied or restored takes a fresh replica id by itself
+    ///     (L11).
+    ///   - unreadable: what to do with a log of which this code can read no event, and on which none
+    ///     of its projections ever was: probably another app's.
     ///   - sources: the source of time and of fresh replica ids.
     ///   - progress: called while stored projections that are new to the log, or have another
     ///     version, get their rows from its entries: after each piece of at most 65,536 entries, on
     ///     the opening thread. Rows of a piece are kept. If the process ends, the next opening
     ///     continues after the last piece.
-    /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.damaged`, `.newerFormat`,
-    ///   `.unsupportedLibrary`, `.storage`. Nothing stays open. An existing log is unchanged,
+    /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.unsafeFile`, `.otherApp`,
+    ///   `.lacksProjections`, `.damaged`, `.newerFormat`, `.unsupportedLibrary`, `.storage`. Nothing stays open. An existing log is unchanged,
     ///   except that a copied log may have its fresh replica id, and that rows of finished pieces
     ///   are kept. If a row that an intent of the overlay reads is damaged,
     ///   ``LogDirectory/discardRows()`` helps.
@@ -40,33 +46,34 @@ extension Store {
     ///   if a projection has no state codec or has another version: see ``Store/replayStart``.
     public static func open(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
-        confirmedBy kind: LogKind, durability: Durability,
-        checkpoints: CheckpointPolicy = .automatic, replica: ReplicaID? = nil,
-        sources: LogSources = .system,
+        conflicts: ConflictPolicy = .shared, confirmedBy kind: LogKind, durability: Durability,
+        checkpoints: CheckpointPolicy = .automatic, replica: NewReplica = .random,
+        unreadable: UnreadableLog = .refused, sources: LogSources = .system,
         onCatchUp progress: (@Sendable (CatchUpProgress) -> Void)? = nil
     ) async throws(FoldbackError) -> Store<P> {
         try await open(
-            at: directory, projection, also: also, existingOr: kind, mustBe: kind,
-            durability: durability, checkpoints: checkpoints, replica: replica, sources: sources,
-            progress: progress)
+            at: directory, projection, also: also, conflicts: conflicts, existingOr: kind,
+            mustBe: kind,
+            durability: durability, checkpoints: checkpoints, replica: replica,
+            unreadable: unreadable, sources: sources, progress: progress)
     }
 
     /// Opens an existing log of any kind, or creates a log of kind `kind`.
     ///
     /// For tools. An app should pass the kind that its server needs:
-    /// ``open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:onCatchUp:)``. That
+    /// ``open(at:_:also:conflicts:confirmedBy:durability:checkpoints:replica:unreadable:sources:onCatchUp:)``. That
     /// method has the guarantees, the other parameters and the cost.
     ///
     /// - Throws: as that method, except `.kindDiffers`.
     public static func open(
         at directory: URL, _ projection: P.Type, existingOr kind: LogKind,
         durability: Durability, checkpoints: CheckpointPolicy = .automatic,
-        replica: ReplicaID? = nil, sources: LogSources = .system
+        replica: NewReplica = .random, sources: LogSources = .system
     ) async throws(FoldbackError) -> Store<P> {
         try await open(
-            at: directory, projection, also: [], existingOr: kind, mustBe: nil,
-            durability: durability, checkpoints: checkpoints, replica: replica, sources: sources,
-            progress: nil)
+            at: directory, projection, also: [], conflicts: .shared, existingOr: kind, mustBe: nil,
+            durability: durability, checkpoints: checkpoints, replica: replica,
+            unreadable: .refused, sources: sources, progress: nil)
     }
 
     /// Returns a store without a file, for previews and app tests.
@@ -77,36 +84,44 @@ extension Store {
     /// - Parameters:
     ///   - projection: the store's own projection.
     ///   - also: additional projections on the same log.
+    ///   - conflicts: whether an intent that one projection refuses is conflicted in all of them.
     ///   - kind: the source that confirms (F2).
-    ///   - replica: the log's replica id; nil is a fresh id from `sources`.
+    ///   - replica: the log's replica id; nil is a fresh id from `sources`. Ids of intents repeat
+    ///     in the next store with the same id.
     ///   - sources: the source of time and of fresh replica ids.
     public static func inMemory(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
-        confirmedBy kind: LogKind, replica: ReplicaID? = nil, sources: LogSources = .system
+        conflicts: ConflictPolicy = .shared, confirmedBy kind: LogKind, replica: ReplicaID? = nil,
+        sources: LogSources = .system
     ) -> Store<P> {
         let projections = ProjectionSet(P.self, also)
         return Store(
             core: StoreCore.inMemory(
                 codec: AppCodec(codec: P.codec), folds: projections.folds, rows: projections.rows,
-                clock: sources.now, kind: kind, replica: replica ?? sources.freshReplica()),
+                clock: sources.now, kind: kind, replica: replica ?? sources.freshReplica(),
+                sharing: projections.sharing(conflicts)),
             projections: projections)
     }
 
     private static func open(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>],
-        existingOr newKind: LogKind, mustBe kind: LogKind?, durability: Durability,
-        checkpoints: CheckpointPolicy, replica: ReplicaID?, sources: LogSources,
+        conflicts: ConflictPolicy, existingOr newKind: LogKind, mustBe kind: LogKind?,
+        durability: Durability,
+        checkpoints: CheckpointPolicy, replica: NewReplica, unreadable: UnreadableLog,
+        sources: LogSources,
         progress: (@Sendable (CatchUpProgress) -> Void)?
     ) async throws(FoldbackError) -> Store<P> {
-        let path = directory.path
+        let path = try directory.logPath()
         let options = durability.options
         let projections = ProjectionSet(P.self, also)
         let core = try await StoreCore.open(
             codec: AppCodec(codec: P.codec), folds: projections.folds, rows: projections.rows,
-            clock: sources.now, policy: checkpoints, progress: progress
+            clock: sources.now, policy: checkpoints, unreadable: unreadable,
+            sharing: projections.sharing(conflicts), progress: progress
         ) { () throws(FoldbackError) in
             try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,
+                firstWrites: try projections.registrations(at: sources.now(), conflicts: conflicts),
                 freshReplica: sources.freshReplica)
         }
         return Store(core: core, projections: projections)

@@ -50,6 +50,9 @@ extension Store {
         return (intents, published.sequence)
     }
 
+    /// The pending intents at the last commit, to ask for single ones. O(1).
+    package var pendingNow: PendingNow { PendingNow(core.writer.publishedState) }
+
     /// Returns the changes to pending intents by a bounded piece of the entries after `sequence`.
     ///
     /// May block on the disk.
@@ -88,15 +91,45 @@ extension Store {
         return true
     }
 
-    /// Returns a pending intent's event as it was recorded; nil if the intent is not pending, or if
-    /// this code cannot read the event (L5).
+    /// Waits until nothing more can be sent or fetched for this log: another caller has found that
+    /// the store is latched or the log is superseded.
+    ///
+    /// - Returns: that error; nil if the store was closed or the task was canceled first.
+    package func waitForSyncObstacle() async -> FoldbackError? {
+        let writer = core.writer
+        while true {
+            if let obstacle = writer.syncObstacle { return obstacle }
+            guard !writer.listeners.isClosed, !Task.isCancelled else { return nil }
+            await writer.listeners.wait(for: .stop) { writer.syncObstacle == nil }
+        }
+    }
+
+    /// Returns a pending intent as it was recorded, and its event; nil if the intent is not pending,
+    /// or if this code cannot read the event (L5).
     ///
     /// O(log n), from any task.
-    package func pendingEvent(_ number: IntentNumber) -> (id: IntentID, event: P.Event)? {
+    package func pendingIntent(
+        _ number: IntentNumber
+    ) -> (recorded: RecordedIntent, event: P.Event)? {
         guard let intent = core.writer.publishedState.overlay[number], intent.state == .pending,
             let event = intent.recorded.payload.event(as: P.Event.self)
         else { return nil }
-        return (intent.recorded.id, event)
+        return (intent.recorded, event)
+    }
+}
+
+/// The pending intents of a log at one sequence.
+package struct PendingNow: Sendable {
+    private let published: PublishedState
+
+    fileprivate init(_ published: PublishedState) { self.published = published }
+
+    /// The number of pending intents.
+    package var count: Int { published.overlay.count - published.acceptedCount }
+
+    /// Returns whether an intent is pending. O(log n).
+    package func contains(_ number: IntentNumber) -> Bool {
+        published.overlay[number]?.state == .pending
     }
 }
 
@@ -107,16 +140,20 @@ package struct PendingIntent: Hashable, Sendable {
     package let attempt: Attempt?
     /// Whether this code can read the event (L5).
     package let isReadable: Bool
+    /// The bytes of the event as it was recorded.
+    package let bytes: Int
 
-    package init(_ number: IntentNumber, attempt: Attempt?, isReadable: Bool) {
+    package init(_ number: IntentNumber, attempt: Attempt?, isReadable: Bool, bytes: Int = 1) {
         self.number = number
         self.attempt = attempt
         self.isReadable = isReadable
+        self.bytes = bytes
     }
 
     init(_ recorded: RecordedIntent, attempt: Attempt?) {
         self.init(
-            recorded.number, attempt: attempt, isReadable: !recorded.payload.isUnreadable)
+            recorded.number, attempt: attempt, isReadable: !recorded.payload.isUnreadable,
+            bytes: recorded.payload.bytes.count)
     }
 }
 

@@ -16,30 +16,33 @@ extension Store {
     /// request.
     ///
     /// - Throws: as
-    ///   ``open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:onCatchUp:)``.
+    ///   ``open(at:_:also:conflicts:confirmedBy:durability:checkpoints:replica:unreadable:sources:onCatchUp:)``.
     package static func openWithoutThread(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
-        confirmedBy kind: LogKind, durability: Durability, replica: ReplicaID?,
+        conflicts: ConflictPolicy = .shared, confirmedBy kind: LogKind, durability: Durability,
+        replica: NewReplica,
         sources: LogSources
     ) throws(FoldbackError) -> Store<P> {
         let storage = try LMDBLog.open(
-            directory.path, kind: kind, newKind: kind, replica: replica,
+            directory.logPath(), kind: kind, newKind: kind, replica: replica,
             options: durability.options, freshReplica: sources.freshReplica)
-        return try withoutThread(projection, also: also, on: storage, sources: sources)
+        return try withoutThread(
+            projection, also: also, conflicts: conflicts, on: storage, sources: sources)
     }
 
     /// Opens a store without a writer thread over any storage, which may have entries and rows.
     ///
     /// - Throws: as
-    ///   ``open(at:_:also:confirmedBy:durability:checkpoints:replica:sources:onCatchUp:)``.
+    ///   ``open(at:_:also:conflicts:confirmedBy:durability:checkpoints:replica:unreadable:sources:onCatchUp:)``.
     package static func withoutThread(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
-        on storage: any LogStorage, sources: LogSources
+        conflicts: ConflictPolicy = .shared, on storage: any LogStorage, sources: LogSources
     ) throws(FoldbackError) -> Store<P> {
         let projections = ProjectionSet(P.self, also)
         let core = try StoreCore(
             on: storage, codec: AppCodec(codec: P.codec), folds: projections.folds,
-            rows: projections.rows, clock: sources.now, policy: .manual, hasThread: false)
+            rows: projections.rows, clock: sources.now, policy: .manual, hasThread: false,
+            sharing: projections.sharing(conflicts))
         return Store(core: core, projections: projections)
     }
 
@@ -52,9 +55,10 @@ extension Store {
     /// - Throws: `.damaged`, `.newerFormat`.
     package static func inMemory(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
-        reopening rows: MemoryRows, sources: LogSources
+        conflicts: ConflictPolicy = .shared, reopening rows: MemoryRows, sources: LogSources
     ) throws(FoldbackError) -> Store<P> {
-        try withoutThread(projection, also: also, on: MemoryLog(rows), sources: sources)
+        try withoutThread(
+            projection, also: also, conflicts: conflicts, on: MemoryLog(rows), sources: sources)
     }
 }
 

@@ -37,17 +37,21 @@ public final class Store<P: EventFold>: Sendable {
     let projections: ProjectionSet
     /// Cached, because creating a codec can be expensive.
     let codec: any EventCodec<P.Event>
+    /// Compares an event that the authority delivered with the intent that it confirms.
+    let comparison: EventComparison
 
     package init(core: StoreCore, projections: ProjectionSet) {
         self.core = core
         codec = P.codec
+        comparison = codec.comparison
         self.projections = projections
     }
 
     // MARK: Reading
 
-    /// Pending and accepted intents at the last commit, in number order. O(n) in their count.
-    public var overlay: [OverlayIntent<P.Event>] { core.writer.publishedState.intents() }
+    /// Pending and accepted intents at the last commit, in number order. O(1): an intent is copied
+    /// when it is read.
+    public var overlay: OverlayIntents<P.Event> { core.writer.publishedState.intents() }
 
     /// Returns a projection with which the store was opened. Traps if it was opened without it.
     public func projected<Q: Projection>(_ projection: Q.Type) -> Projected<Q>
@@ -67,8 +71,12 @@ public final class Store<P: EventFold>: Sendable {
     ///
     /// O(1), from any task. May be read when the store is closed or latched.
     public var status: StoreStatus {
-        StoreStatus(
-            of: core.storage, core.writer.publishedState, checkpoint: core.checkpointer.newest,
+        let published = core.writer.publishedState
+        return StoreStatus(
+            of: core.storage, published,
+            // A store's log has no gaps (L1), and the storage may be one commit ahead.
+            entryCount: Int(clamping: published.sequence.value), lineage: core.writer.lineage,
+            superseded: core.writer.superseded, checkpoint: core.checkpointer.newest,
             checkpointFailure: core.checkpointer.failure)
     }
 

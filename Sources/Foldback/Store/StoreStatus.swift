@@ -6,10 +6,17 @@ public struct StoreStatus: Hashable, Sendable {
     public let replica: ReplicaID
     /// The source that confirms (F2).
     public let kind: LogKind
+    /// The number of entries. In a history without some entries, it is less than ``sequence``.
+    public let entryCount: Int
     /// The sequence of the last entry; 0 in an empty log.
     public let sequence: LogSequence
     /// The highest position that confirmed state covers.
     public let through: Position
+    /// The lineage of the authority whose answers the log has; nil if none was named yet.
+    public let lineage: Lineage?
+    /// The last position that the log shares with an authority that superseded it since the store was
+    /// opened: another authority (0), or one that lost data. Nil if none did (N6).
+    public let superseded: Position?
     /// The number of pending intents.
     public let pendingCount: Int
     /// The number of accepted intents: acknowledged, but still in the overlay.
@@ -30,14 +37,18 @@ public struct StoreStatus: Hashable, Sendable {
     public let checkpointFailure: String?
 
     package init(
-        of log: any LogStorage, _ published: PublishedState, checkpoint: LogSequence,
-        checkpointFailure: FoldbackError? = nil
+        of log: any LogStorage, _ published: PublishedState, entryCount: Int, lineage: Lineage?,
+        superseded: Position? = nil,
+        checkpoint: LogSequence, checkpointFailure: FoldbackError? = nil
     ) {
         path = log.path
         replica = log.header.replicas.current
         kind = log.header.kind
+        self.entryCount = entryCount
         sequence = published.sequence
         through = published.through
+        self.lineage = lineage
+        self.superseded = superseded
         pendingCount = published.overlay.count - published.acceptedCount
         acceptedCount = published.acceptedCount
         rejectedCount = published.rejections.count

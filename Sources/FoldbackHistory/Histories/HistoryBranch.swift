@@ -62,7 +62,13 @@ extension RecordedHistory {
         var draft = BranchDraft(entries, replica)
         for edit in edits { try draft.make(edit) }
         let numbered = draft.numbered()
-        let history = following(numbered.entries.map { Record($0) })
+        let history = following(
+            numbered.entries.map { Record($0) },
+            sharing: shared.moved { start in
+                // The last entry at or before the start, where the branch has it.
+                let before = numbered.slots.filter { $0.value <= start }.keys.max()
+                return max(before ?? start, start)
+            })
         let kept = Set(history.sequences)
         let origins = numbered.origins.filter { kept.contains($0.key) }
         let there = Set(origins.values)

@@ -15,12 +15,19 @@ package struct HistoryFold: Sendable {
     private var settlements = SettlementBook()
 
     /// Creates the fold at the state before the first entry.
-    package init(kind: LogKind, replica: ReplicaID, folds: [any AnyFold]) {
-        fold = LogFold(kind: kind, replica: replica, folds: folds)
+    package init(
+        kind: LogKind, replica: ReplicaID, folds: [any AnyFold], rows: [RowFold] = [],
+        sharing shared: SharedConflicts = SharedConflicts()
+    ) {
+        fold = LogFold(kind: kind, replica: replica, folds: folds, rows: rows, sharing: shared)
     }
 
     /// Returns the present states, to be shared with readers.
     package mutating func makePublishedState() -> PublishedState { fold.makePublishedState() }
+
+    /// Lets the projections share their conflicts as they do at a later sequence, which the history
+    /// may lack.
+    package mutating func share(asAt sequence: LogSequence) { fold.share(asAt: sequence) }
 
     // MARK: Applying entries
 
@@ -40,6 +47,8 @@ package struct HistoryFold: Sendable {
     }
 
     var overlay: Overlay { fold.state.overlay }
+    var sequence: LogSequence { fold.state.sequence }
+    var shared: SharedConflicts { fold.shared }
 
     /// Returns the record as a log with the same entries would append it here.
     ///
@@ -78,6 +87,8 @@ package struct HistoryFold: Sendable {
             return try decided(.reject(number, rejection), on: number, time)
         case .changed(let number, .withdrawn):
             return try decided(.change(number, .withdraw), on: number, time)
+        case .changed(let number, .abandoned):
+            return try decided(.change(number, .abandon), on: number, time)
         case .changed(let number, .dismissed):
             return try decided(.change(number, .dismiss), on: number, time)
         case .confirmed(let batch):

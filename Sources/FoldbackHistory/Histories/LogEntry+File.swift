@@ -96,6 +96,7 @@ private struct FileLine {
         case .rejected:
             .rejected(Rejection(code: try text("code"), message: try text("message") ?? ""))
         case .withdrawn: .withdrawn
+        case .abandoned: .abandoned
         case .dismissed: .dismissed
         }
     }
@@ -106,18 +107,13 @@ private struct FileLine {
             bytes: try event.exactBytes(), format: try EventFormat(json) ?? format)
     }
 
-    func events() throws -> [ConfirmedEvent<LoggedEvent<[UInt8]>>] {
+    func events() throws -> [BatchEvent<[UInt8]>] {
         guard let list = json["events"]?.arrayValue else { throw flaw("events", "is not an array") }
-        let events = try list.map { try FileLine(json: $0, format: format).confirmed() }
-        // A record has one format.
-        guard Set(events.map(\.event.format)).count <= 1 else {
-            throw flaw("events", "has events of several formats")
-        }
-        return events
+        return try list.map { try FileLine(json: $0, format: format).confirmed() }
     }
 
-    private func confirmed() throws -> ConfirmedEvent<LoggedEvent<[UInt8]>> {
-        ConfirmedEvent(
+    private func confirmed() throws -> BatchEvent<[UInt8]> {
+        BatchEvent(
             position: try number("position"), event: try event(),
             origin: try json["origin"].map { origin in
                 let origin = FileLine(json: origin, format: format)

@@ -17,6 +17,7 @@ extension LogEntry {
             object["replica"] = .string(replica.name)
             object["intent"] = .of(number)
             object["event"] = JSON(logged: event.bytes)
+            object.note(event.format, unless: .json)
             if isConfirmOnly { object["confirmOnly"] = true }
             object["once"] = once.map { .string($0) }
             object["retries"] = retries.map { .of($0) }
@@ -25,6 +26,7 @@ extension LogEntry {
             object["intent"] = .of(number)
             object["position"] = position.map { .of($0) }
             object["event"] = replacement.map { JSON(logged: $0.bytes) }
+            object.note(replacement?.format ?? .json, unless: .json)
         case .changed(let number, let change):
             object["kind"] = .string(change.kind.rawValue)
             object["intent"] = .of(number)
@@ -40,23 +42,37 @@ extension LogEntry {
 }
 
 /// Returns an event of a batch with its position and origin.
-private func eventJSON<Event>(_ event: ConfirmedEvent<LoggedEvent<Event>>) -> JSON {
+private func eventJSON<Event>(_ event: BatchEvent<Event>) -> JSON {
     var object: JSON.Object = [
         "position": .of(event.position), "event": JSON(logged: event.event.bytes),
     ]
     object["origin"] = event.origin.map { .of($0) }
+    object.note(event.event.format, unless: .json)
     return .object(object)
+}
+
+extension JSON.Object {
+    /// Writes an event's format into the object that has the event, or removes it if it is `usual`.
+    mutating func note(_ format: EventFormat, unless usual: EventFormat) {
+        let isNoted = format != usual
+        self["codec"] = isNoted ? .integer(Int64(format.codec)) : nil
+        self["version"] = isNoted ? .integer(Int64(format.version)) : nil
+    }
 }
 
 extension StoreStatus {
     /// The status as the command line prints it with `--json`. Counts that need a fold are missing.
+    /// `lineage` is there if an authority has named one.
     public var json: JSON.Object {
-        [
+        var json: JSON.Object = [
             "replica": .string(replica.name), "kind": .string(kind.rawValue),
-            "sequence": .of(sequence), "through": .of(through),
+            "entries": .integer(Int64(entryCount)), "sequence": .of(sequence),
+            "through": .of(through),
             "pending": .integer(Int64(pendingCount)), "accepted": .integer(Int64(acceptedCount)),
             "rejected": .integer(Int64(rejectedCount)), "nextIntent": .of(nextIntent),
             "bytes": .integer(Int64(bytesOnDisk)), "checkpoint": .of(checkpoint),
         ]
+        if let lineage { json["lineage"] = .string(lineage.name) }
+        return json
     }
 }

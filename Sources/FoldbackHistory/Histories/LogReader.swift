@@ -21,17 +21,17 @@ public final class LogReader: Sendable {
 
     /// Creates a reader of the log at `directory`.
     ///
-    /// - Throws: `.missing`, `.notALog`, `.locked` with `.thisProcess`, `.newerFormat`, `.damaged`,
-    ///   `.storage`.
+    /// - Throws: `.missing`, `.notALog`, `.unsafeFile`, `.locked` with `.thisProcess`,
+    ///   `.newerFormat`, `.damaged`, `.storage`.
     public convenience init(at directory: URL) throws(FoldbackError) {
-        self.init(try LMDBLog.openReadOnly(directory.path))
+        self.init(try LMDBLog.openReadOnly(directory.logPath()))
     }
 
     /// Releases the log. Later reads throw `.closed`.
     public func close() { log.close() }
 
-    /// Returns entries as ``/Foldback/Store/entries(from:countMax:)`` does. Events are the bytes that their
-    /// codec wrote.
+    /// Returns entries as ``/Foldback/Store/entries(from:countMax:)`` does. Events are the bytes
+    /// that their codec wrote.
     public func entries(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [LogEntry<[UInt8]>] {
@@ -63,7 +63,7 @@ public final class LogReader: Sendable {
         guard last.value >= UInt64(count) else { throw log.missing(last.next) }
         return try RecordedHistory(
             kind: log.header.kind, replica: log.header.replicas.current, records: records,
-            codec: codec)
+            shared: try log.sharedConflicts(), codec: codec)
     }
 
     /// Returns the attempts to send pending intents; see ``/Foldback/Store/attempts``.
@@ -82,31 +82,49 @@ public final class LogReader: Sendable {
     ///   - also: more projections to compare in the same way. Rows of a projection that is not
     ///     given here, or of another version, are checked only against their checksums.
     ///     ``/Foldback/Verification/notCompared`` names them.
-    /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is a finding, not an error.
+    /// - Throws: `.lacksProjections` if the log's projections share their conflicts with one that
+    ///   is not given; `.closed`, `.newerFormat`, `.storage`. Damage is a finding, not an error.
     /// - Complexity: O(n) in entries; memory O(n) in settled intents and in the compared rows.
     ///   Blocks.
     public func verify<P: EventFold>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = []
     ) throws(FoldbackError) -> Verification {
         let projections = ProjectionSet(projection, also)
-        // Without rows in the log there is nothing to compare, so rows are not folded into memory.
+        // Without rows in the log there is nothing to compare, so rows are not folded into memory,
+        // except if views depend on them.
         let hasRows: Bool
         do throws(FoldbackError) {
-            hasRows = try !log.projectionHeaders().isEmpty
+            let headers = try log.projectionHeaders()
+            let shared = try log.sharedConflicts()
+            hasRows = !headers.isEmpty || !shared.isEmpty
         } catch {
             hasRows = true
         }
-        var verifier = Verifier(
+        var verifier = try Verifier(
             log, folds: projections.folds, rows: hasRows ? projections.rows : [],
             codec: AppCodec(codec: P.codec))
         return try verifier.verification()
     }
 
+    /// Returns which projections share their conflicts, and from which entry on.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    package func sharedConflicts() throws(FoldbackError) -> SharedConflicts {
+        try log.sharedConflicts()
+    }
+
+    /// Returns the number of entries, without reading them. In a history it may be less than the
+    /// last sequence.
+    ///
+    /// - Throws: `.damaged`, `.closed`, `.storage`.
+    package func entryCount() throws(FoldbackError) -> Int { try log.entryCount() }
+
     /// Returns the log's counts. Reads the newest checkpoint and the entries after it.
     public func status() throws(FoldbackError) -> StoreStatus {
         var (fold, _) = try LogFold.folded(log, folds: [], codec: codec)
         return StoreStatus(
-            of: log, fold.makePublishedState(),
-            checkpoint: try log.checkpointSizes().last?.sequence ?? 0)
+            of: log, fold.makePublishedState(), entryCount: try entryCount(),
+            lineage: try log.lineage(), superseded: try log.lostData()?.shared,
+            checkpoint: try log.storedCheckpoints().last?.sequence ?? 0)
     }
 }

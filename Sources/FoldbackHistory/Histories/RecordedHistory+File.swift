@@ -10,7 +10,8 @@ import Foldback
 /// ```
 /// An event is written as `{"bytes":[…]}` if encoding its JSON does not return the same bytes. If
 /// the events of an entry have another format than the first line states, the entry has its own
-/// `codec` and `version`.
+/// `codec` and `version`. If projections share their conflicts, the first line says from which
+/// entry on: `"conflicts":[{"from":0,"projections":[{"kind":"value","name":"Channels"},…]},…]`.
 extension RecordedHistory {
     private static var format: Int64 { 1 }
 
@@ -19,80 +20,42 @@ extension RecordedHistory {
     /// - Complexity: O(n) in entries and their bytes.
     public var ndjson: String {
         var text = ""
-        writeLines { text += "\($0)\n" }
+        writeLines { text += String(decoding: $0.printed, as: UTF8.self) + "\n" }
         return text
     }
 
     /// Calls `body` with each line of the file.
     package func writeLines(_ body: (JSON) throws -> Void) rethrows {
         let own = records.lazy.flatMap(\.entry.payloads).first?.format ?? .json
-        try body(Self.head(kind, replica, own))
+        try body(Self.head(kind, replica, own, shared))
         for record in records { try body(LogEntry<Event>(record).fileJSON(own)) }
     }
 
     package static func head(
-        _ kind: LogKind, _ replica: ReplicaID, _ format: EventFormat
+        _ kind: LogKind, _ replica: ReplicaID, _ format: EventFormat, _ shared: SharedConflicts
     ) -> JSON {
-        [
+        var object: JSON.Object = [
             "foldback": .integer(Self.format), "kind": .string(kind.rawValue),
             "replica": .string(replica.name), "codec": .integer(Int64(format.codec)),
             "version": .integer(Int64(format.version)),
         ]
+        if !shared.isEmpty { object["conflicts"] = shared.fileJSON }
+        return .object(object)
     }
 }
 
 extension RecordedHistory where Event == [UInt8] {
     /// Creates the history from the text of a file. Empty lines are ignored.
     ///
-    /// - Throws: ``HistoryFileError`` with the line.
+    /// - Throws: ``HistoryFileError`` with the first line that is wrong.
     /// - Complexity: O(n log n) in entries.
     public init(ndjson text: String) throws {
-        var lines = text.split(
-            omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }
-        ).enumerated().filter { !$0.element.isEmpty }.makeIterator()
-        guard let first = lines.next() else {
-            throw HistoryFileError(line: 1, reason: "the file is empty")
+        var reader = HistoryFileReader()
+        let newline = UInt8(ascii: "\n")
+        for line in text.utf8.split(separator: newline, omittingEmptySubsequences: false) {
+            try reader.read(line)
         }
-        func read<R>(_ line: Int, _ body: () throws -> R) throws -> R {
-            do { return try body() } catch {
-                throw HistoryFileError(line: line + 1, reason: "\(error)")
-            }
-        }
-        let (kind, replica, format) = try read(first.offset) {
-            try Self.head(JSON(parsing: String(first.element)))
-        }
-        var entries: [LogEntry<[UInt8]>] = []
-        var lineOf: [LogSequence: Int] = [:]
-        while let (index, line) = lines.next() {
-            try read(index) {
-                let json = try JSON(parsing: String(line))
-                let entry = try LogEntry<[UInt8]>(fileJSON: json, format, replica)
-                try Record(entry).requireLimits()
-                lineOf[entry.sequence] = index
-                entries.append(entry)
-            }
-        }
-        do throws(FoldbackError) {
-            self = try RecordedHistory(kind: kind, replica: replica, entries: entries)
-        } catch {
-            guard case .doesNotFollow(let sequence, _) = error else { throw error }
-            throw HistoryFileError(line: (lineOf[sequence] ?? 0) + 1, reason: "\(error)")
-        }
-    }
-
-    private static func head(_ json: JSON) throws -> (LogKind, ReplicaID, EventFormat) {
-        guard let format = json["foldback"]?.integerValue else {
-            throw HistoryFileError.Flaw(
-                "the file is not a history: the first line lacks \"foldback\"")
-        }
-        guard format == 1 else {
-            throw HistoryFileError.Flaw(
-                "a newer Foldback wrote the file (format \(format)); use that version")
-        }
-        guard let kind = json["kind"]?.stringValue.flatMap({ LogKind(rawValue: $0) }),
-            let replica = json["replica"]?.stringValue.flatMap({ ReplicaID($0) })
-        else { throw HistoryFileError.Flaw("the first line lacks \"kind\" or \"replica\"") }
-        return (kind, replica, try EventFormat(json) ?? .json)
+        self = try reader.history()
     }
 }
 
@@ -128,18 +91,13 @@ extension LogEntry {
         guard case .object(var object) = json else { return json }
         object["replica"] = .string(replica.name)
         func event(_ event: LoggedEvent<Event>) -> JSON { JSON(exactly: event.bytes) }
-        func note(_ event: LoggedEvent<Event>, in object: inout JSON.Object) {
-            guard event.format != format else { return }
-            object["codec"] = .integer(Int64(event.format.codec))
-            object["version"] = .integer(Int64(event.format.version))
-        }
         switch content {
         case .intent(_, let own, _, _, _):
             object["event"] = event(own)
-            note(own, in: &object)
+            object.note(own.format, unless: format)
         case .acknowledged(_, _, let replacement?):
             object["event"] = event(replacement)
-            note(replacement, in: &object)
+            object.note(replacement.format, unless: format)
         case .confirmed(let events, _):
             object["events"] = .array(
                 events.map { confirmed in
@@ -147,7 +105,7 @@ extension LogEntry {
                         "position": .of(confirmed.position), "event": event(confirmed.event),
                     ]
                     object["origin"] = confirmed.origin.map { .of($0) }
-                    note(confirmed.event, in: &object)
+                    object.note(confirmed.event.format, unless: format)
                     return .object(object)
                 })
         case .acknowledged, .changed: break

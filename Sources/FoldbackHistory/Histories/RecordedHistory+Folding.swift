@@ -1,51 +1,93 @@
 import Foldback
 
-/// The states of a history. Only a sequence beyond the end is an error.
+/// The states of a history. If the log's projections shared their conflicts
+/// (``/Foldback/ConflictPolicy``), all of them are folded.
 extension RecordedHistory {
     /// Returns the states after the last entry.
     ///
-    /// - Complexity: one `apply` for each confirmed event, and for each intent in the overlay.
-    public func snapshot<P: Projection>(of projection: P.Type) -> Snapshot<P>
-    where P.Event == Event {
-        snapshot(of: projection, after: records)
+    /// - Parameters:
+    ///   - projection: the projection whose states are returned.
+    ///   - also: the log's other projections. Only those that share conflicts with it are folded.
+    /// - Complexity: one `apply` for each confirmed event, and for each intent in the overlay. The
+    ///   same for each projection that shares conflicts.
+    /// - Throws: `.lacksProjections` if one that shares conflicts is not given.
+    public func snapshot<P: Projection>(
+        of projection: P.Type, also: [AdditionalProjection<Event>] = []
+    ) throws(FoldbackError) -> Snapshot<P> where P.Event == Event {
+        try snapshot(of: projection, also, after: records, at: sequences.last ?? 0)
     }
 
     /// Returns the states after the last entry up to `sequence`; 0 is before the first entry (F11).
     ///
-    /// - Complexity: as ``snapshot(of:)``, for the entries up to `sequence`.
-    /// - Throws: `.beyondEnd`.
+    /// - Complexity: as ``snapshot(of:also:)``, for the entries up to `sequence`.
+    /// - Throws: `.beyondEnd`; as ``snapshot(of:also:)``.
     public func snapshot<P: Projection>(
-        of projection: P.Type, at sequence: LogSequence
+        of projection: P.Type, also: [AdditionalProjection<Event>] = [], at sequence: LogSequence
     ) throws(FoldbackError) -> Snapshot<P> where P.Event == Event {
         let last = records.last?.stamp.sequence ?? 0
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
-        return snapshot(
-            of: projection, after: records.prefix { $0.stamp.sequence <= sequence })
+        return try snapshot(
+            of: projection, also, after: records.prefix { $0.stamp.sequence <= sequence },
+            at: sequence)
     }
 
     /// Returns the states after each entry, in order, in one pass over the history.
     ///
     /// - Complexity: each step costs the same as recording or applying the entry in a store.
-    public func snapshots<P: Projection>(of projection: P.Type) -> HistorySnapshots<P>
-    where P.Event == Event {
-        HistorySnapshots(records, fold: fold(of: projection))
-    }
-
-    private func fold<P: Projection>(of _: P.Type) -> HistoryFold {
-        HistoryFold(kind: kind, replica: replica, folds: [Fold<P>()])
+    /// - Throws: as ``snapshot(of:also:)``, if any of the states needs a projection that is not
+    ///   given.
+    public func snapshots<P: Projection>(
+        of projection: P.Type, also: [AdditionalProjection<Event>] = []
+    ) throws(FoldbackError) -> HistorySnapshots<P> where P.Event == Event {
+        let fold = fold(of: projection, also, from: 0)
+        let last = records.last?.stamp.sequence ?? 0
+        for period in shared.periods where period.start <= last {
+            try fold.requireShared(with: P.memberName, at: period.start)
+        }
+        return HistorySnapshots(records, fold: fold.fold)
     }
 
     private func snapshot<P: Projection>(
-        of projection: P.Type, after records: some Sequence<Record>
-    ) -> Snapshot<P> {
-        var fold = fold(of: projection)
+        of projection: P.Type, _ also: [AdditionalProjection<Event>],
+        after records: some Sequence<Record>, at sequence: LogSequence
+    ) throws(FoldbackError) -> Snapshot<P> where P.Event == Event {
+        let sharing = fold(of: projection, also, from: sequence)
+        try sharing.requireShared(with: P.memberName, at: sequence)
+        var fold = sharing.fold
         for record in records { fold.append(record) }
+        fold.share(asAt: sequence)
         return Snapshot(fold.makePublishedState(), 0)
+    }
+
+    private func fold<P: Projection>(
+        of projection: P.Type, _ also: [AdditionalProjection<Event>], from start: LogSequence
+    ) -> SharingFold where P.Event == Event {
+        let others = PastProjections(also).sharing(with: P.memberName, shared, from: start)
+        return SharingFold(
+            fold: HistoryFold(
+                kind: kind, replica: replica, folds: [Fold<P>()] + others.folds,
+                rows: others.rows, sharing: shared),
+            names: Set(others.members.map(\.name) + [P.memberName]), shared: shared)
+    }
+}
+
+/// The fold of a projection and of those that share conflicts with it.
+private struct SharingFold {
+    let fold: HistoryFold
+    /// The names of the projections that are folded.
+    let names: Set<ExactString>
+    let shared: SharedConflicts
+
+    func requireShared(
+        with name: ExactString, at sequence: LogSequence
+    ) throws(FoldbackError) {
+        guard shared.members(at: sequence).contains(where: { $0.name == name }) else { return }
+        try shared.require(names, at: sequence, path: "(a history)")
     }
 }
 
 /// The states of a projection after each entry of a history: see
-/// ``RecordedHistory/snapshots(of:)``.
+/// ``RecordedHistory/snapshots(of:also:)``.
 public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Sendable {
     private var records: ArraySlice<Record>
     private var fold: HistoryFold
@@ -60,13 +102,14 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
 
     public mutating func next() -> Snapshot<P>? {
         guard let record = records.popFirst() else { return nil }
+        let before = fold.sequence
         let plan = fold.append(record)
-        touched = places?.take(plan, fold.overlay) ?? .anything
+        touched = places?.take(plan, fold.overlay, (before, fold.sequence)) ?? .anything
         return Snapshot(fold.makePublishedState(), 0)
     }
 
     /// Makes ``touched`` track the places that each later entry touches.
-    mutating func startTracking() { places = PlaceTracker(fold.overlay) }
+    mutating func startTracking() { places = PlaceTracker(fold.overlay, fold.shared) }
 
     public var underestimatedCount: Int { records.count }
 }

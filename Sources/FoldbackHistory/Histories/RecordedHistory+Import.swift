@@ -22,7 +22,7 @@ extension RecordedHistory where Event == [UInt8] {
     public func importLog(into directory: URL) async throws(FoldbackError) {
         try requireWhole()
         try await LMDBLog.create(
-            directory.path, kind: kind, earlier: replicas
+            directory.logPath(), kind: kind, earlier: replicas
         ) { replicas throws(FoldbackError) in try batch(in: replicas, isSent: true) }
     }
 
@@ -31,7 +31,7 @@ extension RecordedHistory where Event == [UInt8] {
     /// - Throws: the errors of ``importLog(into:)``.
     public func checkImport(into directory: URL) throws(FoldbackError) {
         try requireWhole()
-        try LMDBLog.checkImport(into: directory.path, of: kind)
+        try LMDBLog.checkImport(into: directory.logPath(), of: kind)
     }
 }
 
@@ -80,7 +80,11 @@ extension RecordedHistory {
         let closed = entries.enumerated().map { place, entry in
             Record(renumbering.made(of: entry, at: LogSequence(UInt64(place + 1))))
         }
-        return try RecordedHistory(kind: kind, replica: replica, records: closed, codec: codec)
+        return try RecordedHistory(
+            kind: kind, replica: replica, records: closed,
+            shared: shared.moved { start in
+                LogSequence(UInt64(sequences.partitioningIndex { $0 > start }))
+            }, codec: codec)
     }
 
     /// Returns the writes that fill an empty log with these entries, as if a store had recorded and
@@ -95,7 +99,7 @@ extension RecordedHistory {
         let nothing = MemoryLog(kind: kind, replicas: replicas)
         var working = WorkingLog(
             LogFold(kind: kind, replica: replica, folds: []), attempts: Attempts(),
-            replicas: replicas)
+            lineage: nil, lostData: nil, replicas: replicas)
         var recorded: Set<IntentNumber> = []
         for record in records {
             let named = record.entry.named(in: replicas).filter(recorded.contains)
@@ -105,12 +109,19 @@ extension RecordedHistory {
                 subjects: try working.lookUpSettled(named, in: nothing, codec),
                 at: record.stamp.sequence, replica: record.replica)
         }
-        guard isSent else { return working.batch }
+        guard isSent else { return sharing(working.batch) }
         for (number, intent) in working.fold.state.overlay where intent.state == .pending {
             let attempt = Attempt(count: 1, startedAt: intent.recorded.time)
             _ = working.recordAttempts([number: attempt])
         }
-        return working.batch
+        return sharing(working.batch)
+    }
+
+    /// Returns the batch with the note of the projections that share their conflicts.
+    private func sharing(_ batch: WriteBatch) -> WriteBatch {
+        var batch = batch
+        if !shared.isEmpty { batch.writeSharedConflicts(shared) }
+        return batch
     }
 }
 

@@ -7,7 +7,7 @@ import Foldback
 /// let history = try store.history()
 /// let before = try history.snapshot(of: Likes.self, at: 41)
 /// let small = try await history.minimized(candidatesMax: 5_000) {
-///     $0.snapshot(of: Likes.self).view.counts["42", default: 0] < 0
+///     try $0.snapshot(of: Likes.self).view.counts["42", default: 0] < 0
 /// }
 /// ```
 ///
@@ -16,8 +16,8 @@ import Foldback
 /// never recorded.
 ///
 /// Every history folds without an error, because entries that do not follow from the entries before
-/// them do not make a history (``init(kind:replica:entries:codec:)``). All entries are in memory.
-/// Do not use a history for a log that does not fit there.
+/// them do not make a history (``init(kind:replica:entries:codec:sharingAsIn:)``). All entries are
+/// in memory. Do not use a history for a log that does not fit there.
 public struct RecordedHistory<Event: Sendable>: Sendable {
     /// The source that confirms (F2).
     public let kind: LogKind
@@ -25,6 +25,8 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
     public let replica: ReplicaID
     /// The records as a log with exactly these entries would have them.
     package let records: [Record]
+    /// Which projections share their conflicts, from which entry on (F9).
+    package let shared: SharedConflicts
     /// Decodes the payloads that minimizing makes.
     package let codec: any PayloadCodec
 
@@ -46,19 +48,23 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
     ///   - replica: the replica whose intents are the log's own.
     ///   - entries: in order of sequence.
     ///   - codec: decodes the payloads that minimizing makes.
+    ///   - history: the history from which the entries come. The projections share their conflicts
+    ///     (``/Foldback/ConflictPolicy``) at the same sequences as in it. If nil, each projection
+    ///     has its own conflicts.
     /// - Throws: `.doesNotFollow` with the first entry that does not follow.
     /// - Complexity: O(n log n) in entries.
     public init(
         kind: LogKind, replica: ReplicaID, entries: [LogEntry<Event>],
-        codec: any EventCodec<Event>
+        codec: any EventCodec<Event>, sharingAsIn history: RecordedHistory? = nil
     ) throws(FoldbackError) {
         try self.init(
             kind: kind, replica: replica, records: entries.map { Record($0) },
-            codec: AppCodec(codec: codec))
+            shared: history?.shared ?? SharedConflicts(), codec: AppCodec(codec: codec))
     }
 
     init(
-        kind: LogKind, replica: ReplicaID, records: [Record], codec: any PayloadCodec
+        kind: LogKind, replica: ReplicaID, records: [Record], shared: SharedConflicts,
+        codec: any PayloadCodec
     ) throws(FoldbackError) {
         var fold = HistoryFold(kind: kind, replica: replica, folds: [])
         var decided: [Record] = []
@@ -70,15 +76,20 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
             }
             fold.append(decided[decided.count - 1])
         }
-        self.init(kind: kind, replica: replica, decided: decided, codec: codec)
+        self.init(
+            kind: kind, replica: replica, decided: decided, shared: shared, codec: codec)
     }
 
     private init(
-        kind: LogKind, replica: ReplicaID, decided: [Record], codec: any PayloadCodec
+        kind: LogKind, replica: ReplicaID, decided: [Record], shared: SharedConflicts,
+        codec: any PayloadCodec
     ) {
         self.kind = kind
         self.replica = replica
         records = decided
+        let last = decided.last?.stamp.sequence ?? 0
+        // The view after the last entry keeps the choice, also if the first entry with it is gone.
+        self.shared = shared.moved { min($0, last) }
         self.codec = codec
     }
 
@@ -95,7 +106,11 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
 
     /// Returns the history of those of `records` that follow from each other. Leaves out the
     /// others. A retry whose rejection is gone retries nothing.
-    package func following(_ records: [Record]) -> RecordedHistory {
+    ///
+    /// - Parameter shared: which projections share their conflicts; nil is as in this history.
+    package func following(
+        _ records: [Record], sharing shared: SharedConflicts? = nil
+    ) -> RecordedHistory {
         var fold = HistoryFold(kind: kind, replica: replica, folds: [])
         var decided: [Record] = []
         for record in records {
@@ -103,18 +118,31 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
             fold.append(record)
             decided.append(record)
         }
-        return RecordedHistory(kind: kind, replica: replica, decided: decided, codec: codec)
+        return RecordedHistory(
+            kind: kind, replica: replica, decided: decided, shared: shared ?? self.shared,
+            codec: codec)
     }
 }
 
 extension RecordedHistory where Event == [UInt8] {
     /// Creates a history from entries whose event type this code does not know; see
-    /// ``init(kind:replica:entries:codec:)``.
+    /// ``init(kind:replica:entries:codec:sharingAsIn:)``.
     public init(
-        kind: LogKind, replica: ReplicaID, entries: [LogEntry<[UInt8]>]
+        kind: LogKind, replica: ReplicaID, entries: [LogEntry<[UInt8]>],
+        sharingAsIn history: RecordedHistory? = nil
     ) throws(FoldbackError) {
         try self.init(
-            kind: kind, replica: replica, records: entries.map { Record($0) }, codec: RawCodec())
+            kind: kind, replica: replica, entries: entries,
+            shared: history?.shared ?? SharedConflicts())
+    }
+
+    /// - Parameter shared: which projections share their conflicts, from which entry on.
+    package init(
+        kind: LogKind, replica: ReplicaID, entries: [LogEntry<[UInt8]>], shared: SharedConflicts
+    ) throws(FoldbackError) {
+        try self.init(
+            kind: kind, replica: replica, records: entries.map { Record($0) }, shared: shared,
+            codec: RawCodec())
     }
 
     /// Returns the same history with its events decoded by an app's codec. Events that the codec
@@ -132,6 +160,6 @@ extension RecordedHistory where Event == [UInt8] {
                     record.entry.mappingPayloads {
                         codec.payload(reading: $0.bytes, format: $0.format)
                     })
-            }, codec: codec)
+            }, shared: shared, codec: codec)
     }
 }

@@ -42,7 +42,7 @@ struct Renumbering {
         case .confirmed(let events, let through):
             return .confirmed(
                 events.map { event in
-                    ConfirmedEvent(
+                    BatchEvent(
                         position: event.position, event: event.event,
                         origin: event.origin.flatMap(made))
                 }, through: through)

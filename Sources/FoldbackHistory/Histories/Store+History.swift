@@ -17,6 +17,6 @@ extension Store {
         let header = core.storage.header
         return try RecordedHistory(
             kind: header.kind, replica: header.replicas.current, records: records,
-            codec: core.codec)
+            shared: core.shared, codec: core.codec)
     }
 }

@@ -24,8 +24,12 @@ struct TouchedPlaces {
 struct PlaceTracker<P: Projection>: Sendable {
     /// The places of each intent in the overlay; nil means any place.
     private var ofIntents = NumberMap<IntentNumber, [JSONPointer]?>()
+    /// Which projections share their conflicts. If any do, an intent that the view left out can
+    /// come into it when it is confirmed.
+    private let shared: SharedConflicts
 
-    init(_ overlay: Overlay) {
+    init(_ overlay: Overlay, _ shared: SharedConflicts) {
+        self.shared = shared
         for (number, intent) in overlay { ofIntents[number] = Self.places(of: intent) }
     }
 
@@ -34,13 +38,16 @@ struct PlaceTracker<P: Projection>: Sendable {
     /// - Parameters:
     ///   - plan: the fold plan of the entry.
     ///   - overlay: the overlay after the entry.
-    mutating func take(_ plan: FoldPlan, _ overlay: Overlay) -> TouchedPlaces {
+    ///   - sequences: the entry before, and the entry.
+    mutating func take(
+        _ plan: FoldPlan, _ overlay: Overlay, _ sequences: (before: LogSequence, now: LogSequence)
+    ) -> TouchedPlaces {
         var found = TouchedPlaces()
         for folded in plan.confirm {
             found.confirmed.unite(Self.places(of: folded.payload, folded.context))
         }
         switch plan.view {
-        case .unchanged: break
+        case .unchanged where shared.isEmpty || plan.confirm.isEmpty: break
         case .apply(let intent):
             let places = Self.places(of: intent)
             ofIntents[intent.recorded.number] = .some(places)
@@ -48,11 +55,13 @@ struct PlaceTracker<P: Projection>: Sendable {
         case .rollBack(let number):
             found.view.unite(found.confirmed)
             takeAgain(from: number, overlay, &found.view)
-        case .rebase:
+        case .rebase, .unchanged:
             found.view.unite(found.confirmed)
             takeAgain(from: 0, overlay, &found.view)
         }
         for number in plan.removed { ofIntents[number] = nil }
+        // With another period, every view may change.
+        if shared.changes(after: sequences.before, upTo: sequences.now) { found.view = nil }
         return found
     }
 

@@ -1,6 +1,6 @@
 import Foldback
 
-/// An entry that changed a value: one element of ``LogReader/causes(of:in:upTo:)``.
+/// An entry that changed a value: one element of ``LogReader/causes(of:in:also:upTo:)``.
 public struct Cause<Event: Sendable>: Sendable {
     public let entry: LogEntry<Event>
     /// The intents that the entry is about: its own, those that it answers, and those that its
@@ -26,21 +26,24 @@ extension LogReader {
     /// oldest first. An entry that confirms a correct prediction changes only confirmed state.
     ///
     /// - Parameters:
-    ///   - place: a place in the state as ``/Foldback/JSON/init(describing:)`` shows it. For ``/Foldback/Documents`` it
-    ///     starts with the document's key.
+    ///   - place: a place in the state as ``/Foldback/JSON/init(describing:)`` shows it. For
+    ///     ``/Foldback/Documents`` it starts with the document's key.
     ///   - projection: the projection whose state is compared.
+    ///   - also: the log's other projections; see ``replay(_:also:from:)``.
     ///   - last: the last entry to read; nil reads to the end.
-    /// - Complexity: folds the log once. If ``/Foldback/Projection/places(touchedBy:_:)`` says which events
-    ///   touch the place, only the states after those events are compared.
-    /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    /// - Complexity: folds the log once. If ``/Foldback/Projection/places(touchedBy:_:)`` says
+    ///   which events touch the place, only the states after those events are compared.
+    /// - Throws: `.beyondEnd`, `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`,
+    ///   `.storage`.
     public func causes<P: Projection>(
-        of place: JSONPointer, in projection: P.Type, upTo last: LogSequence? = nil
+        of place: JSONPointer, in projection: P.Type,
+        also: [AdditionalProjection<P.Event>] = [], upTo last: LogSequence? = nil
     ) throws(FoldbackError) -> [Cause<P.Event>] {
         let end = try lastSequence()
         if let last, last > end { throw .beyondEnd(last, last: end) }
         var causes: [Cause<P.Event>] = []
         var recorders = Recorders()
-        var replay = try replay(projection)
+        var replay = try replay(projection, also: also)
         replay.startTracking()
         var view = replay.snapshot.view.shown(at: place)
         var confirmed = replay.snapshot.confirmed.shown(at: place)

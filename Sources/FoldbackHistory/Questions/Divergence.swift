@@ -1,7 +1,7 @@
 import Foldback
 
 /// An entry that changed the difference between two folds: one element of
-/// ``RecordedHistory/divergences(of:in:)`` and ``LogReader/rerun(_:_:divergencesMax:)``.
+/// ``RecordedHistory/divergences(of:in:also:)`` and ``LogReader/rerun(_:_:also:divergencesMax:)``.
 public struct Divergence: Hashable, Sendable {
     /// The sequence of the entry; 0 is before the first entry.
     public let sequence: LogSequence
@@ -141,16 +141,19 @@ extension RecordedHistory {
     /// The states after each entry of this history are compared with the states of the branch after
     /// the entry that takes its place. After the last entry, the end states are compared.
     ///
-    /// - Complexity: folds both. If ``/Foldback/Projection/places(touchedBy:_:)`` says what an entry touches,
-    ///   only these places are compared. Else both states are compared as a whole after each entry.
+    /// - Complexity: folds both. If ``/Foldback/Projection/places(touchedBy:_:)`` says what an
+    ///   entry touches, only these places are compared. Else both states are compared as a whole
+    ///   after each entry.
+    /// - Throws: `.lacksProjections` if `also` lacks a projection that shares conflicts.
     public func divergences<P: Projection>(
-        of branch: HistoryBranch<Event>, in projection: P.Type
-    ) -> Divergences where P.Event == Event {
+        of branch: HistoryBranch<Event>, in projection: P.Type,
+        also: [AdditionalProjection<Event>] = []
+    ) throws(FoldbackError) -> Divergences where P.Event == Event {
         var differing = DifferenceTracker()
         var found: [Divergence] = []
-        var others = branch.history.snapshots(of: projection)
-        var other = following([]).snapshot(of: projection)
-        var own = snapshots(of: projection)
+        var others = try branch.history.snapshots(of: projection, also: also)
+        var other = try snapshot(of: projection, also: also, at: 0)
+        var own = try snapshots(of: projection, also: also)
         own.startTracking()
         others.startTracking()
         var last = other

@@ -9,7 +9,7 @@ public enum StateCheck: Hashable, Sendable {
 }
 
 /// The first entry after which a state is bad: the result of
-/// ``LogReader/firstBreak(in:assumingMonotone:where:)``.
+/// ``LogReader/firstBreak(in:also:assumingMonotone:where:)``.
 public struct FirstBreak<P: Projection>: Sendable {
     /// Nil if the state before the first entry is already bad.
     public let entry: LogEntry<P.Event>?
@@ -34,46 +34,52 @@ extension LogReader {
     ///
     /// - Parameters:
     ///   - projection: the projection whose states are checked.
+    ///   - also: the log's other projections; see ``replay(_:also:from:)``.
     ///   - isMonotone: if true, checks few states: the last, then the middle of the remaining
     ///     range. The result is the first break only if bad states stay bad. Nil then means that
     ///     the last state is good, or that it is inconclusive and no checked state is bad. If
     ///     false, one pass checks every state.
     ///   - check: checks the state before the first entry, and the state after an entry.
     /// - Complexity: folds the log up to the break, with one check for each entry. With
-    ///   `isMonotone`, 1 + log2(n) states from their nearest checkpoints, and one more for each
-    ///   inconclusive state.
-    /// - Throws: any error of `check`; `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    ///   `isMonotone`, 1 + log2(n) states, and one more for each inconclusive state. Each costs as
+    ///   ``snapshot(of:also:at:)``: from its nearest checkpoint, or from the first entry if a
+    ///   stored projection shares conflicts.
+    /// - Throws: any error of `check`; `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`,
+    ///   `.storage`.
     public func firstBreak<P: Projection>(
-        in projection: P.Type, assumingMonotone isMonotone: Bool = false,
+        in projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
+        assumingMonotone isMonotone: Bool = false,
         where check: (Snapshot<P>) throws -> StateCheck
     ) throws -> FirstBreak<P>? {
-        try isMonotone ? halved(projection, check) : passed(projection, check)
+        try isMonotone ? halved(projection, also, check) : passed(projection, also, check)
     }
 
     /// Returns the first entry after which the view does not meet an expectation; nil if no view
     /// was found that does not meet it.
     ///
-    /// - Complexity: as ``firstBreak(in:assumingMonotone:where:)``. If
-    ///   ``/Foldback/Projection/places(touchedBy:_:)`` says which events touch the place, only the states
-    ///   after those events are checked.
-    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    /// - Complexity: as ``firstBreak(in:also:assumingMonotone:where:)``. If
+    ///   ``/Foldback/Projection/places(touchedBy:_:)`` says which events touch the place, only the
+    ///   states after those events are checked.
+    /// - Throws: `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func firstBreak<P: Projection>(
         of expectation: StateExpectation, in projection: P.Type,
-        assumingMonotone isMonotone: Bool = false
+        also: [AdditionalProjection<P.Event>] = [], assumingMonotone isMonotone: Bool = false
     ) throws -> FirstBreak<P>? {
         func check(_ snapshot: Snapshot<P>) -> StateCheck {
             expectation.holds(of: snapshot.view) ? .good : .bad
         }
         return try isMonotone
-            ? halved(projection, check) : passed(projection, at: expectation.place, check)
+            ? halved(projection, also, check)
+            : passed(projection, also, at: expectation.place, check)
     }
 
     private func passed<P: Projection>(
-        _ projection: P.Type, at place: JSONPointer? = nil,
+        _ projection: P.Type, _ also: [AdditionalProjection<P.Event>],
+        at place: JSONPointer? = nil,
         _ check: (Snapshot<P>) throws -> StateCheck
     ) throws -> FirstBreak<P>? {
         var looked = 0
-        var replay = try replay(projection)
+        var replay = try replay(projection, also: also)
         if place != nil { replay.startTracking() }
         var last: StateCheck?
         func checkNow() throws -> StateCheck {
@@ -96,7 +102,7 @@ extension LogReader {
             case .bad:
                 return FirstBreak(
                     entry: record.map { LogEntry($0) },
-                    before: try good.map { try snapshot(of: projection, at: $0) },
+                    before: try good.map { try snapshot(of: projection, also: also, at: $0) },
                     after: replay.snapshot, inconclusive: inconclusive, looked: looked,
                     isExact: true)
             case .inconclusive: inconclusive.append(replay.sequence)
@@ -107,23 +113,27 @@ extension LogReader {
     }
 
     private func halved<P: Projection>(
-        _ projection: P.Type, _ check: (Snapshot<P>) throws -> StateCheck
+        _ projection: P.Type, _ also: [AdditionalProjection<P.Event>],
+        _ check: (Snapshot<P>) throws -> StateCheck
     ) throws -> FirstBreak<P>? {
         var search = Bisection(last: try lastSequence().value)
         while let place = search.next {
             search.note(
-                try check(try snapshot(of: projection, at: LogSequence(place))), at: place)
+                try check(try snapshot(of: projection, also: also, at: LogSequence(place))),
+                at: place)
         }
         guard let bad = search.bad else { return nil }
         var entry: LogEntry<P.Event>?
         if bad > 0 {
-            var replay = try replay(projection, from: LogSequence(bad - 1))
+            var replay = try replay(projection, also: also, from: LogSequence(bad - 1))
             entry = try replay.next()
         }
-        let before = try search.good.map { try snapshot(of: projection, at: LogSequence($0)) }
+        let before = try search.good.map {
+            try snapshot(of: projection, also: also, at: LogSequence($0))
+        }
         return FirstBreak(
             entry: entry, before: before,
-            after: try snapshot(of: projection, at: LogSequence(bad)),
+            after: try snapshot(of: projection, also: also, at: LogSequence(bad)),
             inconclusive: search.inconclusive.map { LogSequence($0) }, looked: search.looked,
             isExact: false)
     }

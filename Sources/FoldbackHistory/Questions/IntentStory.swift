@@ -1,7 +1,7 @@
 import Foldback
 
 /// The story of an intent: its entries, its state, and how it changed the view. See
-/// ``LogReader/story(of:in:)``.
+/// ``LogReader/story(of:in:also:)``.
 public struct IntentStory<Event: Sendable>: Sendable {
     public let number: IntentNumber
     /// The present state.
@@ -44,14 +44,20 @@ extension LogReader {
     /// Returns the story of an intent: the entries that recorded and answered it, what each of them
     /// changed in the view, and the later intents whose effects changed because of them.
     ///
+    /// - Parameters:
+    ///   - number: the intent.
+    ///   - projection: the projection whose view is compared.
+    ///   - also: the log's other projections; see ``replay(_:also:from:)``.
     /// - Complexity: folds the log twice, and the overlay twice more for each entry of the story.
-    /// - Throws: `.unknownIntent`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    /// - Throws: `.unknownIntent`, `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`,
+    ///   `.storage`.
     public func story<P: Projection>(
-        of number: IntentNumber, in projection: P.Type
+        of number: IntentNumber, in projection: P.Type,
+        also: [AdditionalProjection<P.Event>] = []
     ) throws(FoldbackError) -> IntentStory<P.Event> {
-        let (state, places) = try outline(of: number, in: projection)
+        let (state, places) = try outline(of: number, in: projection, also)
         var chapters: [IntentStory<P.Event>.Chapter] = []
-        var replay = try replay(projection)
+        var replay = try replay(projection, also: also)
         for previous in places {
             while replay.sequence < previous, try replay.nextRecord() != nil {}
             let before = replay.snapshot
@@ -72,10 +78,10 @@ extension LogReader {
     /// Returns the present state of the intent, and the sequence before each entry of the story. No
     /// snapshot is kept, so the next entry need not copy the states.
     private func outline<P: Projection>(
-        of number: IntentNumber, in projection: P.Type
+        of number: IntentNumber, in projection: P.Type, _ also: [AdditionalProjection<P.Event>]
     ) throws(FoldbackError) -> (state: IntentState, places: [LogSequence]) {
         var places: [LogSequence] = []
-        var replay = try replay(projection)
+        var replay = try replay(projection, also: also)
         var id: IntentID?
         var (previous, wasConflicted) = (replay.sequence, false)
         while let entry = try replay.next() {

@@ -22,10 +22,17 @@ public struct LogReplay<P: Projection>: Sendable {
     /// Places that the last entry may have changed; tracked only after ``startTracking()``.
     private(set) var touched = TouchedPlaces.anything
 
-    init(_ log: any LogStorage, from sequence: LogSequence) throws(FoldbackError) {
+    /// - Parameter old: the name of the projection whose place this one takes when conflicts are
+    ///   shared; nil is its own.
+    init(
+        _ log: any LogStorage, also: [AdditionalProjection<P.Event>], from sequence: LogSequence,
+        inPlaceOf old: ExactString? = nil
+    ) throws(FoldbackError) {
         self.log = log
         codec = AppCodec(codec: P.codec)
-        (fold, _) = try LogFold.folded(log, folds: [Fold<P>()], codec: codec, upTo: sequence)
+        fold = try LogFold.past(
+            log, Fold<P>(inPlaceOf: old ?? P.memberName), among: PastProjections(also),
+            try log.sharedConflicts(), codec: codec, upTo: sequence, isGoingOn: true)
         if fold.state.sequence < sequence {
             let last = LogSequence(UInt64(try log.recordCount()))
             guard log.hasGaps, sequence <= last else { throw .beyondEnd(sequence, last: last) }
@@ -53,7 +60,8 @@ public struct LogReplay<P: Projection>: Sendable {
     /// store has the log open.
     ///
     /// - Complexity: the same as recording or applying the entry in the store.
-    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`; the replay stays at its
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`; `.lacksProjections` if the
+    ///   state after the entry needs a projection that was not given. The replay stays at its
     ///   sequence.
     public mutating func next() throws(FoldbackError) -> LogEntry<P.Event>? {
         try nextRecord().map { LogEntry($0) }
@@ -61,37 +69,54 @@ public struct LogReplay<P: Projection>: Sendable {
 
     /// Applies the next entry, for passes that need few entries as ``/Foldback/LogEntry``.
     mutating func nextRecord() throws(FoldbackError) -> Record? {
-        guard let (sequence, bytes) = try records.next() else { return nil }
+        // If an error is thrown, the next call reads the same record.
+        var following = records
+        guard let (sequence, bytes) = try following.next() else { return nil }
         // Without this reference the fold changes its states in place, unless the caller kept a
         // snapshot.
         seen = nil
+        if fold.shared.changes(after: fold.state.sequence, upTo: sequence) {
+            try fold.requireShared(
+                with: fold.folds[0].memberName, at: sequence, path: log.path)
+        }
+        let before = fold.state.sequence
         let (record, effects) = try fold.applyRecord(bytes, at: sequence, log, codec)
-        touched = places?.take(effects.fold, fold.state.overlay) ?? .anything
+        records = following
+        touched =
+            places?.take(effects.fold, fold.state.overlay, (before, sequence)) ?? .anything
         return record
     }
 
     /// Makes ``touched`` track the places that each later entry touches.
-    mutating func startTracking() { places = PlaceTracker(fold.state.overlay) }
+    mutating func startTracking() { places = PlaceTracker(fold.state.overlay, fold.shared) }
 }
 
 extension LogReader {
     /// Returns a replay that starts after entry `sequence`; 0 is before the first entry.
     ///
-    /// - Complexity: folds the entries from the nearest checkpoint up to `sequence`.
-    /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    /// - Parameters:
+    ///   - projection: the projection whose states are seen.
+    ///   - also: the log's other projections. Those that share conflicts with it
+    ///     (``/Foldback/ConflictPolicy``) are folded too.
+    ///   - sequence: the entry after which the replay starts.
+    /// - Complexity: folds the entries from the nearest checkpoint up to `sequence`; from the first
+    ///   entry if a stored projection shares conflicts.
+    /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`;
+    ///   `.lacksProjections` if one that shares conflicts is not given.
     public func replay<P: Projection>(
-        _: P.Type, from sequence: LogSequence = 0
-    ) throws(FoldbackError) -> LogReplay<P> { try LogReplay(log, from: sequence) }
+        _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
+        from sequence: LogSequence = 0
+    ) throws(FoldbackError) -> LogReplay<P> { try LogReplay(log, also: also, from: sequence) }
 
     /// Returns what a store with this projection showed after entry `sequence`; 0 is before the
     /// first entry (F11).
     ///
-    /// - Complexity: as ``replay(_:from:)``.
-    /// - Throws: as ``replay(_:from:)``.
+    /// - Complexity: as ``replay(_:also:from:)``.
+    /// - Throws: as ``replay(_:also:from:)``.
     public func snapshot<P: Projection>(
-        of projection: P.Type, at sequence: LogSequence
+        of projection: P.Type, also: [AdditionalProjection<P.Event>] = [], at sequence: LogSequence
     ) throws(FoldbackError) -> Snapshot<P> {
-        var replay = try replay(projection, from: sequence)
+        var replay = try replay(projection, also: also, from: sequence)
         return replay.snapshot
     }
 

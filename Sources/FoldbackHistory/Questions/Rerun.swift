@@ -1,7 +1,7 @@
 import Foldback
 
 /// The results of a log under two versions of a projection: see
-/// ``LogReader/rerun(_:_:divergencesMax:)``.
+/// ``LogReader/rerun(_:_:also:divergencesMax:)``.
 public struct Rerun: Sendable {
     /// Whether the new version can fold the log, and the first reason against it.
     public enum Compatibility: Hashable, Sendable {
@@ -31,16 +31,21 @@ extension LogReader {
     ///
     /// - Parameters:
     ///   - old: the present version.
-    ///   - new: the version to use instead.
+    ///   - new: the version to use instead, also where conflicts are shared.
+    ///   - also: the log's other projections; see ``replay(_:also:from:)``.
     ///   - divergencesMax: the maximum number of divergences in the result.
-    /// - Complexity: folds the log twice. If ``/Foldback/Projection/places(touchedBy:_:)`` of both versions
-    ///   says what an entry touches, only these places are compared. Else both states are compared
-    ///   as a whole after each entry.
-    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    /// - Complexity: folds the log twice. If ``/Foldback/Projection/places(touchedBy:_:)`` of both
+    ///   versions says what an entry touches, only these places are compared. Else both states are
+    ///   compared as a whole after each entry.
+    /// - Throws: `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func rerun<Old: Projection, New: Projection>(
-        _ old: Old.Type, _ new: New.Type, divergencesMax: Int = 100
+        _ old: Old.Type, _ new: New.Type, also: [AdditionalProjection<Old.Event>] = [],
+        divergencesMax: Int = 100
     ) throws(FoldbackError) -> Rerun {
-        var (first, second) = (try replay(old), try replay(new))
+        var first = try replay(old, also: also)
+        // Another version may have other events. Then the other projections cannot fold with it.
+        let others = also as Any as? [AdditionalProjection<New.Event>] ?? []
+        var second = try LogReplay<New>(log, also: others, from: 0, inPlaceOf: Old.memberName)
         first.startTracking()
         second.startTracking()
         var differing = DifferenceTracker()

@@ -56,7 +56,8 @@ public struct StateExpectation: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns whether a state meets the expectation.
     ///
-    /// - Complexity: that of making JSON of the value at the place; see ``/Foldback/JSON/init(describing:)``.
+    /// - Complexity: that of making JSON of the value at the place; see
+    ///   ``/Foldback/JSON/init(describing:)``.
     public func holds(of state: some Projection) -> Bool { holds(of: state.shown(at: place)) }
 
     private func holds(of found: JSON?) -> Bool {

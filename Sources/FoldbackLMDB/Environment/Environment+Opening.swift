@@ -3,30 +3,48 @@ import CLMDB
 extension Environment {
     /// Opens the environment in `directory` for this process alone.
     ///
-    /// Creates the directory and the environment if they are missing. Files are for their owner
-    /// only, and the directory's name is flushed to its parent (L10). If the process is killed
-    /// during this call, the directory still opens later. May wait up to 2 s for readers of the
-    /// closed log.
+    /// Creates the directory with its missing parents, and the environment, if they are missing.
+    /// Files are for their owner only, and new names are flushed to their directories (L10). If the
+    /// process is killed or the power fails during this call, the directory still opens later. May
+    /// wait up to 2 s for readers of the closed log.
     /// - Throws: any ``LMDBError``. Nothing is left open or locked.
     package static func open(
         _ directory: String, options: Options = Options()
     ) throws(LMDBError) -> Environment {
         try requireSupportedLibrary()
-        if try Platform.kind(of: directory).0 == .absent { try Platform.createDirectory(directory) }
-        return try claiming(directory) { claim throws(LMDBError) in
-            let lock = try WriterLock.exclusive(in: directory)
-            if try Platform.fileSize("\(directory)/\(options.evidenceName)") == nil {
-                try Platform.discardUnfinished("\(directory)/data.mdb")
+        for _ in 1..<wipeRacesMax {
+            do throws(LMDBError) { return try openOnce(directory, options) } catch {
+                // The directory was wiped after this looked at it, so now another is in its place.
+                guard error.cause == .directoryReplaced else { throw error }
             }
+        }
+        return try openOnce(directory, options)
+    }
+
+    private static let wipeRacesMax = 4
+
+    private static func openOnce(
+        _ directory: String, _ options: Options
+    ) throws(LMDBError) -> Environment {
+        if try Platform.kind(of: directory).0 == .absent { try Platform.createDirectory(directory) }
+        return try claiming(directory) { claims throws(LMDBError) in
+            let identity = claims.files[0]
+            let lock = try WriterLock.exclusive(in: directory, identity) { () throws(LMDBError) in
+                let file = try ownDataFile(in: directory, options)
+                // Before the file's lock, so that the error names this process as the holder.
+                try claims.add(file.identity)
+                return file
+            }
+            let file = lock.file
             // LMDB creates a sparse lock file and writes to it through a map. On a full disk, such
             // a write would kill the process.
-            try Platform.fill("\(directory)/lock.mdb", toBytes: lockFileBytes)
+            try Platform.fill("\(directory)/\(lockFileName)", toBytes: lockFileBytes)
             var flags = UInt32(MDB_NOTLS)
             if options.relaxed { flags |= UInt32(MDB_NOMETASYNC) }
-            let handle = try opened(directory, flags: flags, options: options)
+            let handle = try self.opened(file, directory, flags: flags, options: options)
             let environment = try Environment(
-                handle: handle, directory: directory, isReadOnly: false, options: options,
-                claim: claim, lock: lock)
+                handle: handle, directory: directory, file: file, isReadOnly: false,
+                options: options, claims: claims.files, lock: lock)
             environment.freeDeadReaders()
             do throws(LMDBError) { try environment.requireSoundStructure() } catch {
                 environment.abandon()
@@ -36,6 +54,34 @@ extension Environment {
         }
     }
 
+    /// Opens the data file for a writer, and creates it first if it is missing or unfinished.
+    private static func ownDataFile(
+        in directory: String, _ options: Options
+    ) throws(LMDBError) -> DataFile {
+        let found = try DataFile.find(in: directory, evidenceName: options.evidenceName)
+        // Before anything is created.
+        try requireSafeLockFile(in: directory)?.requireOwn(lockFileName)
+        switch found {
+        case .absent, .unfinished: try DataFile.create(in: directory)
+        case .present: break
+        }
+        let file = try DataFile(in: directory, forWriting: true)
+        try FileStatus(of: file.descriptor).requireOwn(DataFile.name)
+        return file
+    }
+
+    /// Checks that LMDB's lock file is safe to write to, as LMDB does, readers included.
+    ///
+    /// - Returns: nil if it is missing.
+    private static func requireSafeLockFile(
+        in directory: String
+    ) throws(LMDBError) -> FileStatus? {
+        guard let found = try FileStatus("\(directory)/\(lockFileName)") else { return nil }
+        try found.requireSafe(lockFileName)
+        return found
+    }
+
+    private static let lockFileName = "lock.mdb"
     /// The size of LMDB 0.9's lock file: a header, and 64 bytes for each of the 126 default readers
     /// (mdb.c).
     private static let lockFileBytes = 8_192
@@ -51,17 +97,20 @@ extension Environment {
         _ directory: String, options: Options = Options()
     ) throws(LMDBError) -> Environment {
         try requireSupportedLibrary()
-        return try claiming(directory) { claim throws(LMDBError) in
-            guard try Platform.fileSize("\(directory)/data.mdb") ?? 0 > 0 else {
-                throw LMDBError(.openEnvironment, .missing)
-            }
-            let share = try SharedReadLock(in: directory)
+        return try claiming(directory) { claims throws(LMDBError) in
+            // A file whose creation was interrupted has nothing to read.
+            guard try DataFile.find(in: directory, evidenceName: options.evidenceName) == .present
+            else { throw LMDBError(.openEnvironment, .missing) }
+            let file = try DataFile(in: directory, forWriting: false)
+            try claims.add(file.identity)
+            let share = try SharedReadLock(in: directory, file)
             let isShared = try share.enter()
             defer { if isShared { share.leave() } }
-            let handle = try openedReadOnly(directory, isShared: isShared, options)
+            let handle = try openedReadOnly(file, directory, isShared: isShared, options)
             return try Environment(
-                handle: handle, directory: directory, isReadOnly: true, options: options,
-                claim: claim, lock: nil, share: isShared ? share : nil)
+                handle: handle, directory: directory, file: file, isReadOnly: true,
+                options: options, claims: claims.files, lock: nil, share: isShared ? share : nil,
+                anchor: share)
         }
     }
 
@@ -70,57 +119,75 @@ extension Environment {
     /// - Parameter isShared: whether a ``SharedReadLock`` excludes writers during reads. Then
     ///   LMDB's lock file is not used.
     static func openedReadOnly(
-        _ directory: String, isShared: Bool, _ options: Options
+        _ file: DataFile, _ directory: String, isShared: Bool, _ options: Options
     ) throws(LMDBError) -> OpaquePointer {
+        if !isShared, try requireSafeLockFile(in: directory) == nil {
+            throw LMDBError(.openEnvironment, .unsafeFile(lockFileName, .missing))
+        }
         let lockFlag = isShared ? UInt32(MDB_NOLOCK) : 0
         return try opened(
-            directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY) | lockFlag, options: options)
+            file, directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY) | lockFlag, options: options)
     }
 
     /// Checks that ``open(_:options:)`` can create the directory, or a log in it. Changes nothing.
-    /// - Throws: `.notADirectory`, or `.system` if permissions or the parent directory are missing.
+    /// - Throws: `.notADirectory`; `.foreignFiles`; `.system` if permissions are missing.
     package static func requireCreatable(_ directory: String) throws(LMDBError) {
         switch try Platform.kind(of: directory).0 {
-        case .absent: try Platform.requireWritable(Platform.parent(of: directory))
-        case .directory: try Platform.requireWritable(directory)
+        case .absent:
+            let parent = Platform.parent(of: directory)
+            if try Platform.kind(of: parent).0 == .absent { return try requireCreatable(parent) }
+            try Platform.requireWritable(parent)
+        case .directory:
+            try Platform.requireWritable(directory)
+            try DataFile.requireNoForeignFiles(in: directory)
         case .other: throw LMDBError(.openEnvironment, .notADirectory)
         }
     }
 
-    /// Claims the directory for this process and calls `open`. Releases the claim if `open` throws.
+    /// What an opening has claimed in ``OpenFiles`` so far.
+    private final class Claims {
+        private(set) var files: [FileStatus.Identity] = []
+
+        func add(_ file: FileStatus.Identity) throws(LMDBError) {
+            try OpenFiles.claim(file)
+            files.append(file)
+        }
+    }
+
+    /// Claims the directory for this process and calls `open`. Releases all claims if `open`
+    /// throws.
     private static func claiming(
-        _ directory: String,
-        _ open: (OpenDirectories.Key) throws(LMDBError) -> Environment
+        _ directory: String, _ open: (Claims) throws(LMDBError) -> Environment
     ) throws(LMDBError) -> Environment {
-        let (kind, device, inode) = try Platform.kind(of: directory)
+        let (kind, identity) = try Platform.kind(of: directory)
         switch kind {
         case .absent: throw LMDBError(.openEnvironment, .missing)
         case .other: throw LMDBError(.openEnvironment, .notADirectory)
         case .directory: break
         }
-        let key = OpenDirectories.Key(device: device, inode: inode)
-        try OpenDirectories.claim(key)
+        let claims = Claims()
+        try claims.add(identity)
         do {
-            return try open(key)
+            return try open(claims)
         } catch {
-            OpenDirectories.release(key)
+            OpenFiles.release(claims.files)
             throw error.classified(at: directory)
         }
     }
 
     private static func opened(
-        _ directory: String, flags: UInt32, options: Options
+        _ file: DataFile, _ directory: String, flags: UInt32, options: Options
     ) throws(LMDBError) -> OpaquePointer {
-        try requireSoundMetas("\(directory)/data.mdb")
+        try requireSoundMetas(file.path)
         var created: OpaquePointer?
         var code = mdb_env_create(&created)
         guard code == 0, let handle = created else {
             throw LMDBError(.openEnvironment, code: code)
         }
         // The map has at least twice the file's size, so that the log has room to grow.
-        let file = try Int(Platform.fileSize("\(directory)/data.mdb") ?? 0)
+        let bytes = try FileStatus(of: file.descriptor).bytes
         var size = options.mapSizeBytes
-        while size < file * 2 { size *= 2 }
+        while size < bytes * 2 { size *= 2 }
         mdb_env_set_mapsize(handle, size)
         mdb_env_set_maxdbs(handle, UInt32(options.tablesMax))
         code = mdb_env_open(handle, directory, flags, 0o600)
@@ -128,7 +195,23 @@ extension Environment {
             mdb_env_close(handle)
             throw LMDBError(.openEnvironment, code: code)
         }
+        do throws(LMDBError) { try requireSameFile(handle, file) } catch {
+            mdb_env_close(handle)
+            throw error
+        }
         return handle
+    }
+
+    /// Checks that LMDB opened the file that this process has locked, and not another file that got
+    /// its name since then.
+    private static func requireSameFile(
+        _ handle: OpaquePointer, _ file: DataFile
+    ) throws(LMDBError) {
+        var descriptor: Int32 = -1
+        try check(mdb_env_get_fd(handle, &descriptor), .openEnvironment, nil)
+        guard try FileStatus(of: descriptor).identity == file.identity else {
+            throw LMDBError(.openEnvironment, .fileLost(.replaced))
+        }
     }
 
     /// Checks the meta pages, because LMDB follows the newer page without a check.

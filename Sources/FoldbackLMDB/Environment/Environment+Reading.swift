@@ -45,7 +45,11 @@ extension Environment {
         try requireSameProcess(.beginRead)
         while true {
             try gate.enter()
-            do throws(LMDBError) { return try beginReading() } catch {
+            do throws(LMDBError) {
+                // LMDB reads its map, which may end before the file does.
+                try isReadOnly ? file.requirePresent(.beginRead) : file.requireWhole(.beginRead)
+                return try beginReading()
+            } catch {
                 gate.leave()
                 guard error.cause == .mapResized else { throw classified(error) }
                 try followGrowth()
@@ -56,15 +60,14 @@ extension Environment {
     /// Enlarges the map after another process made the file larger than the map (lmdb.h,
     /// mdb_txn_begin).
     private func followGrowth() throws(LMDBError) {
-        let file = try Platform.fileSize("\(directory)/data.mdb") ?? 0
-        try resizeMap(to: max(mapSizeBytes, 2 * Int(file)))
+        try resizeMap(to: max(mapSizeBytes, 2 * FileStatus(of: file.descriptor).bytes))
     }
 
     /// Begins a transaction, and returns it with the commit that it reads.
     ///
     /// Other commits may overwrite that commit's meta page before this reads it. Then this begins a
     /// new transaction, on a later commit. LMDB overwrites a meta page only after a later commit.
-    /// So if the same commit is missing twice, the file is damaged.
+    /// So if the same commit is missing twice, the file is damaged, or another program wrote to it.
     private func beginReading() throws(LMDBError) -> (OpaquePointer, CommitSnapshot) {
         var lastMissing: UInt64?
         while true {
@@ -72,7 +75,7 @@ extension Environment {
             let number = UInt64(mdb_txn_id(transaction))
             do throws(LMDBError) {
                 if let snapshot = try self.snapshot(of: number) { return (transaction, snapshot) }
-                guard lastMissing != number else { throw Self.missing(number, .beginRead) }
+                guard lastMissing != number else { throw missing(number) }
                 lastMissing = number
             } catch {
                 mdb_txn_abort(transaction)
@@ -82,10 +85,10 @@ extension Environment {
         }
     }
 
-    static func missing(
-        _ commit: UInt64, _ operation: LMDBError.Operation
-    ) -> LMDBError {
-        LMDBError(operation, .damagedPage(commit % 2, "it does not name commit \(commit)"))
+    /// The error for a commit that the file lacks. Only a writer knows that it was there.
+    private func missing(_ commit: UInt64) -> LMDBError {
+        guard isReadOnly else { return LMDBError(.beginRead, .writtenByOthers) }
+        return LMDBError(.beginRead, .damagedPage(commit % 2, "it does not name commit \(commit)"))
     }
 
     func begun(
@@ -105,7 +108,7 @@ extension Environment {
         let pages = min(snapshot.meta.lastPage, UInt64(Int.max / snapshot.pageSize - 1))
         let end = (Int(pages) + 1) * snapshot.pageSize
         guard !map.reaches(end) else { return snapshot }
-        map = try PageMap("\(directory)/data.mdb", bytesMin: end)
+        map = try PageMap(file, bytesMin: end)
         self.pages.withLock { $0 = map }
         return CommitSnapshot(map: map, pageSize: snapshot.pageSize, meta: snapshot.meta)
     }

@@ -18,9 +18,13 @@ package final class Environment: @unchecked Sendable {
     package let isReadOnly: Bool
     let gate = MapGate()
     private let options: Options
-    private let claim: OpenDirectories.Key
+    /// The directory and the data file, as claimed in ``OpenFiles``.
+    private let claims: [FileStatus.Identity]
+    let file: DataFile
     private let generation = ForkCount.generation
     private let held: Monitor<Held>
+    /// Keeps the directory open, so that no new directory gets its inode while this claims it.
+    private let anchor: SharedReadLock?
     private let sizes = Mutex(Sizes())
     let pages: Mutex<PageMap>
     /// Used only inside a write transaction. There is one at a time, on one thread.
@@ -60,17 +64,20 @@ package final class Environment: @unchecked Sendable {
     }
 
     init(
-        handle: OpaquePointer, directory: String, isReadOnly: Bool, options: Options,
-        claim: OpenDirectories.Key, lock: WriterLock?, share: SharedReadLock? = nil
+        handle: OpaquePointer, directory: String, file: DataFile, isReadOnly: Bool,
+        options: Options, claims: [FileStatus.Identity], lock: WriterLock?,
+        share: SharedReadLock? = nil, anchor: SharedReadLock? = nil
     ) throws(LMDBError) {
+        self.anchor = anchor
         self.handle = handle
         self.directory = directory
+        self.file = file
         self.isReadOnly = isReadOnly
         self.options = options
-        self.claim = claim
+        self.claims = claims
         self.held = Monitor(Held(lock: lock, share: share))
         do throws(LMDBError) {
-            let map = try PageMap("\(directory)/data.mdb", bytesMin: options.mapSizeBytes)
+            let map = try PageMap(file, bytesMin: options.mapSizeBytes)
             guard let snapshot = try CommitSnapshot.newest(in: map) else {
                 throw LMDBError(.openEnvironment, .corrupted)
             }
@@ -112,7 +119,7 @@ package final class Environment: @unchecked Sendable {
             held.lock = nil
             held.share = nil
         }
-        OpenDirectories.release(claim)
+        OpenFiles.release(claims)
     }
 
     // MARK: Writing
@@ -122,9 +129,13 @@ package final class Environment: @unchecked Sendable {
     /// If the map is full, the map grows and `body` runs again from the start. So `body` must
     /// depend only on its arguments (L7). For one thread at a time; blocks.
     ///
+    /// Before it writes and after it has committed, it checks that the file is still the file at
+    /// its path, and that nobody else has written to it: two system calls.
+    ///
     /// - Parameter reserveBytes: about how many bytes `body` adds. The map grows in advance by this
     ///   much.
-    /// - Throws: what `body` throws; then nothing is written. Or an error of the commit: see
+    /// - Throws: what `body` throws; then nothing is written. `.fileLost` or `.writtenByOthers`;
+    ///   then no later write can succeed. Or an error of the commit: see
     ///   ``LMDBError/leavesOutcomeUnknown``.
     package func write<R>(
         reserveBytes: Int = 0,
@@ -137,7 +148,9 @@ package final class Environment: @unchecked Sendable {
             do {
                 let transaction = try begunWriting()
                 let result = try body(transaction)
+                let number = transaction.number
                 try transaction.commit()
+                try requireCommitted(number)
                 noteSizes()
                 return result
             } catch {
@@ -148,15 +161,26 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
+    /// Checks that commit `number`, which LMDB has made, is in the file at the path.
+    ///
+    /// - Throws: an error of `.verifyCommit`, which always leaves the outcome unknown: the commit
+    ///   is in some file.
+    private func requireCommitted(_ number: UInt64) throws(LMDBError) {
+        do throws(LMDBError) {
+            try file.requirePresent(.verifyCommit)
+            try writeGuard.committed(try snapshot(of: number))
+        } catch {
+            throw LMDBError(.verifyCommit, error.cause)
+        }
+    }
+
     private func begunWriting() throws(LMDBError) -> WriteTransaction {
+        try file.requirePresent(.beginWrite)
         let transaction = try begun(0, .beginWrite)
         do throws(LMDBError) {
             // No other transaction writes now, so the previous commit is the newest.
             let last = UInt64(mdb_txn_id(transaction)) - 1
-            guard let snapshot = try snapshot(of: last) else {
-                throw Self.missing(last, .beginWrite)
-            }
-            writeGuard.begin(snapshot)
+            try writeGuard.begin(try snapshot(of: last))
         } catch {
             mdb_txn_abort(transaction)
             throw error
@@ -164,11 +188,18 @@ package final class Environment: @unchecked Sendable {
         return WriteTransaction(transaction, writeGuard)
     }
 
-    /// Flushes data that `.relaxed` commits may not have flushed (L2). Blocks.
+    /// Flushes data that `.relaxed` commits may not have flushed (L2). Blocks. For the writer's
+    /// thread only.
     package func sync() throws(LMDBError) {
         try requireSameProcess(.sync)
         let code = mdb_env_sync(handle, 1)
         guard code == 0 else { throw classified(LMDBError(.sync, code: code)) }
+        do throws(LMDBError) {
+            try file.requirePresent(.verifyCommit)
+            try writeGuard.requireOwn(CommitSnapshot.newest(in: pages.withLock { $0 }))
+        } catch {
+            throw LMDBError(.verifyCommit, error.cause)
+        }
     }
 
     // MARK: The map
@@ -195,7 +226,8 @@ package final class Environment: @unchecked Sendable {
     func followWriter() throws(LMDBError) {
         try gate.exclusively(secondsMax: nil) { () throws(LMDBError) in
             guard share != nil else { return }
-            let writers = try Self.openedReadOnly(directory, isShared: false, options)
+            let writers = try Self.openedReadOnly(
+                file, directory, isShared: false, options)
             mdb_env_close(handle)
             handle = writers
             held.withLock { $0.share = nil }

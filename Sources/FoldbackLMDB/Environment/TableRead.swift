@@ -137,8 +137,8 @@ extension CommitSnapshot {
 
     /// The table in this read, to be used while the read goes on.
     ///
-    /// - Parameter keyBytes: the length of each key, any other of which is damage; nil if keys may have any
-    ///   length.
+    /// - Parameter keyBytes: the length of each key; another length is damage. Nil if keys may have
+    ///   any length.
     package func opened<Key>(
         _ table: Table<Key>, keyBytes: Int? = nil
     ) throws(LMDBError) -> TableRead {

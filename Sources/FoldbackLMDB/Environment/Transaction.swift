@@ -70,6 +70,9 @@ package struct WriteTransaction: ~Copyable {
 
     deinit { mdb_txn_abort(handle) }
 
+    /// The number of the commit that this transaction makes, if it changes anything.
+    var number: UInt64 { UInt64(mdb_txn_id(handle)) }
+
     /// Commits the transaction. Its changes are visible on return, and durable as the environment's
     /// flags say.
     ///
@@ -126,6 +129,7 @@ package struct WriteTransaction: ~Copyable {
         }
         if code == MDB_NOTFOUND { return false }
         try check(code, .delete, table.name)
+        pages.takeUnretainedValue().noteChange()
         return true
     }
 
@@ -140,6 +144,7 @@ package struct WriteTransaction: ~Copyable {
             }
         }
         try check(code, .put, table.name)
+        pages.takeUnretainedValue().noteChange()
     }
 
     private borrowing func checkingPages<Key>(

@@ -6,50 +6,85 @@ import Synchronization
     import Glibc
 #endif
 
-/// A lock on the directory that excludes other processes: one store for each directory (L8).
+/// The locks that give one environment to one process (L8): on the directory, and on its data file.
 ///
-/// It is an flock(2) on the directory itself. The directory always exists, so a log that was copied
-/// as its data file alone can be shared without creating a file. ``OpenDirectories`` does the same
-/// within this process, by device and inode. LMDB's files are not locked: closing any descriptor of
-/// lock.mdb would drop LMDB's own locks (lmdb.h, caveats).
+/// The directory exists before the data file, and its lock covers the file's creation. The file's
+/// lock stops a process that reaches the same file through another directory. ``OpenFiles`` does
+/// the same within this process. LMDB's files are not locked: closing any descriptor of lock.mdb
+/// would drop LMDB's own locks (lmdb.h, caveats).
 ///
-/// A writer holds the directory exclusively. A process that reads a log without a writer takes a
-/// share during each read (``SharedReadLock``), so that no writer overwrites the pages that it
-/// reads. If a writer finds only such readers, it waits for them up to
-/// ``readersWaitMaxMilliseconds`` (L9).
+/// A writer holds both locks alone. A process that reads a log without a writer takes shares during
+/// each read (``SharedReadLock``), so that no writer overwrites the pages that it reads. If a
+/// writer finds only such readers, it waits for them up to ``readersWaitMaxMilliseconds`` (L9).
 final class WriterLock: Sendable {
     /// The file with the holder's process id, for messages. It is not locked.
     static let holderFileName = "writer.pid"
     /// The longest time that an opening writer waits for readers of the closed log.
     static let readersWaitMaxMilliseconds = 2_000
 
-    private let descriptor: Int32
-    private let directory: String
-    private let generation = ForkCount.generation
+    private let directory: FileLock
+    let file: DataFile
 
-    private init(directory: String) throws(LMDBError) {
-        descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    private init(_ directory: FileLock, _ file: DataFile) {
         self.directory = directory
-        guard descriptor >= 0 else { throw LMDBError(.lockDirectory, .system(errno: errno)) }
+        self.file = file
     }
 
-    // The parent unlocks explicitly, because closing alone keeps the lock while a forked child has
-    // the descriptor. The child must not unlock: the lock is the parent's.
-    deinit {
-        if generation == ForkCount.generation { flock(descriptor, LOCK_UN) }
-        close(descriptor)
-    }
+    // Reads that have not ended keep the file open, so its lock is given back here.
+    deinit { file.lock.giveBack() }
 
-    /// Takes the directory exclusively. Blocks while only readers hold it, up to
+    /// Takes the directory and its data file alone. Blocks while only readers hold them, up to
     /// ``readersWaitMaxMilliseconds``.
-    /// - Throws: `.openInProcess`, `.beingRead`, `.system`. No lock is held then.
-    static func exclusive(in directory: String) throws(LMDBError) -> WriterLock {
-        let lock = try WriterLock(directory: directory)
+    ///
+    /// - Parameters:
+    ///   - identity: the directory's, which the caller has claimed.
+    ///   - prepare: returns the data file, after creating it if it is missing. Called with the
+    ///     directory's lock.
+    /// - Throws: `.openInProcess`, `.beingRead`, `.directoryReplaced`, `.system`, or what `prepare`
+    ///   throws. No lock is held then.
+    static func exclusive(
+        in path: String, _ identity: FileStatus.Identity,
+        _ prepare: () throws(LMDBError) -> DataFile
+    ) throws(LMDBError) -> WriterLock {
+        let directory = try aloneInDirectory(path, identity)
+        let file = try prepare()
+        try takeAlone(file.lock, in: path)
+        writeHolder(in: path)
+        return WriterLock(directory, file)
+    }
+
+    /// Returns a lock on the directory that is not taken yet.
+    static func directoryLock(_ path: String) throws(LMDBError) -> FileLock {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let isGone = errno == ENOENT
+            throw LMDBError(.lockDirectory, isGone ? .directoryReplaced : .system(errno: errno))
+        }
+        return FileLock(descriptor)
+    }
+
+    /// Takes the directory alone.
+    ///
+    /// Another process may have wiped the log after the caller looked at the path (BK7). Then the
+    /// lock is of a directory that no longer has this path, and it protects nothing.
+    /// - Throws: `.openInProcess`, `.beingRead`, `.directoryReplaced`, `.system`.
+    static func aloneInDirectory(
+        _ path: String, _ identity: FileStatus.Identity
+    ) throws(LMDBError) -> FileLock {
+        let lock = try directoryLock(path)
+        try takeAlone(lock, in: path)
+        guard try FileStatus(of: lock.descriptor).identity == identity,
+            try Platform.kind(of: path).1 == identity
+        else { throw LMDBError(.lockDirectory, .directoryReplaced) }
+        return lock
+    }
+
+    static func takeAlone(_ lock: FileLock, in path: String) throws(LMDBError) {
         var waited = 0
-        while try !lock.take(LOCK_EX) {
+        while try !lock.takeAlone() {
             // If a share is possible, only readers hold the lock.
-            guard try lock.take(LOCK_SH) else {
-                throw LMDBError(.lockDirectory, .openInProcess(pid: lock.holder))
+            guard try lock.share() else {
+                throw LMDBError(.lockDirectory, .openInProcess(pid: holder(in: path)))
             }
             lock.giveBack()
             guard waited < readersWaitMaxMilliseconds else {
@@ -58,32 +93,12 @@ final class WriterLock: Sendable {
             usleep(10_000)
             waited += 10
         }
-        lock.writeHolder()
-        return lock
     }
 
-    /// Returns a lock that is not taken yet, for a ``SharedReadLock``.
-    static func unheld(in directory: String) throws(LMDBError) -> WriterLock {
-        try WriterLock(directory: directory)
-    }
-
-    /// Takes a share and returns true; returns false if a writer has the directory.
-    func share() throws(LMDBError) -> Bool { try take(LOCK_SH) }
-
-    func giveBack() { flock(descriptor, LOCK_UN) }
-
-    /// Takes the lock and returns true; returns false if another process has a conflicting lock.
-    /// Never waits.
-    private func take(_ mode: Int32) throws(LMDBError) -> Bool {
-        while flock(descriptor, mode | LOCK_NB) != 0 {
-            if errno == EWOULDBLOCK { return false }
-            guard errno == EINTR else { throw LMDBError(.lockDirectory, .system(errno: errno)) }
-        }
-        return true
-    }
-
-    private var holder: Int32? {
-        let file = open("\(directory)/\(Self.holderFileName)", O_RDONLY | O_CLOEXEC)
+    /// Returns the process id in the holder file; nil if there is none, or it is not a plain file.
+    private static func holder(in directory: String) -> Int32? {
+        let path = "\(directory)/\(holderFileName)"
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 16)
@@ -92,11 +107,13 @@ final class WriterLock: Sendable {
         return Int32(String(decoding: bytes[..<count], as: UTF8.self).filter(\.isNumber))
     }
 
-    /// Writes this process's id to the holder file. Failures are ignored, because only messages use
-    /// it.
-    private func writeHolder() {
-        let path = "\(directory)/\(Self.holderFileName)"
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    /// Writes this process's id to a new holder file. Failures are ignored, because only messages
+    /// use it.
+    private static func writeHolder(in directory: String) {
+        let path = "\(directory)/\(holderFileName)"
+        // Whatever had this name, a link or a pipe, is removed and not written to.
+        unlink(path)
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         defer { close(file) }
         let text = Array("\(getpid())\n".utf8)
@@ -104,22 +121,17 @@ final class WriterLock: Sendable {
     }
 }
 
-/// The directories that this process has open, by device and inode (L8).
-struct OpenDirectories {
-    struct Key: Hashable, Sendable {
-        let device: UInt64
-        let inode: UInt64
-    }
+/// The directories and data files that this process has open (L8).
+struct OpenFiles {
+    private static let all = Mutex<Set<FileStatus.Identity>>([])
 
-    private static let all = Mutex<Set<Key>>([])
-
-    static func claim(_ key: Key) throws(LMDBError) {
-        guard all.withLock({ $0.insert(key).inserted }) else {
+    static func claim(_ file: FileStatus.Identity) throws(LMDBError) {
+        guard all.withLock({ $0.insert(file).inserted }) else {
             throw LMDBError(.lockDirectory, .openInThisProcess)
         }
     }
 
-    static func release(_ key: Key) {
-        all.withLock { _ = $0.remove(key) }
+    static func release(_ files: [FileStatus.Identity]) {
+        all.withLock { $0.subtract(files) }
     }
 }

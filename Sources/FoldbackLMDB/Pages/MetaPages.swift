@@ -24,7 +24,7 @@ struct MetaPages {
 
     /// Reads both pages; nil if the file does not exist or is empty.
     init?(_ path: String) throws(LMDBError) {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw LMDBError(.openEnvironment, .system(errno: errno))
@@ -94,6 +94,36 @@ struct MetaPages {
         guard meta.lastPage >= 1,
             meta.lastPage < UInt64(fileBytes / size) + Self.unwrittenPagesMax
         else { throw damage(newest, "its last page number \(meta.lastPage) is invalid") }
+    }
+
+    // MARK: Files without a commit
+
+    /// Returns whether neither meta page of a file names a commit. Each is all zeros, or from
+    /// before the first commit.
+    ///
+    /// The second page begins at the page size, which the machine that made the file chose. If the
+    /// first page does not name it, every page size is tried.
+    static func haveNoCommit(_ file: [UInt8], systemPageSize: Int) -> Bool {
+        let known = meta(file[...]).map(\.pageSize)
+        let size = known ?? systemPageSize
+        guard [0, size].allSatisfy({ hasNoCommit(file.dropFirst($0).prefix(size)) }) else {
+            return false
+        }
+        guard known == nil else { return true }
+        let sizes = (9...16).map { 1 << $0 }
+        return !sizes.contains { meta(file.dropFirst($0)).map { $0.transaction > 0 } ?? false }
+    }
+
+    private static func hasNoCommit(_ page: ArraySlice<UInt8>) -> Bool {
+        if page.allSatisfy({ $0 == 0 }) { return true }  // mutant: zero-page
+        return meta(page).map { $0.transaction == 0 } ?? false
+    }
+
+    /// Returns the meta page that the bytes begin with; nil if it is not a meta page.
+    private static func meta(_ bytes: ArraySlice<UInt8>) -> Meta? {
+        guard bytes.count >= Page.headerBytes + Meta.bytes else { return nil }
+        let meta = bytes.withUnsafeBytes { Meta($0) }
+        return meta.isMeta ? meta : nil
     }
 
     /// Returns whether both reads saw the same pages. Then no process wrote between them.

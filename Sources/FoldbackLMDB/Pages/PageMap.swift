@@ -9,45 +9,34 @@ import Synchronization
 /// A read-only memory map of a data file, separate from LMDB's own map.
 ///
 /// Page.swift explains why Foldback reads the file itself. A read beyond the end of the file would
-/// end the process, so ``bytes(_:)`` checks the file's size first. One case remains: another
-/// process truncates the file while it is open.
+/// end the process, so ``bytes(_:)`` checks the file's size first, and each read begins with
+/// ``DataFile/requireWhole(_:)``. One case remains: another process truncates the file during a
+/// read.
 ///
 /// `@unchecked Sendable`: the memory at `base` is never written through this object, and is
 /// unmapped in `deinit`, when no reference is left. The last known file size is atomic.
 final class PageMap: @unchecked Sendable {
     private let base: UnsafeRawPointer
     private let mappedBytes: Int
-    private let descriptor: Int32
+    private let file: DataFile
     private let fileBytes: Atomic<Int>
 
     /// - Parameter bytesMin: the least number of bytes that the map covers.
-    init(_ path: String, bytesMin: Int) throws(LMDBError) {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw LMDBError(.openEnvironment, .system(errno: errno)) }
-        var info = stat()
-        guard fstat(file, &info) == 0 else {
-            let code = errno
-            close(file)
-            throw LMDBError(.openEnvironment, .system(errno: code))
-        }
+    init(_ file: DataFile, bytesMin: Int) throws(LMDBError) {
+        let size = try FileStatus(of: file.descriptor).bytes
         // Map twice the file's size, so that a growing file is rarely mapped again.
-        let bytes = max(2 * Int(info.st_size), bytesMin, 1 << 20)
-        let place = mmap(nil, bytes, PROT_READ, MAP_SHARED, file, 0)
+        let bytes = max(2 * size, bytesMin, 1 << 20)
+        let place = mmap(nil, bytes, PROT_READ, MAP_SHARED, file.descriptor, 0)
         guard place != MAP_FAILED, let place else {
-            let code = errno
-            close(file)
-            throw LMDBError(.growMap, .system(errno: code))
+            throw LMDBError(.growMap, .system(errno: errno))
         }
         base = UnsafeRawPointer(place)
         mappedBytes = bytes
-        descriptor = file
-        fileBytes = Atomic(Int(info.st_size))
+        self.file = file
+        fileBytes = Atomic(size)
     }
 
-    deinit {
-        munmap(UnsafeMutableRawPointer(mutating: base), mappedBytes)
-        close(descriptor)
-    }
+    deinit { munmap(UnsafeMutableRawPointer(mutating: base), mappedBytes) }
 
     /// Returns whether the map covers the file up to `end`. The file may be shorter.
     func reaches(_ end: Int) -> Bool { end <= mappedBytes }
@@ -63,9 +52,8 @@ final class PageMap: @unchecked Sendable {
     private func size(atLeast wanted: Int) -> Int {
         let known = fileBytes.load(ordering: .relaxed)
         if known >= wanted { return known }
-        var info = stat()
-        guard fstat(descriptor, &info) == 0 else { return known }
-        fileBytes.store(Int(info.st_size), ordering: .relaxed)
-        return Int(info.st_size)
+        guard let size = try? FileStatus(of: file.descriptor).bytes else { return known }
+        fileBytes.store(size, ordering: .relaxed)
+        return size
     }
 }

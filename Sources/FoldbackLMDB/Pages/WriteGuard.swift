@@ -12,12 +12,47 @@ final class WriteGuard {
 
     private static let soundPagesMax = 1 << 16
 
-    init(_ snapshot: CommitSnapshot) { self.snapshot = snapshot }
+    /// The meta page of the last commit: of this environment, or found on opening.
+    private var last: Meta
 
-    func begin(_ snapshot: CommitSnapshot) {
+    init(_ snapshot: CommitSnapshot) {
         self.snapshot = snapshot
+        last = snapshot.meta
+    }
+
+    /// Begins a transaction that follows the commit of `snapshot`.
+    ///
+    /// - Parameter snapshot: nil if the file does not have the commit that LMDB wrote last.
+    /// - Throws: `.writtenByOthers` if this environment did not write that commit. The page numbers
+    ///   that this guard and LMDB know are worthless then.
+    func begin(_ snapshot: CommitSnapshot?) throws(LMDBError) {
+        guard let snapshot, snapshot.meta == last else {
+            throw LMDBError(.beginWrite, .writtenByOthers)
+        }
+        self.snapshot = snapshot
+        isChanged = false
         trees.removeAll(keepingCapacity: true)
         if soundPages.count > Self.soundPagesMax { soundPages.removeAll() }
+    }
+
+    /// Whether the transaction has changed a row.
+    private var isChanged = false
+
+    func noteChange() { isChanged = true }
+
+    /// Notes the commit of the transaction.
+    ///
+    /// - Parameter snapshot: nil if the file does not have the commit.
+    /// - Throws: `.writtenByOthers` if the transaction changed rows and its commit is missing.
+    func committed(_ snapshot: CommitSnapshot?) throws(LMDBError) {
+        if let snapshot { return last = snapshot.meta }
+        guard !isChanged else { throw LMDBError(.verifyCommit, .writtenByOthers) }
+    }
+
+    /// Checks that the newest commit of the file is this environment's.
+    /// - Throws: `.writtenByOthers`.
+    func requireOwn(_ newest: CommitSnapshot?) throws(LMDBError) {
+        guard newest?.meta == last else { throw LMDBError(.verifyCommit, .writtenByOthers) }
     }
 
     /// Checks the pages that LMDB reads when it puts a row at `key`.

@@ -12,8 +12,12 @@ package struct LMDBError: Error, Sendable, Equatable {
     package let cause: Cause
 
     package enum Operation: String, Sendable {
-        case createDirectory, lockDirectory, openEnvironment, openTable, beginRead, beginWrite
+        case createDirectory, lockDirectory, removeDirectory, exchangeDirectories,
+            openEnvironment, openTable, beginRead,
+            beginWrite
         case get, put, delete, scan, commit, sync, growMap, inspect
+        /// Looking for a commit in the file after LMDB has made it.
+        case verifyCommit
     }
 
     package enum Cause: Sendable, Equatable {
@@ -36,6 +40,20 @@ package struct LMDBError: Error, Sendable, Equatable {
         /// A damaged page: its number, and a description of the damage.
         case damagedPage(UInt64, String)
         case missing
+        /// The data file is missing, but another file shows that a log was here.
+        case dataFileMissing
+        /// A file of the log that is not safe to open: its name, and the reason.
+        case unsafeFile(String, FileProblem)
+        /// The directory has no log, but files of others.
+        case foreignFiles(example: String)
+        /// The directory to be wiped has a file that is not the log's (BK7).
+        case otherFileInLog(example: String)
+        /// The directory was wiped or replaced while this process waited for it.
+        case directoryReplaced
+        /// The data file was deleted, replaced or truncated while it was open.
+        case fileLost(FileLoss)
+        /// The file has a commit that this environment did not write.
+        case writtenByOthers
         case openInThisProcess
         case openInProcess(pid: Int32?)
         case beingRead
@@ -61,10 +79,22 @@ package struct LMDBError: Error, Sendable, Equatable {
     /// LMDB returns its own codes before it writes the first page. A system error, or the panic
     /// after it, can occur after the meta page has reached the disk.
     package var leavesOutcomeUnknown: Bool {
-        guard operation == .commit || operation == .sync else { return false }
-        switch cause {
-        case .system, .diskFull, .fileSizeLimit, .panic, .unknown: return true
+        switch operation {
+        case .verifyCommit: return true
+        case .commit, .sync:
+            switch cause {
+            case .system, .diskFull, .fileSizeLimit, .panic, .unknown: return true
+            default: return false
+            }
         default: return false
+        }
+    }
+
+    /// Whether no later write of the open environment can succeed: it is not alone with its file.
+    package var endsWriting: Bool {
+        switch cause {
+        case .fileLost, .writtenByOthers, .keyExists: true
+        default: false
         }
     }
 }
@@ -130,7 +160,7 @@ extension LMDBError.Cause: CustomStringConvertible {
         case .badTable: "the table was changed or closed after it was opened"
         case .unknown(let code): "LMDB code \(code)"
         case .system(let code): "\(Platform.message(errno: code)) (errno \(code))"
-        case .diskFull(let free): "the disk is full (\(free) bytes free)"
+        case .diskFull: "the disk is full"
         case .fileSizeLimit(let bytes): "the file reached this process's limit of \(bytes) bytes"
         case .unsupportedLibrary(let version):
             "liblmdb \(version) is not supported; "
@@ -138,6 +168,16 @@ extension LMDBError.Cause: CustomStringConvertible {
         case .notADirectory: "the path is a file, not a directory"
         case .damagedPage(let page, let what): "page \(page) of data.mdb is damaged: \(what)"
         case .missing: "the log does not exist"
+        case .dataFileMissing:
+            "data.mdb is missing, but the file mark shows that a log was here; "
+                + "delete the directory to start a new log"
+        case .unsafeFile(let name, let problem): "\(name) \(problem)"
+        case .foreignFiles(let example): "the directory has other files, such as \(example)"
+        case .otherFileInLog(let example):
+            "the directory has a file that is not a log's: \(example)"
+        case .directoryReplaced: "the directory was removed or replaced in this moment; try again"
+        case .fileLost(let loss): "data.mdb \(loss) while the log was open"
+        case .writtenByOthers: "another program wrote to data.mdb while the log was open"
         case .openInThisProcess: "this process has it open already"
         case .openInProcess(let pid): "process \(pid.map(String.init) ?? "unknown") has it open"
         case .beingRead: "another process is reading it; try again"
@@ -148,6 +188,28 @@ extension LMDBError.Cause: CustomStringConvertible {
         case .noAddressSpace(let bytes):
             "the process has no free address range of \(bytes) bytes"
         case .closed: "it is closed"
+        }
+    }
+}
+
+extension FileProblem: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .symbolicLink: "is a symbolic link"
+        case .hardLinks(let count): "has \(count) hard links"
+        case .notAFile: "is not a regular file"
+        case .missing: "is missing while another process has the log open"
+        case .otherOwner(let user): "belongs to user \(user)"
+        }
+    }
+}
+
+extension FileLoss: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .gone: "was deleted or moved"
+        case .replaced: "was replaced"
+        case .truncated(let bytes): "was truncated to \(bytes) bytes"
         }
     }
 }

@@ -42,39 +42,13 @@ package enum Platform {
     static func fill(_ path: String, toBytes size: Int) throws(LMDBError) {
         let existing = try Int(fileSize(path) ?? 0)
         guard existing < size else { return }
-        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw LMDBError(.openEnvironment, .system(errno: errno)) }
         defer { close(file) }
         let zeros = [UInt8](repeating: 0, count: size - existing)
         let written = pwrite(file, zeros, zeros.count, off_t(existing))
         guard written == zeros.count else {
             throw LMDBError(.openEnvironment, .system(errno: written < 0 ? errno : ENOSPC))
-        }
-    }
-
-    /// Truncates to zero bytes a data file whose creation was interrupted by a full disk or a power
-    /// cut.
-    ///
-    /// Such a file has at most 64 KiB. It is all zeros, or it is shorter than LMDB's first two
-    /// pages and has no commit. LMDB would refuse to open it. Every other file does not change.
-    /// Call this only if no marker file shows that a log was here.
-    static func discardUnfinished(_ path: String) throws(LMDBError) {
-        guard let size = try fileSize(path), 1...(64 << 10) ~= size else { return }
-        let file = open(path, O_RDWR | O_CLOEXEC)
-        guard file >= 0 else { throw LMDBError(.openEnvironment, .system(errno: errno)) }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: Int(size))
-        guard read(file, &bytes, bytes.count) == bytes.count else { return }
-        // Offsets in the first page, after the page header of 16 bytes (mdb.c 0.9.24): the magic
-        // number at 16, the page size at 40, the commit number at 144. Commit 0 means that no data
-        // was written.
-        let isMeta = bytes.count >= 152 && Array(bytes[16..<20]) == [0xDE, 0xC0, 0xEF, 0xBE]
-        let pageSize = isMeta ? bytes[40..<44].reversed().reduce(0) { $0 << 8 | Int($1) } : 0
-        let isBeforeFirst = isMeta && bytes[144..<152].allSatisfy { $0 == 0 }
-        let isUnfinished = bytes.allSatisfy { $0 == 0 } || (isBeforeFirst && size < 2 * pageSize)
-        guard isUnfinished else { return }
-        guard ftruncate(file, 0) == 0 else {
-            throw LMDBError(.openEnvironment, .system(errno: errno))
         }
     }
 
@@ -126,6 +100,42 @@ package enum Platform {
         return FileIdentity(inode: inode, birthNanoseconds: birth)
     }
 
+    /// Flushes the file's content and size.
+    static func syncFile(_ path: String) throws(LMDBError) {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw LMDBError(.sync, .system(errno: errno)) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw LMDBError(.sync, .system(errno: errno)) }
+    }
+
+    /// Returns the first `bytes` bytes of a file, or fewer if it is shorter. Follows no link.
+    static func content(of path: String, bytes: Int) throws(LMDBError) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { throw LMDBError(.inspect, .system(errno: errno)) }
+        defer { close(file) }
+        var content = [UInt8](repeating: 0, count: bytes)
+        let count = pread(file, &content, bytes, 0)
+        guard count >= 0 else { throw LMDBError(.inspect, .system(errno: errno)) }
+        content.removeLast(bytes - count)
+        return content
+    }
+
+    /// Returns the names in a directory, in any order.
+    static func names(in path: String) throws(LMDBError) -> [String] {
+        guard let directory = opendir(path) else {
+            throw LMDBError(.inspect, .system(errno: errno))
+        }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
     /// Flushes the directory, so that the names in it survive a power cut (L10).
     package static func syncDirectory(_ path: String) throws(LMDBError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -151,24 +161,47 @@ package enum Platform {
         #endif
     }
 
+    /// Exchanges the names of two files or directories in one step.
+    ///
+    /// - Throws: `.system`, and nothing was changed; EINVAL if the file system cannot do it.
+    package static func exchange(_ path: String, _ other: String) throws(LMDBError) {
+        guard foldback_exchange(path, other) == 0 else {
+            throw LMDBError(.exchangeDirectories, .system(errno: errno))
+        }
+    }
+
     enum Kind { case directory, other, absent }
 
-    static func kind(of path: String) throws(LMDBError) -> (Kind, device: UInt64, inode: UInt64) {
+    /// Returns what is at the path, with its identity. Follows links.
+    static func kind(of path: String) throws(LMDBError) -> (Kind, FileStatus.Identity) {
         var info = stat()
         guard stat(path, &info) == 0 else {
             guard errno == ENOENT else { throw LMDBError(.inspect, .system(errno: errno)) }
-            return (.absent, 0, 0)
+            return (.absent, FileStatus.Identity(device: 0, inode: 0))
         }
         let isDirectory = info.st_mode & S_IFMT == S_IFDIR
-        return (isDirectory ? .directory : .other, UInt64(info.st_dev), UInt64(info.st_ino))
+        let identity = FileStatus.Identity(
+            device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+        return (isDirectory ? .directory : .other, identity)
     }
 
-    /// Creates the directory, for its owner only, and makes its name durable (L10).
+    /// Creates the directory and its missing parents, for their owner only, and makes their names
+    /// durable (L10).
     static func createDirectory(_ path: String) throws(LMDBError) {
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw LMDBError(.createDirectory, .system(errno: errno))
+        var code = madeDirectory(path)
+        let parent = parent(of: path)
+        if code == ENOENT, parent != path, parent != "." {
+            try createDirectory(parent)
+            // A file system that takes no directories, like /proc, says ENOENT again.
+            code = madeDirectory(path)
         }
+        guard code == 0 else { throw LMDBError(.createDirectory, .system(errno: code)) }
         try syncParent(of: path)
+    }
+
+    /// Makes a directory. Returns 0, also if the name exists, or the error number.
+    private static func madeDirectory(_ path: String) -> Int32 {
+        mkdir(path, 0o700) == 0 || errno == EEXIST ? 0 : errno
     }
 
     /// Flushes the parent directory, so that the name `path` survives a power cut (L10).
@@ -182,7 +215,7 @@ package enum Platform {
         }
     }
 
-    static func parent(of path: String) -> String {
+    package static func parent(of path: String) -> String {
         var trimmed = Substring(path)
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
         guard let slash = trimmed.lastIndex(of: "/") else { return "." }

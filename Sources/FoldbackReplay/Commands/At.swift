@@ -91,7 +91,7 @@
             let differences = try Progress.run("folding") {
                 try state(old, reader, view).differences(to: try state(new, reader, view))
             }
-            let lines = json ? differences.map { "\($0.json)" } : differences.lines(indented: "")
+            let lines = json ? differences.map { $0.json.line } : differences.lines(indented: "")
             if !lines.isEmpty { try Output.line(lines.joined(separator: "\n")) }
             if !differences.isEmpty { throw ExitCode(1) }
         }

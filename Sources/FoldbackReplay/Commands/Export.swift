@@ -49,17 +49,19 @@
 
         func run() throws {
             let projection = try Tool.projection(named: projection.name)
+            let spared = SparedLog(log)
+            if let output { try spared.requireSpared(by: output) }
             let reader = try log.reader()
             let redacted =
                 redaction.isNeeded
-                ? try redaction.redacted(reader.history(), projection, Tool.projections) : nil
+                ? try redaction.redacted(reader.history(), projection, Tool.group) : nil
             switch form {
             case .ndjson, .bundle:
                 let head = form == .bundle ? try bundleHead(reader, redacted, projection) : [:]
                 guard let output else {
                     return try write(reader, redacted, head) { try Output.write($0) }
                 }
-                try Output.writing(to: output) { write in
+                try Output.writing(to: output, sparing: spared) { write in
                     try self.write(reader, redacted, head, write)
                 }
             case .test:
@@ -68,7 +70,7 @@
                 try TestCase(
                     name: log.name,
                     history: String(decoding: text, as: UTF8.self), view: projection.view
-                ).write(into: URL(filePath: output ?? "."))
+                ).write(into: URL(filePath: output ?? "."), sparing: spared)
             }
         }
 
@@ -79,13 +81,13 @@
             _ write: ([UInt8]) throws -> Void
         ) throws {
             guard let redacted else {
-                return try Progress.run("writing entries", of: reader.lastSequence().value) {
+                return try Progress.run("writing entries", of: UInt64(reader.entryCount())) {
                     try lines(of: reader, head, $0, write)
                 }
             }
             var isFirst = true
             try redacted.writeLines { line in
-                try write((isFirst ? line.with(head) : line).encoded + [UInt8(ascii: "\n")])
+                try write(try (isFirst ? line.with(head) : line).fileLine())
                 isFirst = false
             }
         }
@@ -95,15 +97,14 @@
             _ write: ([UInt8]) throws -> Void
         ) throws {
             let format = try reader.firstFormat()
-            try write(reader.fileHead(format).with(head).encoded + [UInt8(ascii: "\n")])
+            try write(try reader.fileHead(format).with(head).fileLine())
             var start: LogSequence = 1
             while true {
                 let entries = try reader.entries(from: start, countMax: 512)
                 guard let last = entries.last else { return }
                 var piece: [UInt8] = []
                 for entry in entries {
-                    piece += entry.fileJSON(format).encoded
-                    piece.append(UInt8(ascii: "\n"))
+                    piece += try entry.fileJSON(format).fileLine()
                 }
                 try write(piece)
                 progress.advance(by: UInt64(entries.count))
@@ -144,6 +145,15 @@
     }
 
     extension JSON {
+        /// Returns a line of a file with its newline.
+        ///
+        /// - Throws: `.tooLarge` if no command could read the line again.
+        fileprivate func fileLine() throws -> [UInt8] {
+            let line = printed
+            try Limit.line.require(line.count)
+            return line + [UInt8(ascii: "\n")]
+        }
+
         /// Returns the object with more members.
         fileprivate func with(_ more: Object) -> JSON {
             guard case .object(var object) = self else { return self }
@@ -163,8 +173,8 @@
             }
         }
 
-        func fileHead(_ format: EventFormat) -> JSON {
-            RecordedHistory<[UInt8]>.head(kind, replica, format)
+        func fileHead(_ format: EventFormat) throws -> JSON {
+            RecordedHistory<[UInt8]>.head(kind, replica, format, try sharedConflicts())
         }
     }
 
@@ -199,9 +209,12 @@
         var json = false
 
         func run() async throws {
+            let spared = SparedLog(log)
+            try spared.requireOutside(input: file)
+            // A log in another log's folder would look like a part of it.
+            if !exists { try spared.requireSpared(by: log.path) }
             var history = try LogArgument.history(at: file)
             if closeGaps { history = try history.closed() }
-            try requireNothingElse()
             do throws(FoldbackError) {
                 try history.checkImport(into: log.directory)
             } catch {
@@ -226,19 +239,6 @@
             try Output.line("\(dryRun ? "would import" : "imported") \(what)")
         }
 
-        /// Requires that a directory has no other files. A store would open beside them, but here
-        /// the path is probably a mistake.
-        private func requireNothingElse() throws {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: log.path)) ?? []
-            // These files belong to a log, or to a log whose creation was interrupted.
-            guard !names.contains("data.mdb"),
-                let other = names.sorted().first(where: {
-                    !["lock.mdb", "writer.pid"].contains($0)
-                })
-            else { return }
-            throw StreamFailure(
-                "\(log.path) is not a log and has other files, such as \(other); choose another directory"
-            )
-        }
+        private var exists: Bool { FileManager.default.fileExists(atPath: log.path) }
     }
 #endif

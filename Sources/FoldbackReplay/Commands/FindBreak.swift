@@ -59,10 +59,10 @@
             var inconclusiveCount = 0
             let condition = try condition(view) { inconclusiveCount += 1 }
             let reader = try log.reader(seenBy: view)
-            let count = try reader.lastSequence().value + 1
             // A comparison skips states whose entry does not touch the place, so it reports no
             // count.
-            let total = assumeMonotone || expect != nil ? nil : count
+            let total =
+                assumeMonotone || expect != nil ? nil : UInt64(try reader.entryCount()) + 1
             let found = try Progress.run("checking states", of: total) { progress in
                 try view.firstBreak(reader, assumingMonotone: assumeMonotone, condition, progress)
             }
@@ -90,7 +90,7 @@
                 return .check(check)
             }
             return .command { [command] state in
-                let verdict = try Subprocess.verdict(command ?? "", input: state.json.encoded)
+                let verdict = try Subprocess.verdict(command ?? "", input: state.json.printed)
                 if verdict == .inconclusive { inconclusive() }
                 return verdict
             }

@@ -142,7 +142,7 @@
             return try read(from: start, upTo: nil) { entries in
                 let shown = entries.dropFirst(Int(clamping: left))
                 left -= UInt64(entries.count - shown.count)
-                let lines = shown.map { json ? "\($0.json)" : $0.line }
+                let lines = shown.map { json ? $0.json.line : $0.line }
                 if !lines.isEmpty { try Output.write(lines.joined(separator: "\n") + "\n") }
             }
         }
@@ -187,10 +187,12 @@
             guard !json else { return try Output.line(JSON.object(status.json)) }
             let rows: [(String, String)] = [
                 ("replica", "\(status.replica)"), ("kind", status.kind.rawValue),
-                ("last entry", "\(status.sequence)"), ("through", "\(status.through)"),
+                ("entries", "\(status.entryCount)"), ("last entry", "\(status.sequence)"),
+                ("through", "\(status.through)"),
                 ("pending", "\(status.pendingCount)"), ("accepted", "\(status.acceptedCount)"),
                 ("rejected", "\(status.rejectedCount)"), ("next intent", "\(status.nextIntent)"),
                 ("bytes", "\(status.bytesOnDisk)"), ("checkpoint", "\(status.checkpoint)"),
+                ("lineage", status.lineage.map { "\($0)" } ?? "not named"),
             ]
             try Output.write(rows.map { $0.padded(to: 12) + $1.visible + "\n" }.joined())
         }

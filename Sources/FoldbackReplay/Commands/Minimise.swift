@@ -68,6 +68,9 @@
         func run() async throws {
             let expectation = try expect.map { try StateExpectation(argument: $0) }
             let view = try Tool.projection(named: projection.name).view
+            if let path = output ?? (form == .test ? "." : nil) {
+                try SparedLog(log).requireSpared(by: path)
+            }
             let found = try await found(view, expectation)
             try write(found, view, expectation)
             let end = found.isWhole ? "" : "; more tries may find a smaller one"
@@ -111,12 +114,14 @@
             switch (form, output) {
             case (.ndjson, nil): try Output.write(found.history)
             case (.ndjson, let output?):
-                try Output.writing(to: output) { try $0(Array(found.history.utf8)) }
+                try Output.writing(to: output, sparing: SparedLog(log)) {
+                    try $0(Array(found.history.utf8))
+                }
             case (.test, let output):
                 try TestCase(
                     name: "\(log.name)-small", history: found.history, view: view,
                     expectation: expectation
-                ).write(into: URL(filePath: output ?? "."))
+                ).write(into: URL(filePath: output ?? "."), sparing: SparedLog(log))
             }
         }
     }

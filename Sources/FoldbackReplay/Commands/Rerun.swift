@@ -44,7 +44,8 @@
                 )
             }
             let rerun = try Progress.run("folding") {
-                try comparison.run(try log.reader(), Int(clamping: first))
+                try comparison.run(
+                    try log.reader(), Tool.projections, Int(clamping: first))
             }
             try json ? Output.line(rerun.json) : Output.line(rerun.text)
             for divergence in rerun.divergences {

@@ -45,11 +45,17 @@
             }
             var place = from
             try show(place, reader, view, of: last)
-            while let line = readLine() {
+            var lines = InputLines()
+            while let line = try lines.next() {
+                guard case .whole(let bytes) = line else {
+                    Output.note("the line is too long for keys")
+                    continue
+                }
+                let keys = String(decoding: bytes, as: UTF8.self)
                 var hint: String?
                 // A store may have appended entries since the last key.
                 last = try reader.lastSequence().value
-                switch line.trimmingCharacters(in: .newlines) {
+                switch keys.trimmingCharacters(in: .newlines) {
                 case "", "n":
                     let next = try next(place, reader)
                     hint = next == nil ? "entry \(last) is the last" : nil
@@ -113,8 +119,8 @@
         private func title(
             _ place: UInt64, _ entry: LogEntry<[UInt8]>?, of last: UInt64
         ) -> String {
-            guard place > 0 else { return "before the first entry of \(last)" }
-            let number = "entry \(place) of \(last)"
+            guard place > 0 else { return "before the first entry, and the last is \(last)" }
+            let number = "entry \(place), and the last is \(last)"
             guard let entry else { return "\(number) is not in this file" }
             return "\(Ink.dim("\(number)  \(entry.time.text)"))  \(entry.words)"
         }

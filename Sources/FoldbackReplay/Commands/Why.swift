@@ -102,6 +102,11 @@
             if let attempt = story.attempt {
                 try Output.line(
                     "sending attempts: \(attempt.count), the last at \(attempt.startedAt.text)")
+                if let quarantine = attempt.quarantine {
+                    try Output.line(
+                        "quarantined since \(quarantine.since.text): "
+                            + Ink.old(quarantine.reason.visible))
+                }
             }
             try Output.line(Ink.bold("intent \(story.number) is \(story.state.rawValue)"))
         }

@@ -25,19 +25,28 @@ public struct DelayedAuthority<Event: Sendable>: Authority {
     }
 
     public func submit(
-        _ intents: [Submission<Event>]
-    ) async throws(AuthorityFailure) -> [IntentID: Verdict<Event>] {
+        _ intents: [Submission<Event>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<Event> {
         try await wait(there())
-        let verdicts = try await base.submit(intents)
+        let verdicts = try await base.submit(intents, from: device)
         try await wait(back())
         return verdicts
     }
 
     public func changes(
-        after position: Position
+        after device: SyncPoint
     ) async throws(AuthorityFailure) -> Changes<Event> {
         try await wait(there())
-        let changes = try await base.changes(after: position)
+        let changes = try await base.changes(after: device)
+        try await wait(back())
+        return changes
+    }
+
+    public func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(AuthorityFailure) -> Changes<Event> {
+        try await wait(there())
+        let changes = try await base.changes(after: device, waiting: waiting)
         try await wait(back())
         return changes
     }

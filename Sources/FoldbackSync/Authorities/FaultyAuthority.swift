@@ -23,6 +23,8 @@ public struct FaultyAuthority<Event: Sendable>: Authority {
         case later(after: Duration?)
         case unavailable(after: Duration?)
         case unauthenticated
+        /// The call arrives, and the server fails on it.
+        case failed
     }
 
     /// A call that can get a fault.
@@ -46,26 +48,38 @@ public struct FaultyAuthority<Event: Sendable>: Authority {
     }
 
     public func submit(
-        _ intents: [Submission<Event>]
-    ) async throws(AuthorityFailure) -> [IntentID: Verdict<Event>] {
+        _ intents: [Submission<Event>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<Event> {
         let fault = fault(.submit(intents.map(\.id)))
         if case .later(let after) = fault {
             let later = Verdict<Event>.later(after: after, reason: "simulated fault: postponed")
-            return Dictionary(uniqueKeysWithValues: intents.map { ($0.id, later) })
+            return Verdicts(Dictionary(uniqueKeysWithValues: intents.map { ($0.id, later) }))
         }
         let verdicts = try await with(fault) { () throws(AuthorityFailure) in
-            try await base.submit(intents)
+            try await base.submit(intents, from: device)
         }
         guard case .partial(let count) = fault else { return verdicts }
         let answered = Set(intents.prefix(count).map(\.id))
-        return verdicts.filter { answered.contains($0.key) }
+        return Verdicts(
+            verdicts.byIntent.filter { answered.contains($0.key) }, lineage: verdicts.lineage,
+            head: verdicts.head)
     }
 
     public func changes(
-        after position: Position
+        after device: SyncPoint
     ) async throws(AuthorityFailure) -> Changes<Event> {
-        try await with(fault(.changes(after: position))) { () throws(AuthorityFailure) in
-            try await base.changes(after: position)
+        let fault = fault(.changes(after: device.through))
+        return try await with(fault) { () throws(AuthorityFailure) in
+            try await base.changes(after: device)
+        }
+    }
+
+    public func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(AuthorityFailure) -> Changes<Event> {
+        let fault = fault(.changes(after: device.through))
+        return try await with(fault) { () throws(AuthorityFailure) in
+            try await base.changes(after: device, waiting: waiting)
         }
     }
 
@@ -77,6 +91,7 @@ public struct FaultyAuthority<Event: Sendable>: Authority {
         case .later(let after), .unavailable(let after):
             throw .unavailable(after: after, reason: "simulated fault: overloaded")
         case .unauthenticated: throw .unauthenticated(reason: "simulated fault: signed out")
+        case .failed: throw .failed(reason: "simulated fault: the server failed")
         case .lostAfter:
             _ = try await call()
             throw .unreachable(reason: "simulated fault: the answer was lost")

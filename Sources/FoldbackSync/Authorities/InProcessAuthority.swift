@@ -11,6 +11,9 @@ import Synchronization
 /// let downlink = Downlink(store, from: authority, policy: .ordered)
 /// ```
 ///
+/// A stored projection works too: the authority keeps its rows in memory, and its state is
+/// ``/Foldback/RowsInMemory``.
+///
 /// Several replicas can share one authority, and all replicas see all events. The authority rejects
 /// an event if `apply` throws, or if the app's `ruling` closure rejects it. The closure can also
 /// replace the event. Calls may come from any task.
@@ -26,7 +29,7 @@ public final class InProcessAuthority<P: Projection>: Authority {
     }
 
     private struct Decided {
-        let bytes: [UInt8]
+        let recorded: RecordedEvent
         let verdict: Verdict<P.Event>
     }
 
@@ -38,24 +41,72 @@ public final class InProcessAuthority<P: Projection>: Authority {
         var position: Position { events.last?.position ?? 0 }
     }
 
+    /// The name of this authority's data.
+    public let lineage: Lineage
     private let books = Mutex(Books())
     private let eventsPerPageMax: Int
     private let ruling: @Sendable (Submission<P.Event>, P) -> Ruling
+    private let sources: SyncSources
+    /// Rings after each request that decided intents.
+    private let decisions = Signal()
 
     /// - Parameters:
     ///   - projection: the projection whose `apply` accepts or rejects events.
+    ///   - lineage: the name of the authority's data. A replica that knows another lineage is
+    ///     superseded.
     ///   - eventsPerPageMax: the largest number of events in a page of ``changes(after:)``; 1 or
     ///     more.
+    ///   - sources: the source of time for long polls.
     ///   - ruling: decides on an intent, given the current state. It runs under a lock, so it must
     ///     not call the authority.
     public init(
-        _ projection: P.Type, eventsPerPageMax: Int = 256,
+        _ projection: P.Type, lineage: Lineage = .fresh(), eventsPerPageMax: Int = 256,
+        sources: SyncSources = .system,
         ruling: @escaping @Sendable (Submission<P.Event>, P) -> Ruling = { _, _ in .accept }
     ) {
         precondition(
             eventsPerPageMax >= 1, "eventsPerPageMax must be at least 1, not \(eventsPerPageMax)")
+        self.lineage = lineage
         self.eventsPerPageMax = eventsPerPageMax
+        self.sources = sources
         self.ruling = ruling
+    }
+
+    /// Creates an authority for a stored projection. Its state has all rows in memory.
+    ///
+    /// Parameters are those of the other initializer.
+    public convenience init<Stored: StoredProjection>(
+        _ projection: Stored.Type, lineage: Lineage = .fresh(), eventsPerPageMax: Int = 256,
+        sources: SyncSources = .system,
+        ruling: @escaping @Sendable (Submission<P.Event>, P) -> Ruling = { _, _ in .accept }
+    ) where P == RowsInMemory<Stored> {
+        self.init(
+            P.self, lineage: lineage, eventsPerPageMax: eventsPerPageMax, sources: sources,
+            ruling: ruling)
+    }
+
+    /// Returns another authority, as if this authority's data were restored from a backup.
+    ///
+    /// - Parameters:
+    ///   - count: the number of events that the backup has. It has the verdicts on their intents, and
+    ///     no others.
+    ///   - lineage: the new authority's lineage (A3).
+    package func copy(keeping count: Int, lineage: Lineage) -> InProcessAuthority<P> {
+        let copy = InProcessAuthority(
+            P.self, lineage: lineage, eventsPerPageMax: eventsPerPageMax, sources: sources,
+            ruling: ruling)
+        let old = books.withLock { $0 }
+        copy.books.withLock { books in
+            for event in old.events.prefix(count) {
+                // It was applied to the same state before.
+                if let applied = event.event {
+                    _ = try? books.state.apply(applied, event.context)
+                }
+                books.events.append(event)
+                if let id = event.origin { books.decided[id] = old.decided[id] }
+            }
+        }
+        return copy
     }
 
     /// The fold of all events. A replica that has fetched everything has this confirmed state.
@@ -73,39 +124,67 @@ public final class InProcessAuthority<P: Projection>: Authority {
     }
 
     public func submit(
-        _ intents: [Submission<P.Event>]
-    ) async throws(AuthorityFailure) -> [IntentID: Verdict<P.Event>] {
-        var verdicts: [IntentID: Verdict<P.Event>] = [:]
-        for intent in intents {
-            let bytes: [UInt8]
-            do { bytes = try P.codec.encode(intent.event) } catch {
-                throw .invalidAnswer(reason: "intent \(intent.id) cannot be encoded: \(error)")
-            }
-            verdicts[intent.id] = books.withLock { verdict(on: intent, bytes, &$0) }
+        _ intents: [Submission<P.Event>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<P.Event> {
+        defer { decisions.ring() }
+        return try books.withLock { books throws(AuthorityFailure) in
+            try requireShared(device, books)
+            var verdicts: [IntentID: Verdict<P.Event>] = [:]
+            for intent in intents { verdicts[intent.id] = verdict(on: intent, &books) }
+            return Verdicts(verdicts, lineage: lineage, head: books.position)
         }
-        return verdicts
     }
 
     public func changes(
-        after position: Position
+        after device: SyncPoint
     ) async throws(AuthorityFailure) -> Changes<P.Event> {
-        books.withLock { books in
+        try books.withLock { books throws(AuthorityFailure) in
+            try requireShared(device, books)
             // This authority's positions count from 1 without gaps, so a position is an index.
-            let start = Int(clamping: position.value)
-            guard start < books.events.count else {
-                return Changes(events: [], through: max(position, books.position), hasMore: false)
-            }
-            let page = Array(books.events[start...].prefix(eventsPerPageMax))
-            let through = page.last?.position ?? position
-            return Changes(events: page, through: through, hasMore: through < books.position)
+            let page = books.events[Int(device.through.value)...].prefix(eventsPerPageMax)
+            let through = page.last?.position ?? books.position
+            return Changes(
+                events: Array(page), through: through, hasMore: through < books.position,
+                lineage: lineage, head: books.position)
         }
     }
 
+    public func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(AuthorityFailure) -> Changes<P.Event> {
+        let changes = try await changes(after: device)
+        guard changes.events.isEmpty else { return changes }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.sources.sleep(waiting) }
+            group.addTask { await self.waitForEvent(after: device.through) }
+            await group.next()
+            group.cancelAll()
+        }
+        if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
+        return try await self.changes(after: device)
+    }
+
+    private func waitForEvent(after position: Position) async {
+        while !Task.isCancelled {
+            let seen = decisions.count
+            guard books.withLock({ $0.position }) <= position else { return }
+            await decisions.wait(after: seen)
+        }
+    }
+
+    /// Checks that this authority has everything that the device has from it.
+    private func requireShared(
+        _ device: SyncPoint, _ books: Books
+    ) throws(AuthorityFailure) {
+        if let known = device.lineage, known != lineage { throw .superseded(shared: 0) }
+        guard device.through <= books.position else { throw .superseded(shared: books.position) }
+    }
+
     private func verdict(
-        on intent: Submission<P.Event>, _ bytes: [UInt8], _ books: inout Books
+        on intent: Submission<P.Event>, _ books: inout Books
     ) -> Verdict<P.Event> {
         if let decided = books.decided[intent.id] {  // mutant: authority-repeats
-            guard decided.bytes == bytes else {
+            guard decided.recorded == intent.recorded else {
                 return .rejected(
                     Rejection(
                         code: "id-reused",
@@ -114,7 +193,8 @@ public final class InProcessAuthority<P: Projection>: Authority {
             return decided.verdict
         }
         let verdict = decide(intent, &books)
-        books.decided[intent.id] = Decided(bytes: bytes, verdict: verdict)  // mutant: verdict-kept
+        books.decided[intent.id] = Decided(  // mutant: verdict-kept
+            recorded: intent.recorded, verdict: verdict)
         return verdict
     }
 
@@ -127,15 +207,15 @@ public final class InProcessAuthority<P: Projection>: Authority {
         case .reword(let event): replacement = event
         case .reject(let rejection): return .rejected(rejection)
         }
+        let applied = replacement ?? intent.event
         let event = ConfirmedEvent(
-            position: Position(books.position.value + 1), event: replacement ?? intent.event,
-            origin: intent.id)
+            position: Position(books.position.value + 1), event: applied, origin: intent.id)
         var state = books.state
-        do { try state.apply(event.event, event.context) } catch {
+        do { try state.apply(applied, event.context) } catch {
             return .rejected(Rejection(code: "inapplicable", message: "\(error)"))
         }
         books.state = state
         books.events.append(event)
-        return .accepted(position: event.position, replacement: replacement)
+        return .accepted(position: event.position, replacement: replacement.map { .event($0) })
     }
 }

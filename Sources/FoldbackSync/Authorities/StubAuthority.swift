@@ -22,14 +22,21 @@ public final class StubAuthority<Event: Sendable>: Authority {
 
     private let calls: Mutex<Calls>
     private let rest: Answer
+    private let lineage: Lineage?
+    private let head: Position?
 
     /// - Parameters:
     ///   - answers: the answers to the first requests, in order.
     ///   - rest: the answer to all other requests.
     ///   - pages: the first pages of ``changes(after:)``, in order. Later pages are empty.
+    ///   - lineage: the lineage in answers to requests, and in later pages.
+    ///   - head: the highest position in answers to requests, and in later pages.
     public init(
-        _ answers: [Answer], rest: Answer = .accept, pages: [Changes<Event>] = []
+        _ answers: [Answer], rest: Answer = .accept, pages: [Changes<Event>] = [],
+        lineage: Lineage? = nil, head: Position? = nil
     ) {
+        self.lineage = lineage
+        self.head = head
         calls = Mutex(Calls(answers: answers[...], pages: pages[...]))
         self.rest = rest
     }
@@ -41,8 +48,8 @@ public final class StubAuthority<Event: Sendable>: Authority {
     public var asked: [Position] { calls.withLock { $0.asked } }
 
     public func submit(
-        _ intents: [Submission<Event>]
-    ) async throws(AuthorityFailure) -> [IntentID: Verdict<Event>] {
+        _ intents: [Submission<Event>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<Event> {
         let answer = calls.withLock { calls in
             calls.submitted.append(intents)
             return calls.answers.popFirst() ?? rest
@@ -55,16 +62,18 @@ public final class StubAuthority<Event: Sendable>: Authority {
             case .fail(let failure): throw failure
             }
         }
-        return verdicts
+        return Verdicts(verdicts, lineage: lineage, head: head)
     }
 
     public func changes(
-        after position: Position
+        after device: SyncPoint
     ) async throws(AuthorityFailure) -> Changes<Event> {
         calls.withLock { calls in
-            calls.asked.append(position)
+            calls.asked.append(device.through)
             return calls.pages.popFirst()
-                ?? Changes(events: [], through: position, hasMore: false)
+                ?? Changes(
+                    events: [], through: device.through, hasMore: false, lineage: lineage,
+                    head: head)
         }
     }
 }

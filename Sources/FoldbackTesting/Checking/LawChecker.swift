@@ -17,16 +17,18 @@ struct LawChecker<P: Projection>: Sendable {
         var violations: [Violation] = []
         /// Why no other process checked the script; nil if one did.
         var unavailable: String?
+        /// Whether a state has an item, for P13.
+        var hasItems = false
     }
 
     /// Checks laws with a script.
     ///
     /// After a violation of P1, P11 (of events) or P14 it reports only that: a fold that is
     /// nondeterministic, misread or ends the process says nothing about the other laws.
-    /// - Parameter processes: how many other processes fold the script, up to
-    ///   ``ChildProcessChecker/processCount``.
+    /// - Parameter processes: the other processes that fold the script, within
+    ///   ``ChildProcessChecker/processCount``. The first also checks the laws.
     nonisolated(nonsending) func check(
-        _ script: Script<P.Event>, _ laws: [Law], onDisk: Bool, processes: Int
+        _ script: Script<P.Event>, _ laws: [Law], onDisk: Bool, processes: Range<Int>
     ) async -> LawCheck {
         if laws.contains(.p11), let violation = Trial<P>.eventRoundTrip(script) {
             return LawCheck(violations: [violation])
@@ -34,9 +36,10 @@ struct LawChecker<P: Projection>: Sendable {
         let rest = laws.filter { $0 != .p13 && $0 != .p14 && $0 != .p15 }
         var result = LawCheck()
         var modelSteps: [Trial<P>.ModelStep]?
-        for index in 0..<processes {
-            let task = ChildProcessChecker<P>.Task(laws: index == 0 ? rest : [], onDisk: onDisk)
-            switch try? children.check(script, task, in: index, stepMax: stepMax) {
+        for index in processes {
+            let task = ChildProcessChecker<P>.Task(
+                laws: index == processes.lowerBound ? rest : [], onDisk: onDisk)
+            switch try? await children.check(script, task, in: index, stepMax: stepMax) {
             case .checked(let states, let violations):
                 // Folded in this process only after another process survived it.
                 let here = modelSteps ?? Trial<P>.modelSteps(of: script)
@@ -57,26 +60,34 @@ struct LawChecker<P: Projection>: Sendable {
                 here.unavailable = reason
                 return addingItemIDs(to: here, laws, Trial<P>.modelSteps(of: script), script)
             case nil:
-                // The codec throws, and P11 is not among the laws.
-                return await checkHere(script, rest, onDisk: onDisk)
+                // P11 is not among the laws.
+                var here = await checkHere(script, rest, onDisk: onDisk)
+                here.unavailable = "the codec cannot write the events of a script"
+                return addingItemIDs(to: here, laws, Trial<P>.modelSteps(of: script), script)
             }
         }
         return addingItemIDs(to: result, laws, modelSteps ?? [], script)
     }
 
-    /// Why a law cannot be checked; nil if it can.
-    func uncheckable(_ law: Law) -> String? {
+    /// Why a law cannot be checked, and what to do; nil if it can.
+    func uncheckable(_ law: Law) -> LawReport.Unchecked? {
         switch law {
-        case .p13: itemIDs == nil ? "no itemIDs were given" : nil
-        case .p3:
-            P.stateCodec == nil
-                ? "\(P.self) has no state codec, so its logs have no checkpoints" : nil
+        case .p13 where itemIDs == nil:
+            LawReport.Unchecked(
+                law: law, reason: "no item ids were given",
+                remedy: P.hasRowsBeside
+                    ? "Give rowIDs, like ItemIDs(keysOf: table), or leave P13 out of laws"
+                    : "Give itemIDs, like ItemIDs(\\.items.keys), or leave P13 out of laws")
+        case .p3 where P.stateCodec == nil:
+            LawReport.Unchecked(
+                law: law, reason: "\(P.self) has no state codec, so its logs have no checkpoints",
+                remedy: "Make it Codable, give it a stateCodec, or leave P3 out of laws")
         default: nil
         }
     }
 
     /// Ends a process, so that the next one has another hash seed.
-    func restartChild() { children.restart(0) }
+    func restartProcess(_ index: Int) { children.restart(index) }
 
     // MARK: In this process
 
@@ -98,15 +109,17 @@ struct LawChecker<P: Projection>: Sendable {
     ) -> LawCheck {
         var check = check
         guard laws.contains(.p13), let itemIDs,
-            !check.violations.contains(where: { $0.law == .p1 }),
-            let violation = Trial<P>(of: script, modelSteps).itemIDsStay(itemIDs)
+            !check.violations.contains(where: { $0.law == .p1 })
         else { return check }
-        check.violations.append(violation)
+        check.hasItems = modelSteps.contains { !itemIDs.of($0.state.view).isEmpty }
+        if let violation = Trial<P>(of: script, modelSteps).itemIDsStay(itemIDs) {
+            check.violations.append(violation)
+        }
         return check
     }
 
     private static func trap(
-        _ script: Script<P.Event>, _ place: ChildProcessChecker<P>.Place, _ how: String
+        _ script: Script<P.Event>, _ place: ChildProcessChecker<P>.End, _ how: String
     ) -> Violation {
         let action: String
         switch place {

@@ -2,8 +2,9 @@ import Foldback
 import Foundation
 import Synchronization
 
-/// The main function of the child process. It runs before the program's own main: if the process was started
-/// as a child, it checks the scripts that come in by standard input, which is a socket, and exits at its end.
+/// The main function of the child process. It runs before the program's own main: if the process
+/// was started as a child, it checks the scripts that come in by standard input, which is a socket,
+/// and exits at its end.
 ///
 /// Globals that the program's main.swift sets have no values yet.
 enum ChildMain {
@@ -37,7 +38,8 @@ enum ChildMain {
         guard parts.count == 2, let task = ChildProcessChecker<P>.Task(String(parts[0])),
             let script = try? Script<P.Event>(ndjson: String(parts[1]), P.codec)
         else { return false }
-        // One line after each step and before each law, so the last line shows where the process ended.
+        // One line after each step and before each law, so the last line shows where the process
+        // ended.
         Trial<P>.modelSteps(of: script) { send(ChildProcessChecker<P>.States.line(of: $0.state)) }
         let isDone = DispatchSemaphore(value: 0)
         Task.detached {

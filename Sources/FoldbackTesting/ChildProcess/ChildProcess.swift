@@ -9,8 +9,8 @@ import Synchronization
 
 /// Another process of this program that checks scripts. The two processes talk over a socket.
 ///
-/// It uses posix_spawn and waitpid directly, because the process may end at any moment, must leave nothing
-/// behind, and must end within a bounded time.
+/// It uses posix_spawn and waitpid directly, because the process may end at any moment, must leave
+/// nothing behind, and must end within a bounded time.
 final class ChildProcess: Sendable {
     struct Unavailable: Error { let reason: String }
     /// The process has ended, or took too long.

@@ -2,8 +2,8 @@ import Foldback
 import Foundation
 import Synchronization
 
-/// Checks scripts in another process of this program. That process has another hash seed, and it may trap or
-/// never return.
+/// Checks scripts in another process of this program. That process has another hash seed, and it
+/// may trap or never return.
 ///
 /// ```
 /// this process ─▶ laws, script ─▶ the same program, which checks before its main begins
@@ -16,13 +16,13 @@ final class ChildProcessChecker<P: Projection>: Sendable {
         /// The states after each step, and the violations.
         case checked([States], [Violation])
         /// The process ended, or took too long.
-        case died(Place, how: String)
+        case died(End, how: String)
         /// Why no other process can be started.
         case unavailable(String)
     }
 
     /// Where a process ended.
-    enum Place: Sendable {
+    enum End: Sendable {
         case step(Int)
         case law(Law)
     }
@@ -36,41 +36,47 @@ final class ChildProcessChecker<P: Projection>: Sendable {
     /// How many processes there are at most; each has its own hash seed.
     static var processCount: Int { 4 }
 
-    private struct Running {
-        var processes: [Int: ChildProcess] = [:]
-        /// Why no process can be started; it is not tried again.
-        var unavailable: String?
+    /// A process that takes one script after the other.
+    private final class Place: Sendable {
+        let process = Mutex<ChildProcess?>(nil)
     }
 
-    private let running = Mutex(Running())
+    private let places = (0..<processCount).map { _ in Place() }
+    /// Why no process can be started; it is not tried again.
+    private let unavailable = Mutex<String?>(nil)
 
     /// Ends a process. The next check starts a new one.
-    func restart(_ index: Int) { running.withLock { $0.processes[index] = nil } }
+    func restart(_ index: Int) { places[index].process.withLock { $0 = nil } }
 
+    /// Checks a script, on a thread of its own because it waits for the other process.
+    ///
     /// - Parameters:
     ///   - index: of the process, from 0 up to ``processCount``.
     ///   - stepMax: how long one step, or one law, may take before it counts as never ending.
     /// - Throws: the error of the codec.
-    func check(
+    nonisolated(nonsending) func check(
         _ script: Script<P.Event>, _ task: Task, in index: Int, stepMax: Duration
-    ) throws -> Result {
+    ) async throws -> Result {
         let text = "\(task.line)\n\(try script.ndjson(P.codec, title: "\(P.self)"))"
-        return running.withLock { running in
-            if let reason = running.unavailable { return .unavailable(reason) }
+        let stepCount = script.steps.count
+        let seconds = Int32(clamping: max(1, stepMax.components.seconds))
+        return await System.onThread { self.check(text, stepCount, in: index, seconds) }
+    }
+
+    private func check(
+        _ text: String, _ stepCount: Int, in index: Int, _ secondsMax: Int32
+    ) -> Result {
+        places[index].process.withLock { process in
+            if let reason = unavailable.withLock({ $0 }) { return .unavailable(reason) }
             do throws(ChildProcess.Unavailable) {
-                if running.processes[index] == nil {
-                    running.processes[index] = try ChildProcess(folding: P.self)
-                }
+                if process == nil { process = try ChildProcess(folding: P.self) }
             } catch {
-                running.unavailable = error.reason
+                unavailable.withLock { $0 = error.reason }
                 return .unavailable(error.reason)
             }
-            guard let process = running.processes[index] else {
-                return .unavailable("it has ended")
-            }
-            let seconds = Int32(clamping: max(1, stepMax.components.seconds))
-            let result = Self.check(text, script.steps.count, process, seconds)
-            if case .checked = result {} else { running.processes[index] = nil }
+            guard let running = process else { return .unavailable("it has ended") }
+            let result = Self.check(text, stepCount, running, secondsMax)
+            if case .checked = result {} else { process = nil }
             return result
         }
     }
@@ -81,7 +87,7 @@ final class ChildProcessChecker<P: Projection>: Sendable {
         process.send(text)
         var states: [States] = []
         var violations: [Violation] = []
-        var place = Place.step(0)
+        var place = End.step(0)
         while true {
             let line: String
             switch process.answer(secondsMax: secondsMax) {

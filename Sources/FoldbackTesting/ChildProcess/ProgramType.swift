@@ -11,8 +11,8 @@ enum ProgramType {
         #endif
     }
 
-    /// The mangled name of a type. The name of a private or local type cannot be looked up, so such a type is
-    /// described by the place of its metadata in the program. Nil if neither is possible.
+    /// The mangled name of a type. The name of a private or local type cannot be looked up, so such
+    /// a type is described by the place of its metadata in the program. Nil if neither is possible.
     static func description(of type: any Any.Type) -> String? {
         if let name = _mangledTypeName(type), !name.contains("$"), _typeByName(name) == type {
             return "name \(name)"
@@ -31,8 +31,8 @@ enum ProgramType {
         return unsafeBitCast(place &+ ChildMain.anchor, to: Any.Type.self)
     }
 
-    /// Whether the address is in memory that was loaded from the program's file. Metadata of generic types are
-    /// created at run time and are not.
+    /// Whether the address is in memory that was loaded from the program's file. Metadata of
+    /// generic types are created at run time and are not.
     private static func isInProgram(_ address: UInt) -> Bool {
         guard let program,
             let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)

@@ -1,10 +1,10 @@
 /// The source that a ``Generator`` draws from: a recorded sequence of bounded numbers.
 ///
-/// Every decision of a generator is a number between 0 and a maximum, and 0 is the simplest. So a generated
-/// value is a list of numbers. The same list leads to the same value, any other list leads to a value too,
-/// and a smaller list leads to a simpler value. Therefore mapped, filtered and dependent generators shrink
-/// without a shrinking function
-/// (after Hypothesis: MacIver and Donaldson, "Test-Case Reduction via Test-Case Generation", 2020).
+/// Every decision of a generator is a number between 0 and a maximum, and 0 is the simplest. So a
+/// generated value is a list of numbers. The same list leads to the same value, any other list
+/// leads to a value too, and a smaller list leads to a simpler value. Therefore mapped, filtered
+/// and dependent generators shrink without a shrinking function (after Hypothesis: MacIver and
+/// Donaldson, "Test-Case Reduction via Test-Case Generation", 2020).
 ///
 /// A copy draws and records independently of the original.
 public struct Choices: Sendable {
@@ -12,8 +12,8 @@ public struct Choices: Sendable {
     public enum Bias: Sendable, Hashable {
         /// All numbers are equally likely.
         case uniform
-        /// Small numbers, the maximum, and numbers near these edges. An edge above the maximum counts as the
-        /// maximum.
+        /// Small numbers, the maximum, and numbers near these edges. An edge above the maximum
+        /// counts as the maximum.
         case edges([UInt64])
         /// Each number by its weight; a number without a weight never. For small maxima.
         case weights([UInt64])
@@ -32,7 +32,8 @@ public struct Choices: Sendable {
     /// Draws at random: the same numbers for the same seed, anywhere.
     package init(seed: UInt64) { source = .seeded(SplitMix64(seed: seed)) }
 
-    /// Draws the given numbers. A number above its maximum counts as the maximum; after the end it draws 0.
+    /// Draws the given numbers. A number above its maximum counts as the maximum; after the end it
+    /// draws 0.
     package init(replaying values: [UInt64]) { source = .replayed(values) }
 
     /// Draws a number between 0 and `max`, and records it. A smaller number is simpler.
@@ -51,8 +52,8 @@ public struct Choices: Sendable {
         return value
     }
 
-    /// Marks the choices of `body` as the choices of one value. Shrinking may delete them, set them to zero,
-    /// sort them among their neighbors, or put them in the place of an outer value.
+    /// Marks the choices of `body` as the choices of one value. Shrinking may delete them, set them
+    /// to zero, sort them among their neighbors, or put them in the place of an outer value.
     ///
     /// A span does not change the choices. Spans nest; a span without choices is not kept.
     public mutating func span<R>(_ body: (inout Choices) throws -> R) rethrows -> R {
@@ -78,13 +79,13 @@ extension Choices {
 
     /// Calls `body` for each element of a list whose length is drawn as well.
     ///
-    /// Before each optional element it draws whether the element exists, within the element's span. So
-    /// deleting the span deletes the element. The choices of the element are a span of their own, so elements
-    /// can be sorted.
+    /// Before each optional element it draws whether the element exists, within the element's span.
+    /// So deleting the span deletes the element. The choices of the element are a span of their
+    /// own, so elements can be sorted.
     ///
     /// - Parameters:
-    ///   - count: how many elements. The average is the middle of the range, but at most five more than its
-    ///     lower bound.
+    ///   - count: how many elements. The average is the middle of the range, but at most five more
+    ///     than its lower bound.
     ///   - body: draws an element; false if the element cannot be used and does not count.
     /// - Throws: ``Discarded`` if too many required elements cannot be used; errors of `body`.
     package mutating func repeating(

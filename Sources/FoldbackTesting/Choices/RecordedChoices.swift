@@ -27,7 +27,8 @@ package struct RecordedChoices: Sendable, Hashable {
             : values.count < other.values.count
     }
 
-    /// The spans with the same parent, as groups of ranges of choices. The group without a parent is first.
+    /// The spans with the same parent, as groups of ranges of choices. The group without a parent
+    /// is first.
     package var siblings: [[Range<Int>]] {
         var groups: [[Range<Int>]] = [[]]
         // For each depth, the group of the next span.

@@ -1,8 +1,8 @@
 /// The random source: SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
 /// Generators", 2014).
 ///
-/// It draws bounded numbers itself: the standard library may change its method, and the seed of an old report
-/// must lead to the same values.
+/// It draws bounded numbers itself: the standard library may change its method, and the seed of an
+/// old report must lead to the same values.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -16,7 +16,8 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// A number between 0 and `max`, all equally likely except for a difference of at most `max` / 2^64.
+    /// A number between 0 and `max`, all equally likely except for a difference of at most `max` /
+    /// 2^64.
     package mutating func next(upTo max: UInt64) -> UInt64 {
         max == .max ? next() : next().multipliedFullWidth(by: max + 1).high
     }
@@ -32,8 +33,8 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         }
     }
 
-    /// In a quarter of cases an edge or one of the three numbers below it; in a quarter any number; else a
-    /// small number, with every count of binary digits equally likely.
+    /// In a quarter of cases an edge or one of the three numbers below it; in a quarter any number;
+    /// else a small number, with every count of binary digits equally likely.
     private mutating func next(upTo max: UInt64, edges: [UInt64]) -> UInt64 {
         switch next(upTo: 3) {
         case 0:

@@ -9,8 +9,8 @@ extension Generator {
     ///
     /// - Parameters:
     ///   - elements: generates each element.
-    ///   - count: how many elements. The average is the middle of the range, but at most five more than its
-    ///     lower bound.
+    ///   - count: how many elements. The average is the middle of the range, but at most five more
+    ///     than its lower bound.
     public static func arrays<Element>(
         of elements: Generator<Element>, count: ClosedRange<Int>
     ) -> Generator where Value == [Element] {
@@ -31,7 +31,8 @@ extension Generator {
     /// - Parameters:
     ///   - keys: generates each key.
     ///   - values: generates each value.
-    ///   - count: how many keys, as for ``arrays(of:count:)``. Discarded if there are too few different keys.
+    ///   - count: how many keys, as for ``arrays(of:count:)``. Discarded if there are too few
+    ///     different keys.
     public static func dictionaries<Key: Sendable, Element>(
         of keys: Generator<Key>, to values: Generator<Element>, count: ClosedRange<Int>
     ) -> Generator where Value == [Key: Element] {

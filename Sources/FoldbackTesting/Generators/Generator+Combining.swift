@@ -23,7 +23,8 @@ extension Generator {
         return chosen(among: alternatives, .uniform)
     }
 
-    /// Values of one of several generators by weight. Earlier generators are simpler, whatever their weights.
+    /// Values of one of several generators by weight. Earlier generators are simpler, whatever
+    /// their weights.
     ///
     /// - Parameter alternatives: weights from 0 up; not all of them 0.
     public static func weighted(_ alternatives: (weight: Int, generator: Generator)...) -> Generator

@@ -25,8 +25,8 @@ extension Generator where Value: FixedWidthInteger & Sendable {
     }
 }
 
-/// The numbers of a range in order of simplicity: 0, 1, -1, 2, -2, … as long as there are both, then the
-/// rest. If 0 is not in the range, the bound nearest to 0 takes its place.
+/// The numbers of a range in order of simplicity: 0, 1, -1, 2, -2, … as long as there are both,
+/// then the rest. If 0 is not in the range, the bound nearest to 0 takes its place.
 private struct NumberLine<Number: FixedWidthInteger & Sendable>: Sendable {
     private let origin: Number
     /// How many numbers there are above and below the origin.

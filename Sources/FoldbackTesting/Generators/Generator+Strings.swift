@@ -1,6 +1,6 @@
 extension Generator where Value == String {
-    /// Difficult strings: besides plain ASCII, text in forms that compare equal and differ in bytes, characters
-    /// of many scalars, controls, and characters that formats must escape.
+    /// Difficult strings: besides plain ASCII, text in forms that compare equal and differ in
+    /// bytes, characters of many scalars, controls, and characters that formats must escape.
     ///
     /// Shrinks toward "", then "a".
     public static func strings() -> Generator { strings(count: 0...12) }
@@ -47,8 +47,8 @@ private let plainPieces: [String] =
 private let difficultPieces: [String] = [
     // Formats escape these or cut text there: quotes, backslash, line ends, NUL and other controls.
     "\"", "\\", "\n", "\r\n", "\r", "\t", "\0", "\u{1}", "\u{1B}", "\u{7F}", "\u{85}", "\u{2028}",
-    // Equal as characters, not as bytes: e with acute, A with ring and the Angstrom sign, a syllable of
-    // Hangul, the ligature that compatibility takes apart.
+    // Equal as characters, not as bytes: e with acute, A with ring and the Angstrom sign, a
+    // syllable of Hangul, the ligature that compatibility takes apart.
     "\u{E9}", "e\u{301}", "\u{C5}", "A\u{30A}", "\u{212B}", "\u{AC00}", "\u{1100}\u{1161}",
     "\u{FB01}",
     // Marks in either order, alone, and far too many.

@@ -7,21 +7,23 @@
 ///     .making(Event.commented, .strings(), .integers(in: 1...5)),
 ///     .constant(.cleared))
 /// ```
-/// A failing value shrinks by its choices, so no generator needs a shrinking function, and a smaller value is
-/// always a value that its generator can make. To shrink well, put the simplest alternative first, and draw
-/// the choices of each value in its own ``Choices/span(_:)``.
+/// A failing value shrinks by its choices, so no generator needs a shrinking function, and a
+/// smaller value is always a value that its generator can make. To shrink well, put the simplest
+/// alternative first, and draw the choices of each value in its own ``Choices/span(_:)``.
 public struct Generator<Value>: Sendable {
     private let make: @Sendable (inout Choices) throws -> Value
 
-    /// - Parameter generate: returns the same value for the same choices: no clock, no other randomness. It
-    ///   must return for any choices, also for a sequence of zeros, and must not trap.
+    /// - Parameter generate: returns the same value for the same choices: no clock, no other
+    ///   randomness. It must return for any choices, also for a sequence of zeros, and must not
+    ///   trap.
     public init(_ generate: @escaping @Sendable (inout Choices) throws -> Value) {
         make = generate
     }
 
     /// Draws a value from `choices`.
     ///
-    /// - Throws: ``Discarded`` if a filter found no value. That is not a failure of the tested code.
+    /// - Throws: ``Discarded`` if a filter found no value. That is not a failure of the tested
+    ///   code.
     public func generate(from choices: inout Choices) throws -> Value { try make(&choices) }
 
     /// Returns the value of a seed, the same each time: to see what a generator makes.
@@ -50,8 +52,8 @@ extension Generator {
 
     /// The values that `isIncluded` accepts.
     ///
-    /// Draws up to 32 times, then throws ``Discarded``. It should accept at least one of five values; generate
-    /// rarer values directly.
+    /// Draws up to 32 times, then throws ``Discarded``. It should accept at least one of five
+    /// values; generate rarer values directly.
     public func filter(_ isIncluded: @escaping @Sendable (Value) -> Bool) -> Generator {
         Generator { choices in
             for _ in 0..<Choices.triesMax {

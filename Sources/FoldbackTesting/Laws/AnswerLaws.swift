@@ -5,13 +5,21 @@ extension Trial {
     /// P4: for each intent that is pending at the end.
     func rejectedEqualsAbsent() async throws -> Violation? {
         guard let last = modelSteps.last else { return nil }
-        for (place, number) in pendingAtTheEnd(last.state) {
-            var rejecting = try LogUnderTest<P>(script.kind)
-            for step in script.steps { _ = try await rejecting.perform(step) }
-            _ = try await rejecting.perform(.reject(place, message: "not today"))
+        let pending = pendingAtTheEnd(last.state)
+        guard !pending.isEmpty else { return nil }
+        // The oldest is rejected in a log that stayed open, because everything after it is folded
+        // again. The others are rejected in copies.
+        var log = try LogUnderTest<P>(script.kind)
+        for step in script.steps { _ = try await log.perform(step) }
+        let committed = log.committed
+        for (place, number) in pending {
+            let store =
+                place == pending[0].place
+                ? log.store : try LogUnderTest<P>.store(on: committed)
+            try await store.reject(number, message: "not today")
             var absent = try LogUnderTest<P>(script.kind)
             for step in scriptWithout(place).steps { _ = try await absent.perform(step) }
-            let found = Observation(of: rejecting.store)
+            let found = Observation(of: store)
             let expected = Observation(of: absent.store)
             guard let difference = found.difference(from: expected, [.view, .confirmed]) else {
                 continue
@@ -24,7 +32,8 @@ extension Trial {
         return nil
     }
 
-    /// Intents that a rejection takes out of the view, by the places of the steps that recorded them.
+    /// Intents that a rejection takes out of the view, by the places of the steps that recorded
+    /// them.
     private func pendingAtTheEnd(
         _ state: ReferenceLog<P>.State
     ) -> [(place: IntentNumber, number: IntentNumber)] {
@@ -60,11 +69,13 @@ extension Trial {
             case .record(let event, _, let confirmOnly, let once):
                 script.steps[index] = .record(
                     event, force: true, confirmOnly: confirmOnly || place == absent, once: once)
-            case .change where place == absent:
+            case .change where place == absent, .edit where place == absent:
                 script.steps[index] = .record(
                     intent.event, force: true, confirmOnly: true, once: intent.once)
             case .change(let old, let command, _):
                 script.steps[index] = .change(old, command, force: true)
+            case .edit(let old, let event, _):
+                script.steps[index] = .edit(old, event, force: true)
             case .acknowledge, .reject, .confirm, .checkpoint, .reopen, .kill: break
             }
         }
@@ -87,8 +98,8 @@ extension Trial {
             found: "the log")
     }
 
-    /// Everything that the server confirmed, as batches. In an acknowledgement log each acknowledgement is
-    /// a batch of one event (F4).
+    /// Everything that the server confirmed, as batches. In an acknowledgement log each
+    /// acknowledgement is a batch of one event (F4).
     private func serverBatches() -> [(events: [ConfirmedEvent<P.Event>], through: Position?)] {
         var batches: [([ConfirmedEvent<P.Event>], Position?)] = []
         for modelStep in modelSteps where modelStep.result == .appended {
@@ -101,14 +112,14 @@ extension Trial {
                 let position = Position(UInt64(batches.count + 1))
                 batches.append(
                     ([ConfirmedEvent(position: position, event: event, origin: id)], nil))
-            case .acknowledge, .record, .change, .reject, nil: continue
+            case .acknowledge, .record, .change, .retry, .reject, nil: continue
             }
         }
         return batches
     }
 
-    /// P7: repeats every answer and batch at once, all of them at the end, and each batch together with all
-    /// earlier events. It leaves out events that would confirm an intent only now (F6).
+    /// P7: repeats every answer and batch at once, all of them at the end, and each batch together
+    /// with all earlier events. It leaves out events that would confirm an intent only now (F6).
     func duplicatesChangeNothing() async throws -> Violation? {
         var log = try LogUnderTest<P>(script.kind)
         for (index, step) in script.steps.enumerated() {
@@ -140,22 +151,37 @@ extension Trial {
     }
 
     private func overlappingBatches() async throws -> Violation? {
+        let batches = zip(script.steps, logSteps).filter { step, logStep in
+            if case .confirm = step { logStep.result == .appended } else { false }
+        }
+        guard batches.count > 1 else { return nil }
         var log = try LogUnderTest<P>(script.kind)
         var before: [Script<P.Event>.ServerEvent] = []
+        var hasLonger = false
         for (index, step) in script.steps.enumerated() {
             var step = step
+            var isLonger = false
             if case .confirm(let events, let through) = step, logSteps[index].result == .appended {
-                step = .confirm(before.filter { !log.isUnsettled($0) } + events, through: through)
+                let all = before.filter { !log.isUnsettled($0) } + events
+                isLonger = all.count > events.count
+                // A batch covers its highest position (F5), also where this step names a lower one.
+                let highest = all.map(\.position).max()
+                step = .confirm(all, through: through.map { max($0, highest ?? $0) })
                 before += events
             }
             _ = try await log.perform(step)
+            hasLonger = hasLonger || isLonger
+            // The end shows a difference that only a later step brings out.
+            guard isLonger || hasLonger && index == script.steps.count - 1 else { continue }
             let found = try Observation(allOf: log.store)
             guard let difference = found.difference(from: logSteps[index].observation) else {
                 continue
             }
             return Violation(
                 .p7, difference,
-                "\(named(index)) came together with all earlier events. Then",
+                isLonger
+                    ? "\(named(index)) came together with all earlier events. Then"
+                    : "A batch came together with all earlier events. After \(named(index))",
                 expected: "the batch alone", found: "the batch with the earlier events")
         }
         return nil
@@ -179,8 +205,14 @@ extension Trial {
     func anyOrderOfAnswers() async throws -> Violation? {
         let events = script.recordedEvents
         guard !events.isEmpty else { return nil }
-        for schedule in schedules(serversOrder(of: events.count)) {
-            let found = Observation(of: try await settled(events, by: schedule.messages))
+        // The first order is tried in a log that stayed open, the others in copies.
+        let log = try LogUnderTest<P>(script.kind)
+        for event in events { _ = try await log.store.record(event, force: true) }
+        let committed = log.committed
+        for (index, schedule) in schedules(serversOrder(of: events.count)).enumerated() {
+            let store = index == 0 ? log.store : try LogUnderTest<P>.store(on: committed)
+            try await settle(events, by: schedule.messages, in: store)
+            let found = Observation(of: store)
             let expected = plainFold(events, in: schedule.end)
             let statement = "All \(events.count) intents are answered \(schedule.name)."
             if !found.pending.isEmpty || !found.accepted.isEmpty {
@@ -207,8 +239,8 @@ extension Trial {
 
     /// Orders of messages, and the order in which each of them confirms.
     ///
-    /// In an acknowledgement log the answers confirm, in their order. In a downlink log the events confirm
-    /// in the server's order, wherever the answers come between them.
+    /// In an acknowledgement log the answers confirm, in their order. In a downlink log the events
+    /// confirm in the server's order, wherever the answers come between them.
     func schedules(_ server: [Int]) -> [(name: String, messages: [Message], end: [Int])] {
         func listed(_ order: [Int]) -> String { order.map(String.init).joined(separator: ", ") }
         let orders = [server, server.sorted(), server.reversed()]
@@ -239,7 +271,8 @@ extension Trial {
         }
         for step in script.steps {
             switch step {
-            case .acknowledge(let place, _, _), .reject(let place, _, _), .change(let place, _, _):
+            case .acknowledge(let place, _, _), .reject(let place, _, _), .change(let place, _, _),
+                .edit(let place, _, _):
                 add(place)
             case .confirm(let events, _):
                 for case .own(let place) in events.map(\.origin) { add(place) }
@@ -259,11 +292,9 @@ extension Trial {
         return state
     }
 
-    private func settled(
-        _ events: [P.Event], by messages: [Message]
-    ) async throws -> Store<P> {
-        let store = try LogUnderTest<P>(script.kind).store
-        for event in events { _ = try await store.record(event, force: true) }
+    private func settle(
+        _ events: [P.Event], by messages: [Message], in store: Store<P>
+    ) async throws {
         var positions: [Int: Position] = [:]
         for case .event(let place) in messages {
             positions[place] = Position(UInt64(positions.count + 1))
@@ -280,12 +311,12 @@ extension Trial {
                 try await store.confirm([event])
             }
         }
-        return store
     }
 }
 
 extension LogUnderTest {
-    /// Whether an event names an intent in the overlay, so that repeating it would confirm the intent (F6).
+    /// Whether an event names an intent in the overlay, so that repeating it would confirm the
+    /// intent (F6).
     ///
     /// The event did not confirm the intent when it first came, because the intent was rejected or
     /// withdrawn and the position was covered. Since then the server has changed its mind.

@@ -4,7 +4,7 @@ import Foldback
 extension Trial {
     /// P1, within this process.
     func determinism() async throws -> Violation? {
-        let logStepsAgain = try await Self.logSteps(of: script)
+        let (logStepsAgain, _) = try await Self.logSteps(of: script)
         for (index, (first, second)) in zip(logSteps, logStepsAgain).enumerated() {
             guard let difference = second.observation.difference(from: first.observation) else {
                 continue
@@ -27,8 +27,8 @@ extension Trial {
         return inOtherOrders()
     }
 
-    /// Folds all events twice, in two orders: events that were refused or settled early in the script meet
-    /// other events here. Every law that folds events in another order relies on this.
+    /// Folds all events twice, in two orders: events that were refused or settled early in the
+    /// script meet other events here. Every law that folds events in another order relies on this.
     private func inOtherOrders() -> Violation? {
         let events = script.recordedEvents
         let order = serversOrder(of: events.count)
@@ -67,15 +67,12 @@ extension Trial {
     }
 
     private func pastViews() async throws -> Violation? {
-        var log = try LogUnderTest<P>(script.kind)
-        for step in script.steps { _ = try await log.perform(step) }
-        var reference = ReferenceLog<P>(script.kind)
-        for modelStep in modelSteps { _ = modelStep.command.map { reference.carryOut($0) } }
-        for sequence in 0...reference.facts.count
-        where sequence <= log.store.snapshot.sequence.value {
-            let past = LogSequence(UInt64(sequence))
-            let found = try await Observation<P>(of: log.store, at: past)
-            let expected = Observation<P>(reference.state(at: sequence), sequence: sequence)
+        guard let store = log?.store else { return nil }
+        var expected = [0: Observation(ReferenceLog<P>.State(), sequence: 0)]
+        for modelStep in modelSteps { expected[modelStep.sequence] = modelStep.observation }
+        for (sequence, expected) in expected.sorted(by: { $0.key < $1.key })
+        where sequence <= store.snapshot.sequence.value {
+            let found = try await Observation<P>(of: store, at: LogSequence(UInt64(sequence)))
             let parts: Set<Observation<P>.Part> = [
                 .view, .confirmed, .pending, .accepted, .conflicted, .faults,
             ]
@@ -87,38 +84,50 @@ extension Trial {
         return nil
     }
 
-    /// P3: with a checkpoint after a third of the steps, after two thirds, and at the end.
+    /// P3: with a checkpoint after a third of the steps, after two thirds, and at the end. Each is
+    /// read with the entries up to the next.
     func checkpointPlusTail() async throws -> Violation? {
-        guard P.stateCodec != nil, let last = logSteps.last else { return nil }
+        guard P.stateCodec != nil else { return nil }
         let count = script.steps.count
-        for place in Set([count / 3, count * 2 / 3, count]).sorted() {
-            var log = try LogUnderTest<P>(script.kind)
-            var sequence: LogSequence = 0
-            for (index, step) in script.steps.enumerated() {
-                if index == place { sequence = try await log.checkpointed() }
-                if case .checkpoint = step { continue }
-                _ = try await log.perform(step)
+        var log = try LogUnderTest<P>(script.kind)
+        var newest: (sequence: LogSequence, place: Int) = (0, 0)
+        for (index, step) in script.steps.enumerated() {
+            if index == count / 3 || index == count * 2 / 3 {
+                if let violation = try tail(of: log, newest, index) { return violation }
+                newest = (try await log.checkpointed(), index)
             }
-            if place == count { sequence = try await log.checkpointed() }
-            let reopened = try log.afterCrash()
-            if let refused = reopened.replayStart.refused.first {
-                return Violation(
-                    .p3, "refused",
-                    "The checkpoint after step \(place) cannot be used: \(refused.reason).")
-            }
-            guard sequence == 0 || reopened.replayStart.checkpoint >= sequence else {
-                return Violation(
-                    .p3, "unused",
-                    "The checkpoint at sequence \(sequence), after step \(place), was not used.")
-            }
-            if let difference = try Observation(allOf: reopened).difference(from: last.observation)
-            {
-                return Violation(
-                    .p3, difference,
-                    "Opened from the checkpoint after step \(place), with the entries since then,",
-                    expected: "the log that stayed open", found: "from the checkpoint")
-            }
+            if case .checkpoint = step { continue }
+            _ = try await log.perform(step)
         }
-        return nil
+        if let violation = try tail(of: log, newest, count) { return violation }
+        newest = (try await log.checkpointed(), count)
+        return try tail(of: log, newest, count)
+    }
+
+    /// Opens a copy of the log from its newest checkpoint.
+    private func tail(
+        of log: LogUnderTest<P>, _ newest: (sequence: LogSequence, place: Int), _ index: Int
+    ) throws -> Violation? {
+        guard index > 0, newest.sequence > 0 else { return nil }
+        let reopened = try log.afterCrash()
+        if let refused = reopened.replayStart.refused.first {
+            return Violation(
+                .p3, "refused",
+                "The checkpoint after step \(newest.place) cannot be used: \(refused.reason).")
+        }
+        guard reopened.replayStart.checkpoint >= newest.sequence else {
+            return Violation(
+                .p3, "unused",
+                "The checkpoint at sequence \(newest.sequence), after step \(newest.place), was not used."
+            )
+        }
+        let expected = logSteps[index - 1].observation
+        return try Observation(allOf: reopened).difference(from: expected).map { difference in
+            Violation(
+                .p3, difference,
+                "Opened from the checkpoint after step \(newest.place), with the entries up to step "
+                    + "\(index),",
+                expected: "the log that stayed open", found: "from the checkpoint")
+        }
     }
 }

@@ -1,17 +1,20 @@
-/// A property of every log, whatever its projection. An app's own tests can rely on it, and check it.
+/// A property of every log, whatever its projection. An app's own tests can rely on it, and check
+/// it.
 ///
-/// P6 does not exist: it is about fields of an app's own types, so the app must test it. For a stored projection
-/// each law is also checked on the rows of a store. Two laws hold for rows by construction, so no script can
-/// break them: F9, because changes of a throwing `apply` are dropped, and the second half of P10, because
-/// rows are read from committed data.
+/// P6 does not exist: it is about fields of an app's own types, so the app must test it. For a
+/// stored projection each law is also checked on the rows of a store. Two laws hold for rows by
+/// construction, so no script can break them: F9, because changes of a throwing `apply` are
+/// dropped, and the second half of P10, because rows are read from committed data.
 public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
     /// The same events give the same state: folded twice, and in another process (F1, F12).
     case p1 = "P1"
-    /// After each entry the log shows the same as a fold from the first entry (F2 to F8, F11, F13 to F15).
+    /// After each entry the log shows the same as a fold from the first entry (F2 to F8, F11, F13
+    /// to F15).
     case p2 = "P2"
     /// A checkpoint with the entries after it leads to the same state as the whole log.
     case p3 = "P3"
-    /// After a rejection the view is the view of a log in which the intent was never recorded (F10).
+    /// After a rejection the view is the view of a log in which the intent was never recorded
+    /// (F10).
     case p4 = "P4"
     /// Confirmed state is the fold of the server's events alone (F3, F5, F10).
     case p5 = "P5"
@@ -19,11 +22,11 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     case p7 = "P7"
     /// Answers in any order lead to the server's order (F8).
     case p8 = "P8"
-    /// Events without a common key lead to the same state in any order. For rows: events that read and write
-    /// no common row.
+    /// Events without a common key lead to the same state in any order. For rows: events that read
+    /// and write no common row.
     case p9 = "P9"
-    /// After a crash at any entry the log shows what it showed before, and nothing is visible before it is
-    /// committed (F15, L2).
+    /// After a crash at any entry the log shows what it showed before, and nothing is visible
+    /// before it is committed (F15, L2).
     case p10 = "P10"
     /// Codecs read the values that they wrote. For rows: as far as keys and indexes show it.
     case p11 = "P11"
@@ -33,8 +36,9 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     case p13 = "P13"
     /// `apply` never ends the process, and returns within the time for a step.
     case p14 = "P14"
-    /// Once the link works, nothing stays pending, and every replica has the server's state (A1, A4). See
-    /// ``Simulation``. It folds in this process, so an `apply` that traps ends the process.
+    /// Once the link works, nothing stays pending, and every replica has the server's state (A1,
+    /// A4). See ``Simulation``. It folds in this process, so an `apply` that traps ends the
+    /// process.
     case p15 = "P15"
     /// `apply` throws before it changes anything (F9).
     case f9 = "F9"
@@ -61,4 +65,9 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
         case .f9: "a throw changes nothing"
         }
     }
+}
+
+extension Set<Law> {
+    /// All laws except some, like `laws: .all(except: .p13)`.
+    public static func all(except laws: Law...) -> Set<Law> { Set(Law.allCases).subtracting(laws) }
 }

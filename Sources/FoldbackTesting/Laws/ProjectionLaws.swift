@@ -57,7 +57,8 @@ extension Trial {
         Set(P.keys(touchedBy: folding.event, folding.context))
     }
 
-    /// By the declared keys, or for rows, by the keys that were noted while the events were applied.
+    /// By the declared keys, or for rows, by the keys that were noted while the events were
+    /// applied.
     private static func areDisjoint(_ a: ReferenceLog<P>.Folding, _ b: ReferenceLog<P>.Folding)
         -> Bool
     {
@@ -175,9 +176,10 @@ extension Trial {
 
     /// P13: ids are unique, and the items of an intent keep their ids on every base.
     ///
-    /// It skips states in which events share an origin: several events of one intent or position have one
-    /// context, and the app tells their items apart (F12). An event may make fewer items on another base,
-    /// or other items, if the base already has the missing items: that does not rename them.
+    /// It skips states in which events share an origin: several events of one intent or position
+    /// have one context, and the app tells their items apart (F12). An event may make fewer items
+    /// on another base, or other items, if the base already has the missing items: that does not
+    /// rename them.
     func itemIDsStay(_ ids: ItemIDs<P>) -> Violation? {
         var items: [IntentID: NewItems] = [:]
         for (index, modelStep) in modelSteps.enumerated() {

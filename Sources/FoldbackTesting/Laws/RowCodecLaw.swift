@@ -7,11 +7,11 @@ protocol RowCodecChecked: RowModel {
 }
 
 extension RowsInMemory: RowCodecChecked {
-    /// The first row that cannot be read, key that is written in another way the second time, or index that
-    /// has a row at another place than the row's bytes say.
+    /// The first row that cannot be read, key that is written in another way the second time, or
+    /// index that has a row at another place than the row's bytes say.
     ///
-    /// An index entry is added for the row that `apply` put, and removed for the row that the codec read.
-    /// If the codec loses something in between, the entry stays in the index.
+    /// An index entry is added for the row that `apply` put, and removed for the row that the codec
+    /// read. If the codec loses something in between, the entry stays in the index.
     var rowFlaw: Violation? {
         let spaces = Stored.schema.spaceNames
         var expected: [Int: Set<[UInt8]>] = [:]

@@ -1,4 +1,5 @@
 import Foldback
+import Synchronization
 
 /// One script, run on a log in memory and on the reference model. The laws compare the two.
 struct Trial<P: Projection>: Sendable {
@@ -7,6 +8,8 @@ struct Trial<P: Projection>: Sendable {
     let script: Script<P.Event>
     /// The log after each step.
     let logSteps: [LogStep]
+    /// The log after the last step, for reading only: every law sees it. Nil if only the model ran.
+    let log: LogUnderTest<P>?
     /// The reference model after each step.
     let modelSteps: [ModelStep]
 
@@ -14,7 +17,12 @@ struct Trial<P: Projection>: Sendable {
         let result: CommandResult?
         let observation: Observation<P>
         /// What is wrong with the row changes that the store reported; nil if nothing is.
-        var changeFlaw: String?
+        let changeFlaw: String?
+        /// What a crash after the step leaves behind.
+        let committed: MemoryRows
+        /// A sequence that was visible before its entry was committed, with the number of committed
+        /// entries.
+        let early: (seen: LogSequence, committed: Int)?
     }
 
     struct ModelStep: Sendable {
@@ -29,7 +37,9 @@ struct Trial<P: Projection>: Sendable {
     /// - Throws: ``Violation`` of P12 if the log does not know an intent.
     init(_ script: Script<P.Event>) async throws {
         self.script = script
-        logSteps = try await Self.logSteps(of: script)
+        let (logSteps, log) = try await Self.logSteps(of: script)
+        self.logSteps = logSteps
+        self.log = log
         modelSteps = Self.modelSteps(of: script)
     }
 
@@ -37,11 +47,17 @@ struct Trial<P: Projection>: Sendable {
     init(of script: Script<P.Event>, _ modelSteps: [ModelStep]) {
         self.script = script
         logSteps = []
+        log = nil
         self.modelSteps = modelSteps
     }
 
-    static func logSteps(of script: Script<P.Event>) async throws -> [LogStep] {
-        var log = try LogUnderTest<P>(script.kind)
+    static func logSteps(
+        of script: Script<P.Event>
+    ) async throws -> ([LogStep], LogUnderTest<P>) {
+        let early = Mutex<(seen: LogSequence, committed: Int)?>(nil)
+        var log = try LogUnderTest<P>(script.kind) { seen, committed in
+            if seen.value > UInt64(committed) { early.withLock { $0 = $0 ?? (seen, committed) } }
+        }
         var logSteps: [LogStep] = []
         var (watchedStore, watcher) = (log.store, P.watchRowsForLaws(log.store))
         var before = Observation(of: log.store)
@@ -54,10 +70,13 @@ struct Trial<P: Projection>: Sendable {
             } else {
                 (watchedStore, watcher) = (log.store, P.watchRowsForLaws(log.store))
             }
-            logSteps.append(LogStep(result: result, observation: observation, changeFlaw: flaw))
+            logSteps.append(
+                LogStep(
+                    result: result, observation: observation, changeFlaw: flaw,
+                    committed: log.committed, early: early.withLock { $0 }))
             before = observation
         }
-        return logSteps
+        return (logSteps, log)
     }
 
     /// Compares the changes that a store reported for one step with its rows before and after.

@@ -3,8 +3,8 @@ import Foldback
 /// A law that does not hold for one script.
 struct Violation: Error, Sendable {
     let law: Law
-    /// The way in which the law is broken. A smaller script that breaks it in another way is another
-    /// finding.
+    /// The way in which the law is broken. A smaller script that breaks it in another way is
+    /// another finding.
     let manner: String
     /// What broke, and where, in terms of the projection.
     let statement: String

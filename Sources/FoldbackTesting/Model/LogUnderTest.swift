@@ -29,11 +29,16 @@ struct LogUnderTest<P: Projection> {
         }
     }
 
+    /// The committed data.
+    var committed: MemoryRows { storage.log.rows }
+
     /// A store on the committed data, as after the end of the process.
-    func afterCrash() throws(FoldbackError) -> Store<P> {
+    func afterCrash() throws(FoldbackError) -> Store<P> { try Self.store(on: committed) }
+
+    /// A store on committed data of any log.
+    static func store(on rows: MemoryRows) throws(FoldbackError) -> Store<P> {
         try Store.withoutThread(
-            P.self, also: P.alsoForLaws, on: ObservedLog(MemoryLog(storage.log.rows)),
-            sources: sources)
+            P.self, also: P.alsoForLaws, on: MemoryLog(rows), sources: .counting)
     }
 
     /// Writes a checkpoint. Returns its sequence, or 0 if the log is empty.
@@ -57,7 +62,7 @@ struct LogUnderTest<P: Projection> {
                 P.self, also: P.alsoForLaws, on: storage, sources: sources)
             startWatching()
             return nil
-        case .record, .change, .acknowledge, .reject, .confirm:
+        case .record, .change, .edit, .acknowledge, .reject, .confirm:
             return await store.carryOut(step, &numbers)
         }
     }
@@ -82,9 +87,12 @@ extension Store {
                 return result(
                     try await record(event, force: force, confirmOnly: confirmOnly, once: once))
             case .change(let number, .withdraw, _): try await withdraw(number)
+            case .change(let number, .abandon, _): try await abandon(number)
             case .change(let number, .dismiss, _): try await dismiss(number)
             case .change(let number, .retry, let force):
                 return result(try await retry(number, force: force))
+            case .retry(let number, let event, let force):
+                return result(try await retry(number, with: event, force: force))
             case .acknowledge(let number, let position, let replacement):
                 return result(
                     try await acknowledge(number, position: position, replacement: replacement))

@@ -40,8 +40,8 @@ struct Observation<P: Projection>: Sendable {
             store.snapshot, faults: store.faults.count, intents: [], rows: Self.rows(of: store))
     }
 
-    /// What a store shows, with each intent that was ever recorded and its latest answer. It does not read
-    /// the stream of answers, because that waits at its end.
+    /// What a store shows, with each intent that was ever recorded and its latest answer. It does
+    /// not read the stream of answers, because that waits at its end.
     /// - Throws: the error of reading an intent.
     init(allOf store: Store<P>) throws(FoldbackError) {
         var intents: [IntentObservation] = []
@@ -113,8 +113,8 @@ struct Observation<P: Projection>: Sendable {
         intents = state.intents.sorted { $0.key < $1.key }.map { IntentObservation($0.value) }
     }
 
-    /// The first part that differs; nil if none does. Rows, if there are any, are compared with the same
-    /// expected states.
+    /// The first part that differs; nil if none does. Rows, if there are any, are compared with the
+    /// same expected states.
     func difference(from expected: Observation, _ parts: Set<Part> = Set(Part.allCases))
         -> Difference?
     {
@@ -151,9 +151,8 @@ struct Observation<P: Projection>: Sendable {
 
         /// Both values as lines, if they differ.
         fileprivate func differing(_ a: Observation, _ b: Observation) -> (StateText, StateText)? {
-            func values<V: Equatable>(_ path: KeyPath<Observation, V>) -> (StateText, StateText)? {
-                let (a, b) = (a[keyPath: path], b[keyPath: path])
-                return a == b ? nil : (StateText(a), StateText(b))
+            func values<V: Equatable>(_ a: V, _ b: V) -> (StateText, StateText)? {
+                a == b ? nil : (StateText(a), StateText(b))
             }
             func states(_ a: P, _ b: P) -> (StateText, StateText)? {
                 P.areSame(a, b) ? nil : P.texts(a, b)
@@ -161,14 +160,14 @@ struct Observation<P: Projection>: Sendable {
             switch self {
             case .view: return states(a.view, b.view)
             case .confirmed: return states(a.confirmed, b.confirmed)
-            case .pending: return values(\.pending)
-            case .accepted: return values(\.accepted)
-            case .conflicted: return values(\.conflicted)
-            case .rejections: return values(\.rejections)
-            case .faults: return values(\.faults)
-            case .through: return values(\.through)
-            case .sequence: return values(\.sequence)
-            case .states: return values(\.intents)
+            case .pending: return values(a.pending, b.pending)
+            case .accepted: return values(a.accepted, b.accepted)
+            case .conflicted: return values(a.conflicted, b.conflicted)
+            case .rejections: return values(a.rejections, b.rejections)
+            case .faults: return values(a.faults, b.faults)
+            case .through: return values(a.through, b.through)
+            case .sequence: return values(a.sequence, b.sequence)
+            case .states: return values(a.intents, b.intents)
             }
         }
 

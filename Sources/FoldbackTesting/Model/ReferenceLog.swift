@@ -1,8 +1,8 @@
 import Foldback
 
-/// The rules of a log written down a second time, as plainly as possible: a list of facts, and everything
-/// else folded from the first fact on for each question. It shares nothing with the code that it judges
-/// except the projection.
+/// The rules of a log written down a second time, as plainly as possible: a list of facts, and
+/// everything else folded from the first fact on for each question. It shares nothing with the code
+/// that it judges except the projection.
 package struct ReferenceLog<P: Projection>: Sendable {
     package typealias Event = P.Event
 
@@ -43,6 +43,8 @@ package struct ReferenceLog<P: Projection>: Sendable {
         package var faults = 0
         /// The calls of `apply` that led to it, confirmed events first.
         var foldings: [Folding] = []
+        /// The views of the projections that share their conflicts with this one.
+        var others: [any Projection] = []
 
         package func numbers(_ states: IntentState...) -> [IntentNumber] {
             intents.filter { states.contains($0.value.state) }.keys.sorted()
@@ -62,18 +64,38 @@ package struct ReferenceLog<P: Projection>: Sendable {
     package private(set) var facts: [LogFact<Event>]
     /// After the last fact.
     package private(set) var now = State()
+    /// The other projections of the log.
+    private let others: [any Projection.Type]
+    /// After so many facts and later, an intent that one projection refuses is conflicted in all;
+    /// nil for never.
+    private var sharedFrom: Int?
 
-    package init(_ kind: LogKind, facts: [LogFact<Event>] = []) {
+    /// - Parameters:
+    ///   - others: the other projections of the log, with the same events; nil for those of
+    ///     ``Sharing``, which share from the beginning.
+    ///   - sharedFrom: the number of facts from which all projections share their conflicts.
+    package init(
+        _ kind: LogKind, facts: [LogFact<Event>] = [], beside others: [any Projection.Type]? = nil,
+        sharedFrom: Int? = nil
+    ) {
         self.kind = kind
         self.facts = facts
-        if !facts.isEmpty { now = state(at: facts.count) }
+        self.others = others ?? P.othersInMemory
+        self.sharedFrom = others == nil ? 0 : sharedFrom
+        now = state(at: facts.count)
+    }
+
+    /// Lets the projections share their conflicts from the last fact on.
+    package mutating func shareConflicts() {
+        sharedFrom = sharedFrom ?? facts.count
+        now = state(at: facts.count)
     }
 
     // MARK: From the facts to what is seen
 
     package func state(at sequence: Int) -> State {
         var state = State()
-        var confirmed: [(Event, EventContext)] = []
+        var confirmed: [(Event?, EventContext)] = []
         for (index, fact) in facts.prefix(sequence).enumerated() {
             let before = state.intents
             apply(fact, &state, &confirmed)
@@ -82,25 +104,61 @@ package struct ReferenceLog<P: Projection>: Sendable {
             }
         }
         for (event, context) in confirmed {
+            // An event that the projection's codec cannot read is a fault (E4).
+            guard let event else {
+                state.faults += 1
+                continue
+            }
             let folding = Self.folding(event, context, on: state.confirmed)
             state.confirmed = folding.after
             state.foldings.append(folding)
             if folding.failure != nil { state.faults += 1 }
         }
         state.view = state.confirmed
+        // Each projection keeps what it can of confirmed events. Only the overlay is shared.
+        let isShared = sharedFrom.map { sequence >= $0 } ?? false
+        state.others = isShared ? others.map { Self.folded(confirmed, by: $0) } : []
         for number in state.numbers(.pending, .accepted) {
             guard let intent = state.intents[number], !intent.confirmOnly else { continue }
             let event = intent.replacement ?? intent.event
             let folding = Self.folding(event, Self.context(of: number), on: state.view)
-            state.view = folding.after
             state.foldings.append(folding)
-            if folding.failure != nil { state.conflicted.append(number) }
+            let after = state.others.map { Self.applied(event, Self.context(of: number), to: $0) }
+            if folding.failure != nil || after.contains(where: { $0 == nil }) {
+                state.conflicted.append(number)
+            } else {
+                state.view = folding.after
+                state.others = after.compactMap { $0 }
+            }
         }
         return state
     }
 
+    private static func folded(
+        _ events: [(Event?, EventContext)], by type: any Projection.Type
+    ) -> any Projection {
+        var state: any Projection = type.init()
+        for case (let event?, let context) in events {
+            state = applied(event, context, to: state) ?? state
+        }
+        return state
+    }
+
+    /// The state after an event; nil if the event does not apply.
+    private static func applied(
+        _ event: Event, _ context: EventContext, to state: any Projection
+    ) -> (any Projection)? {
+        func applied<Q: Projection>(_ state: Q) -> (any Projection)? {
+            guard let event = event as? Q.Event else { return nil }
+            var after = state
+            do { try after.apply(event, context) } catch { return nil }
+            return after
+        }
+        return applied(state)
+    }
+
     private func apply(
-        _ fact: LogFact<Event>, _ state: inout State, _ confirmed: inout [(Event, EventContext)]
+        _ fact: LogFact<Event>, _ state: inout State, _ confirmed: inout [(Event?, EventContext)]
     ) {
         switch fact {
         case .intent(let number, let event, let confirmOnly, let once, let retries):
@@ -125,7 +183,7 @@ package struct ReferenceLog<P: Projection>: Sendable {
             case .rejected(let rejection):
                 state.intents[number]?.state = .rejected
                 state.intents[number]?.rejection = rejection
-            case .withdrawn: state.intents[number]?.state = .withdrawn
+            case .withdrawn, .abandoned: state.intents[number]?.state = .withdrawn
             case .dismissed: state.intents[number]?.isDismissed = true
             }
         case .confirmed(let events, let through):
@@ -135,14 +193,14 @@ package struct ReferenceLog<P: Projection>: Sendable {
 
     private func apply(
         _ events: [ConfirmedEvent<Event>], _ through: Position, _ state: inout State,
-        _ confirmed: inout [(Event, EventContext)]
+        _ confirmed: inout [(Event?, EventContext)]
     ) {
         for number in confirms(events, state) { state.intents[number]?.state = .confirmed }
         let ordered = events.enumerated().sorted {
             ($0.element.position, $0.offset) < ($1.element.position, $1.offset)
         }
         for (_, event) in ordered where event.position > state.through {
-            confirmed.append((event.event, event.context))
+            confirmed.append((Self.read(event.delivered), event.context))
         }
         state.through = max(state.through, through)
         for number in state.numbers(.accepted) {
@@ -150,6 +208,15 @@ package struct ReferenceLog<P: Projection>: Sendable {
                 continue
             }
             state.intents[number]?.state = .confirmed
+        }
+    }
+
+    /// The event; nil if the projection's codec cannot read its bytes.
+    private static func read(_ delivered: DeliveredEvent<Event>) -> Event? {
+        switch delivered {
+        case .event(let event): event
+        case .recorded(let recorded):
+            try? P.codec.decode(recorded.bytes.span.bytes, format: recorded.format)
         }
     }
 
@@ -223,6 +290,9 @@ package struct ReferenceLog<P: Projection>: Sendable {
         case .change(let number, let command, let force):
             guard let intent = now.intents[number] else { return .unknown }
             return decision(on: command, number, intent, force)
+        case .retry(let number, let event, let force):
+            guard let intent = now.intents[number] else { return .unknown }
+            return retrying(number, intent, with: event, force)
         case .acknowledge(let number, let position, let replacement):
             if position != nil, kind == .acknowledgement { return .refuses("invalidBatch") }
             guard let intent = now.intents[number] else { return .unknown }
@@ -246,16 +316,23 @@ package struct ReferenceLog<P: Projection>: Sendable {
         case .withdraw:
             return intent.state == .pending
                 ? .appends(.changed(number, .withdrawn)) : .refuses("notPending")
+        case .abandon:
+            return intent.state == .pending
+                ? .appends(.changed(number, .abandoned)) : .refuses("notPending")
         case .dismiss:
             return isListed ? .appends(.changed(number, .dismissed)) : .refuses("notRejected")
-        case .retry:
-            guard isListed else { return .refuses("notRejected") }
-            if let joined = now.joined(intent.once) {
-                return Decision(.joined(joined), .changed(number, .dismissed))
-            }
-            return recording(
-                intent.event, force, intent.confirmOnly, intent.once, retries: number)
+        case .retry: return retrying(number, intent, with: intent.event, force)
         }
+    }
+
+    private func retrying(
+        _ number: IntentNumber, _ intent: Intent, with event: Event, _ force: Bool
+    ) -> Decision {
+        guard now.rejections.contains(number) else { return .refuses("notRejected") }
+        if let joined = now.joined(intent.once) {
+            return Decision(.joined(joined), .changed(number, .dismissed))
+        }
+        return recording(event, force, intent.confirmOnly, intent.once, retries: number)
     }
 
     private func recording(
@@ -266,6 +343,10 @@ package struct ReferenceLog<P: Projection>: Sendable {
         if !force, !confirmOnly {
             var view = now.view
             do { try view.apply(event, Self.context(of: number)) } catch {
+                return .refuses("inapplicable")
+            }
+            for other in now.others
+            where Self.applied(event, Self.context(of: number), to: other) == nil {
                 return .refuses("inapplicable")
             }
         }

@@ -1,7 +1,7 @@
 import Foldback
 
-/// A fold in memory with a stored projection on the same log. The stored rows must show the same in every
-/// ``Observation``.
+/// A fold in memory with a stored projection on the same log. The stored rows must show the same in
+/// every ``Observation``.
 protocol RowModel: Projection, Equatable {
     static var beside: [AdditionalProjection<Event>] { get }
 
@@ -95,7 +95,8 @@ extension RowModelState {
         confirmed = try rows.confirmed { try RowsInMemory(of: $0) }
         view = try RowsInMemory(of: rows)
         // A row that the overlay removed must not be found by its key either.
-        for row in confirmed.shownRows where !view.has(row.bytes) {
+        let shown = Set(view.everything.map(\.key))
+        for row in confirmed.shownRows where !shown.contains(row.bytes) {
             try RowsInMemory.require(nil, at: row.key, in: row.table, of: rows)
         }
         sequence = rows.sequence
@@ -122,13 +123,12 @@ extension RowsInMemory {
             try Self.require(row.value, at: row.key, in: row.table, of: rows)
             tables[row.table] = (row.key, Array(row.bytes.prefix(2)))
         }
+        let everything = everything
         for (name, table) in tables {
             let values = everything.filter { $0.key.starts(with: table.place) }.map(\.value)
             try Self.require(values, backwardsIn: name, keysLike: table.key, of: rows)
         }
     }
-
-    fileprivate func has(_ key: [UInt8]) -> Bool { everything.contains { $0.key == key } }
 
     /// The readable rows of tables.
     fileprivate var shownRows: [(table: String, key: any RowKey, bytes: [UInt8], value: [UInt8])] {
@@ -176,12 +176,12 @@ extension Projection {
     /// Whether a stored projection is on the same log.
     static var hasRowsBeside: Bool { Self.self is any RowModel.Type }
 
-    /// The stored projection on the same log.
+    /// The stored projection on the same log, or the projections that share its conflicts.
     static var alsoForLaws: [AdditionalProjection<Event>] {
         func beside<Q: RowModel>(_: Q.Type) -> [AdditionalProjection<Event>] {
             Q.beside as? [AdditionalProjection<Event>] ?? []
         }
-        guard let type = Self.self as? any RowModel.Type else { return [] }
+        guard let type = Self.self as? any RowModel.Type else { return othersInStore }
         return beside(type)
     }
 

@@ -2,8 +2,8 @@ import Foldback
 
 /// P2 of rows: a watcher is told of exactly the rows that change.
 extension RowsInMemory {
-    /// The first wrong change: a reported old or new value that is wrong, a row that changed without a report,
-    /// or after a single commit, a report of a row that did not change.
+    /// The first wrong change: a reported old or new value that is wrong, a row that changed
+    /// without a report, or after a single commit, a report of a row that did not change.
     ///
     /// A row also changes when it becomes pending or stops being pending.
     static func flaw(

@@ -1,9 +1,9 @@
 import Foldback
 
 extension Projection {
-    /// Whether two states are the same: by `==`, or without it by the bytes of the state codec, or by every
-    /// stored property. The last also works for NaN, which does not equal itself. States with stored rows are
-    /// compared by every byte, index entries included.
+    /// Whether two states are the same: by `==`, or without it by the bytes of the state codec, or
+    /// by every stored property. The last also works for NaN, which does not equal itself. States
+    /// with stored rows are compared by every byte, index entries included.
     static func areSame(_ a: Self, _ b: Self) -> Bool {
         if let a = a as? any RowModel { return isEqual(a, b) }
         if let a = a as? any Equatable {

@@ -50,7 +50,7 @@ public struct Finding: Sendable, CustomStringConvertible {
         lines.append("  as a test:")
         lines += source.split(separator: "\n").map { "    \($0)" }
         guard !ndjson.isEmpty else {
-            return (lines + ["  not kept: the codec cannot read what it wrote"]).joined(
+            return (lines + ["  not kept: the codec cannot write its events"]).joined(
                 separator: "\n")
         }
         lines.append("  as NDJSON:")
@@ -71,8 +71,7 @@ extension Finding {
         difference = violation.comparison.map(Self.lines) ?? []
         table = trial.map { ScriptTable($0).text } ?? ScriptTable<P>(script).text
         stepCount = script.steps.count
-        ndjson =
-            (try? script.ndjson(P.codec, title: title)) ?? "(the codec cannot write its events)"
+        ndjson = (try? script.ndjson(P.codec, title: title)) ?? ""
         source = Self.source(of: script, P.self, violation, ndjson)
         self.shrinking = shrinking
         self.scriptsTried = scriptsTried

@@ -1,7 +1,8 @@
 import Foldback
 
 /// What scripts and their files know about a command. A new command needs an edit here, its rule in
-/// ``ReferenceLog``, its call in ``LogUnderTest`` and ``SimulatedUser``, and its weight in both generators.
+/// ``ReferenceLog``, its call in ``LogUnderTest`` and ``SimulatedUser``, and its weight in both
+/// generators.
 extension IntentCommand {
     /// Whether the command records an intent, which later steps can name.
     var isRecording: Bool { self == .retry }
@@ -9,7 +10,7 @@ extension IntentCommand {
     /// The state of the intents that the command is for.
     var target: IntentState {
         switch self {
-        case .withdraw: .pending
+        case .withdraw, .abandon: .pending
         case .dismiss, .retry: .rejected
         }
     }
@@ -18,6 +19,7 @@ extension IntentCommand {
     var fileKind: String? {
         switch self {
         case .withdraw: IntentChange.Kind.withdrawn.rawValue
+        case .abandon: IntentChange.Kind.abandoned.rawValue
         case .dismiss: IntentChange.Kind.dismissed.rawValue
         case .retry: nil
         }
@@ -37,6 +39,11 @@ extension Script.Step {
         .change(place, .withdraw, force: false)
     }
 
+    /// Gives up a pending intent that may have left.
+    public static func abandon(_ place: IntentNumber) -> Self {
+        .change(place, .abandon, force: false)
+    }
+
     /// Takes a rejection out of the list.
     public static func dismiss(_ place: IntentNumber) -> Self {
         .change(place, .dismiss, force: false)
@@ -45,5 +52,12 @@ extension Script.Step {
     /// Records the event of a rejected intent again.
     public static func retry(_ place: IntentNumber, force: Bool = false) -> Self {
         .change(place, .retry, force: force)
+    }
+
+    /// Records this event in place of a rejected intent's.
+    public static func retry(
+        _ place: IntentNumber, with event: Event, force: Bool = false
+    ) -> Self {
+        .edit(place, event, force: force)
     }
 }

@@ -4,6 +4,7 @@ import Foldback
 package enum LogCommand<Event: Sendable>: Sendable {
     case record(Event, force: Bool, confirmOnly: Bool, once: String?)
     case change(IntentNumber, IntentCommand, force: Bool)
+    case retry(IntentNumber, with: Event, force: Bool)
     case acknowledge(IntentNumber, position: Position?, replacement: Event?)
     case reject(IntentNumber, Rejection)
     case confirm([ConfirmedEvent<Event>], through: Position?)
@@ -59,14 +60,16 @@ package struct ScriptNumbers: Sendable {
         return byPlace[Int(place.value) - 1]
     }
 
-    /// The command of a step; nil if the step names an intent that was not recorded, or is not for the
-    /// log.
+    /// The command of a step; nil if the step names an intent that was not recorded, or is not for
+    /// the log.
     package func command<Event>(for step: Script<Event>.Step) -> LogCommand<Event>? {
         switch step {
         case .record(let event, let force, let confirmOnly, let once):
             .record(event, force: force, confirmOnly: confirmOnly, once: once)
         case .change(let place, let command, let force):
             self[place].map { .change($0, command, force: force) }
+        case .edit(let place, let event, let force):
+            self[place].map { .retry($0, with: event, force: force) }
         case .acknowledge(let place, let position, let replacement):
             self[place].map { .acknowledge($0, position: position, replacement: replacement) }
         case .reject(let place, let code, let message):

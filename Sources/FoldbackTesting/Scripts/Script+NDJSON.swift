@@ -1,16 +1,16 @@
 import Foldback
 import FoldbackHistory
 
-/// Scripts as files: one JSON object a line, in the form of the entries that `foldback log --json` prints. A
-/// file holds events, not choices, so it stays valid when generators change.
+/// Scripts as files: one JSON object a line, in the form of the entries that `foldback log --json`
+/// prints. A file holds events, not choices, so it stays valid when generators change.
 ///
 /// ```
 /// {"history":"Likes","confirmedBy":"downlink","codec":1,"version":1}
 /// {"kind":"intent","intent":1,"event":{"liked":{"post":"a"}}}
 /// {"kind":"rejected","intent":1,"message":"no"}
 /// ```
-/// Kinds besides those of entries are `reopened`, `killed` and `checkpoint`; an intent may have `force`. An
-/// event that is not JSON is a list of bytes.
+/// Kinds besides those of entries are `reopened`, `killed` and `checkpoint`; an intent may have
+/// `force`. An event that is not JSON is a list of bytes.
 extension Script {
     /// - Parameters:
     ///   - codec: the projection's codec of events.
@@ -29,14 +29,14 @@ extension Script {
             if step.isRecording { place = IntentNumber(place.value + 1) }
             lines.append(try step.json(at: place, codec))
         }
-        return lines.map { "\($0)\n" }.joined()
+        return lines.map { String(decoding: $0.printed, as: UTF8.self) + "\n" }.joined()
     }
 
     /// Reads a script from its file, or from the entries of a log.
     ///
-    /// Intents of a log are recorded with force, because the log did record them. Their places are the places
-    /// in the text, whatever their numbers are. An entry about an intent that is not in the text names no
-    /// intent, and an origin that is not in the text is another device's intent.
+    /// Intents of a log are recorded with force, because the log did record them. Their places are
+    /// the places in the text, whatever their numbers are. An entry about an intent that is not in
+    /// the text names no intent, and an origin that is not in the text is another device's intent.
     /// - Parameters:
     ///   - text: the text of ``ndjson(_:title:)``, or entries.
     ///   - codec: the projection's codec of events.
@@ -74,14 +74,22 @@ extension Script {
 
 /// The intents that a file has recorded so far, with their replicas and places.
 private struct RecordedPlaces {
-    private var byNumber: [UInt64: (replica: ReplicaID, place: IntentNumber)] = [:]
+    private var byNumber: [UInt64: (replica: ReplicaID, place: IntentNumber, event: JSON?)] = [:]
     private var count: UInt64 = 0
 
     /// Each intent names its replica, because a log may have had several, one after the other.
     mutating func append(_ intent: JSON) throws {
         count += 1
         let replica = intent["replica"]?.stringValue.flatMap { ReplicaID($0) } ?? .own
-        byNumber[try intent.number("intent")] = (replica, IntentNumber(count))
+        let event =
+            try intent["event"] ?? intent.optional("retries").flatMap { byNumber[$0]?.event }
+        byNumber[try intent.number("intent")] = (replica, IntentNumber(count), event)
+    }
+
+    /// Returns whether a retry has the event of the intent that it retries. The entries of a log do
+    /// not say it.
+    func hasEvent(of retry: JSON) throws -> Bool {
+        try retry["event"] == byNumber[retry.number("retries")]?.event
     }
 
     /// Nil if the file has not recorded it.
@@ -128,6 +136,11 @@ extension Script.Step {
                 object["retries"] = .of(named)
             }
             if force { object["force"] = true }
+        case .edit(let named, let event, let force):
+            set("intent", place)
+            object["retries"] = .of(named)
+            object["event"] = try JSON(event, codec)
+            if force { object["force"] = true }
         case .acknowledge(let place, let position, let replacement):
             set("acknowledged", place)
             object["position"] = position.map { .of($0) }
@@ -161,7 +174,12 @@ extension Script.Step {
         switch json["kind"]?.stringValue {
         case "intent"
         where try json["retries"] != nil && (json["event"] == nil || place("retries") > 0):
-            self = .retry(try place("retries"), force: force)
+            let old = try place("retries")
+            if try json["event"] == nil || isEntry && recorded.hasEvent(of: json) {
+                self = .retry(old, force: force)
+            } else {
+                self = .edit(old, try json.event("event", codec, format), force: force)
+            }
         case "intent":
             self = .record(
                 try json.event("event", codec, format), force: force,
@@ -237,8 +255,8 @@ private struct ScriptFieldError: Error, CustomStringConvertible {
 }
 
 extension JSON {
-    /// An event, as JSON if its codec writes JSON. An event that would be read back as another event (-0.0 as
-    /// 0), or as a list of bytes, is written as a list of bytes.
+    /// An event, as JSON if its codec writes JSON. An event that would be read back as another
+    /// event (-0.0 as 0), or as a list of bytes, is written as a list of bytes.
     fileprivate init<Event>(_ event: Event, _ codec: any EventCodec<Event>) throws {
         let bytes = try codec.encode(event)
         if let json = try? JSON(parsing: bytes), json.rawBytes == nil, json.isRead(as: bytes, codec)

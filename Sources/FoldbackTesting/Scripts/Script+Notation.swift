@@ -21,6 +21,8 @@ extension Script.Step {
         case .change(let number, let command, let force):
             let text = "\(command) \(number)\(force ? ", force" : "")"
             return command.isRecording ? "\(place())\(text)" : text
+        case .edit(let number, let event, let force):
+            return "\(place())retry \(number) with \(text(event))\(force ? ", force" : "")"
         case .acknowledge(let number, let position, let replacement):
             return "acknowledge \(number)" + (position.map { " @\($0)" } ?? "")
                 + (replacement.map { " as \(text($0))" } ?? "")

@@ -1,7 +1,8 @@
 import Foldback
 
 extension Script {
-    /// The script as Swift source for a test; nil if an event is not an enum case with plain values.
+    /// The script as Swift source for a test; nil if an event is not an enum case with plain
+    /// values.
     func source(_ projection: String) -> String? {
         var lines: [String] = []
         for step in steps {
@@ -29,6 +30,9 @@ extension Script.Step {
                 ])
         case .change(let place, let command, let force):
             return call(command.rawValue, ["\(place)", force ? "force: true" : nil])
+        case .edit(let place, let event, let force):
+            guard let event = SwiftLiteral.of(event) else { return nil }
+            return call("retry", ["\(place)", "with: \(event)", force ? "force: true" : nil])
         case .acknowledge(let place, let position, let replacement):
             var words: String?
             if let replacement {

@@ -11,9 +11,9 @@ import Foldback
 ///
 /// A step names an intent by its place among the steps that record, from 1 up. That is the intent's
 /// number in a log that refuses nothing. If recording was refused, the place names no intent. If it
-/// joined an existing intent, the place names that intent. A step that names no intent does nothing, so
-/// every script can be run. Numbers from 1,000,000 up are sent as they are: to the log such an intent is
-/// unknown.
+/// joined an existing intent, the place names that intent. A step that names no intent does
+/// nothing, so every script can be run. Numbers from 1,000,000 up are sent as they are: to the log
+/// such an intent is unknown.
 public struct Script<Event: Sendable>: Sendable {
     /// Which source confirms (F2).
     public let kind: LogKind
@@ -27,8 +27,11 @@ public struct Script<Event: Sendable>: Sendable {
     /// One step of a script.
     public enum Step: Sendable {
         case record(Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil)
-        /// A command about an intent; write `.withdraw(2)`, `.dismiss(2)` or `.retry(2, force: true)`.
+        /// A command about an intent; write `.withdraw(2)`, `.dismiss(2)` or
+        /// `.retry(2, force: true)`.
         case change(IntentNumber, IntentCommand, force: Bool)
+        /// Retries a rejected intent with another event; write `.retry(2, with: event)`.
+        case edit(IntentNumber, Event, force: Bool)
         case acknowledge(IntentNumber, position: Position? = nil, replacement: Event? = nil)
         case reject(IntentNumber, code: String? = nil, message: String)
         case confirm([ServerEvent], through: Position? = nil)
@@ -42,7 +45,7 @@ public struct Script<Event: Sendable>: Sendable {
         /// Whether later steps can name the intent of this step.
         public var isRecording: Bool {
             switch self {
-            case .record: true
+            case .record, .edit: true
             case .change(_, let command, _): command.isRecording
             case .acknowledge, .reject, .confirm, .checkpoint, .reopen, .kill: false
             }
@@ -52,7 +55,7 @@ public struct Script<Event: Sendable>: Sendable {
         var isAnswer: Bool {
             switch self {
             case .acknowledge, .reject, .confirm: true
-            case .record, .change, .checkpoint, .reopen, .kill: false
+            case .record, .change, .edit, .checkpoint, .reopen, .kill: false
             }
         }
 
@@ -61,6 +64,7 @@ public struct Script<Event: Sendable>: Sendable {
             switch self {
             case .record: "record"
             case .change(_, let command, _): command.rawValue
+            case .edit: "edit"
             case .acknowledge: "acknowledge"
             case .reject: "reject"
             case .confirm: "confirm"
@@ -104,7 +108,7 @@ public struct Script<Event: Sendable>: Sendable {
     var events: [Event] {
         steps.flatMap { step -> [Event] in
             switch step {
-            case .record(let event, _, _, _): [event]
+            case .record(let event, _, _, _), .edit(_, let event, _): [event]
             case .acknowledge(_, _, let replacement): replacement.map { [$0] } ?? []
             case .confirm(let events, _): events.map(\.event)
             case .change, .reject, .checkpoint, .reopen, .kill: []
@@ -114,7 +118,8 @@ public struct Script<Event: Sendable>: Sendable {
 }
 
 extension IntentNumber {
-    /// The first of the numbers that no script reaches: a step that names one names an unknown intent.
+    /// The first of the numbers that no script reaches: a step that names one names an unknown
+    /// intent.
     static let neverRecorded: IntentNumber = 1_000_000
 
     var isNeverRecorded: Bool { self >= .neverRecorded }

@@ -1,11 +1,11 @@
 import Foldback
 
 extension Generator where Value: Sendable {
-    /// Scripts with these events: everything that users and servers do, in any order that can happen, and
-    /// some steps that should not happen.
+    /// Scripts with these events: everything that users and servers do, in any order that can
+    /// happen, and some steps that should not happen.
     ///
-    /// Most steps name an intent in a state that suits them: answers name recorded intents, retries name
-    /// rejected intents. They are drawn by state, so this stays true while a script shrinks.
+    /// Most steps name an intent in a state that suits them: answers name recorded intents, retries
+    /// name rejected intents. They are drawn by state, so this stays true while a script shrinks.
     /// - Parameters:
     ///   - kind: the kind of the log; nil draws one.
     ///   - steps: how many at most; about 60 % of them on average.
@@ -43,7 +43,7 @@ private struct ScriptDraft<Event: Sendable> {
         [
             (.record, 36), (.reject, 8), (.acknowledge, 14), (.echo, 9), (.batch, 9),
             (.change(.withdraw), 3), (.change(.retry), 4), (.change(.dismiss), 2), (.again, 4),
-            (.kill, 3), (.reopen, 2), (.checkpoint, 3), (.odd, 6),
+            (.kill, 3), (.reopen, 2), (.checkpoint, 3), (.odd, 6), (.change(.abandon), 3),
         ]
     }
 
@@ -87,7 +87,8 @@ private struct ScriptDraft<Event: Sendable> {
         case .batch: try drawBatch(&choices)
         case .change(let command):
             if let place = pick([command.target], &choices) {
-                change(place, command, isForced(&choices, command))
+                let force = isForced(&choices, command)
+                try change(place, command, force, edited: drawEdit(of: command, &choices))
             }
         case .again:
             let answers = steps.filter(\.isAnswer)
@@ -117,7 +118,15 @@ private struct ScriptDraft<Event: Sendable> {
         command.isRecording && choices.draw(upTo: 1, .weights([1, 1])) == 1
     }
 
-    private mutating func change(_ place: IntentNumber, _ command: IntentCommand, _ force: Bool) {
+    /// Returns the event of a retry if the user edited it.
+    private func drawEdit(of command: IntentCommand, _ choices: inout Choices) throws -> Event? {
+        guard command == .retry, choices.draw(upTo: 1, .weights([2, 1])) == 1 else { return nil }
+        return try choices.span { try events.generate(from: &$0) }
+    }
+
+    private mutating func change(
+        _ place: IntentNumber, _ command: IntentCommand, _ force: Bool, edited: Event? = nil
+    ) {
         let old = intents[index(place)]
         // A settled intent stays settled; a rejection leaves the list.
         if command.target == .rejected {
@@ -125,8 +134,14 @@ private struct ScriptDraft<Event: Sendable> {
         } else {
             intents[index(place)].state = .withdrawn
         }
-        steps.append(.change(place, command, force: force))
-        if command.isRecording { intents.append(Intent(event: old.event, once: old.once)) }
+        if let edited {
+            steps.append(.edit(place, edited, force: force))
+        } else {
+            steps.append(.change(place, command, force: force))
+        }
+        if command.isRecording {
+            intents.append(Intent(event: edited ?? old.event, once: old.once))
+        }
     }
 
     // MARK: The server
@@ -217,8 +232,8 @@ private struct ScriptDraft<Event: Sendable> {
         IntentNumber(IntentNumber.neverRecorded.value + through)
     }
 
-    /// A step that no honest server and no careful app makes, and that the log must answer all the same.
-    /// Its intent can be in any state, or unknown.
+    /// A step that no honest server and no careful app makes, and that the log must answer all the
+    /// same. Its intent can be in any state, or unknown.
     private mutating func drawOdd(_ choices: inout Choices) throws {
         let isUnknown = choices.draw(upTo: 1, .weights([5, 1])) == 1
         let place = isUnknown ? neverRecorded : pickAny(&choices)

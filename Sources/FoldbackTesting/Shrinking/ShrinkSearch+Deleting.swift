@@ -1,7 +1,7 @@
 /// Passes that lead to fewer choices.
 extension ShrinkSearch {
-    /// Deletes whole values: all neighbors of one parent, then half, a quarter, … one of them. It starts at the
-    /// end, because later values depend on earlier values.
+    /// Deletes whole values: all neighbors of one parent, then half, a quarter, … one of them. It
+    /// starts at the end, because later values depend on earlier values.
     nonisolated(nonsending) mutating func deleteSpans() async throws(OutOfBudget) {
         var siblings = best.siblings
         var group = 0

@@ -33,8 +33,8 @@ extension ShrinkSearch {
             let next = try await lowersChoice(at: place, to: middle)
             if !next.isAccepted { (refused, answer) = (middle, next) }
         }
-        // Halving misses numbers if not all numbers in between fail: if positive and negative numbers
-        // alternate, or a filter accepts only every third number.
+        // Halving misses numbers if not all numbers in between fail: if positive and negative
+        // numbers alternate, or a filter accepts only every third number.
         for step in 2...8 as ClosedRange<UInt64> {
             try await gallop(from: step) { $0.values.lowering([place], by: $1) }
         }
@@ -83,8 +83,8 @@ extension ShrinkSearch {
         }
     }
 
-    /// Sets two equal choices to 0 at once: they may name the same thing. Only in short recordings, because
-    /// there are many pairs.
+    /// Sets two equal choices to 0 at once: they may name the same thing. Only in short recordings,
+    /// because there are many pairs.
     nonisolated(nonsending) mutating func lowerPairs() async throws(OutOfBudget) {
         let countMax = 64
         var first = 0
@@ -120,8 +120,8 @@ extension ShrinkSearch {
         } while !isSorted
     }
 
-    /// Lowers one number and raises another, which keeps their sum, or lowers both, which keeps their
-    /// difference.
+    /// Lowers one number and raises another, which keeps their sum, or lowers both, which keeps
+    /// their difference.
     nonisolated(nonsending) mutating func moveBetweenChoices() async throws(OutOfBudget) {
         /// How many of the following numbers are tried with a number.
         let distanceMax = 4
@@ -139,8 +139,8 @@ extension ShrinkSearch {
         }
     }
 
-    /// Moves as much as possible. If positive and negative numbers alternate (0, 1, -1, 2), a number may need
-    /// one choice more than another number loses, so that is tried as well.
+    /// Moves as much as possible. If positive and negative numbers alternate (0, 1, -1, 2), a
+    /// number may need one choice more than another number loses, so that is tried as well.
     private nonisolated(nonsending) mutating func moveAll(
         from: Int, to: Int
     ) async throws(OutOfBudget) {

@@ -1,8 +1,8 @@
 /// A search in progress: the best recording so far, and the tried candidates.
 ///
-/// Passes propose candidates with ``tries(_:)``, which alone decides about the best recording. After a
-/// candidate was accepted, a pass knows only that the best is simpler: the drawn choices may differ from the
-/// proposed choices.
+/// Passes propose candidates with ``tries(_:)``, which alone decides about the best recording.
+/// After a candidate was accepted, a pass knows only that the best is simpler: the drawn choices
+/// may differ from the proposed choices.
 struct ShrinkSearch<Identity: Hashable & Sendable> {
     typealias Check =
         nonisolated(nonsending) (inout Choices) async -> Shrinker.TrialResult<Identity>
@@ -17,7 +17,8 @@ struct ShrinkSearch<Identity: Hashable & Sendable> {
     private let candidatesMax: Int
     private let isOutOfTime: () -> Bool
     private let check: Check
-    /// Proposed and drawn choices, without zeros at the end, because after the end zeros are drawn anyway.
+    /// Proposed and drawn choices, without zeros at the end, because after the end zeros are drawn
+    /// anyway.
     private var tried: Set<ArraySlice<UInt64>> = []
 
     init(
@@ -79,9 +80,9 @@ struct ShrinkSearch<Identity: Hashable & Sendable> {
 
     /// Tries changed choices within a span, also if their value then draws fewer choices.
     ///
-    /// A changed choice may select another case of an enum that draws fewer choices. Then all choices after the
-    /// span move to other values. So if the candidate is refused, it tries the drawn choices of the changed
-    /// span together with the choices that followed the span before:
+    /// A changed choice may select another case of an enum that draws fewer choices. Then all
+    /// choices after the span move to other values. So if the candidate is refused, it tries the
+    /// drawn choices of the changed span together with the choices that followed the span before:
     ///
     ///     best      a a | 3 7 7 7 | b b b
     ///     proposed  a a | 0 7 7 7 | b b b
@@ -104,9 +105,11 @@ struct ShrinkSearch<Identity: Hashable & Sendable> {
         return try await tries(Array(inStep)).isAccepted ? .accepted : answer
     }
 
-    /// Tries a change by `step`, and doubles it while it is accepted. Then it halves the change down to `step`.
+    /// Tries a change by `step`, and doubles it while it is accepted. Then it halves the change
+    /// down to `step`.
     ///
-    /// - Parameter change: returns the best choices changed by an amount; nil if that is impossible.
+    /// - Parameter change: returns the best choices changed by an amount; nil if that is
+    ///   impossible.
     nonisolated(nonsending) mutating func gallop(
         from step: UInt64, _ change: (RecordedChoices, UInt64) -> [UInt64]?
     ) async throws(OutOfBudget) {

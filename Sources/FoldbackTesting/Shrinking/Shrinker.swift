@@ -1,18 +1,20 @@
 /// Searches the simplest choices that still fail in the same way.
 ///
-/// Simplest means fewest, then least in order (``RecordedChoices/isSimpler(than:)``). Passes delete, zero, lower
-/// and move choices until no pass finds a simpler recording, or the budget is spent. The result is a local
-/// minimum for these passes; only trying everything would find the true minimum.
+/// Simplest means fewest, then least in order (``RecordedChoices/isSimpler(than:)``). Passes
+/// delete, zero, lower and move choices until no pass finds a simpler recording, or the budget is
+/// spent. The result is a local minimum for these passes; only trying everything would find the
+/// true minimum.
 ///
-/// The same recording, identity and results of `check` lead to the same result: no clock and no randomness.
+/// The same recording, identity and results of `check` lead to the same result: no clock and no
+/// randomness.
 package struct Shrinker: Sendable {
     /// The result of one candidate.
     package enum TrialResult<Identity: Hashable & Sendable>: Sendable, Hashable {
         case passes
         /// It is not a test case: a filter found no value, or a precondition does not hold.
         case discarded
-        /// The identity of the failure, such as the name of a law: equal for failures that seem to have the
-        /// same cause.
+        /// The identity of the failure, such as the name of a law: equal for failures that seem to
+        /// have the same cause.
         case fails(Identity)
     }
 
@@ -54,9 +56,10 @@ package struct Shrinker: Sendable {
     /// - Parameters:
     ///   - recording: the choices of a failing run of `check`.
     ///   - identity: the identity of that failure.
-    ///   - check: draws from the given choices, and returns the result. It is called in the caller's
-    ///     isolation, for one candidate after the other.
-    /// - Complexity: besides `check`, O(n) time in the choices of each candidate, and memory for all of them.
+    ///   - check: draws from the given choices, and returns the result. It is called in the
+    ///     caller's isolation, for one candidate after the other.
+    /// - Complexity: besides `check`, O(n) time in the choices of each candidate, and memory for
+    ///   all of them.
     package nonisolated(nonsending) func shrink<Identity>(
         _ recording: RecordedChoices, failing identity: Identity,
         check: nonisolated(nonsending) @escaping (inout Choices) async -> TrialResult<Identity>

@@ -16,7 +16,7 @@ extension Fleet {
                     broke("lost", "\(replica.name) does not know the state of an intent: \(error)")
                 }
             }
-            for id in shared.book.ids where !known.contains(id) {
+            for id in shared.book.ids where !known.contains(id) && !shared.book.isLeft(id) {
                 broke("lost", "Intent \(id) was recorded, but no log has it.")
             }
         }
@@ -47,7 +47,10 @@ extension Fleet {
                     )
                     continue
                 }
-                guard applied.insert(id).inserted else {
+                // An authority that does not compare devices may decide on a request that was on
+                // its way while the device continued on a new log.
+                let original = script.comparesDevices ? shared.book.original(of: id) : id
+                guard applied.insert(original).inserted else {
                     broke("applied twice", "The authority has applied intent \(id) twice (A1).")
                     continue
                 }
@@ -90,6 +93,9 @@ extension Fleet {
         let expected: IntentState =
             switch books.verdict(on: intent.id) {
             case .accepted: .confirmed
+            // A rejection of an abandoned intent is ignored (F7, F19).
+            case .rejected where intent.state == .withdrawn && shared.book.isAbandoned(intent.id):
+                .withdrawn
             case .rejected: .rejected
             case .later, nil: .withdrawn
             }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Replicas and their authority, which run one script in virtual time.
 ///
-/// In downlink logs all replicas share one authority. In acknowledgement logs each replica has its own
-/// authority, because nothing delivers the events of other replicas (F2).
+/// In downlink logs all replicas share one authority. In acknowledgement logs each replica has its
+/// own authority, because nothing delivers the events of other replicas (F2).
 struct Fleet<P: Projection>: Sendable {
     /// The values that all parts of a fleet share.
     struct Shared: Sendable {
@@ -28,7 +28,7 @@ struct Fleet<P: Projection>: Sendable {
     /// - Parameter authority: wraps the honest authority, to break it on purpose.
     init(
         _ script: FleetScript<P.Event>, isTracing: Bool,
-        authority: (InProcessAuthority<P>) -> any Authority<P.Event>
+        authority: @escaping @Sendable (InProcessAuthority<P>) -> any Authority<P.Event>
     ) {
         self.script = script
         let time = VirtualTime(seed: script.seed, order: script.order, jobsMax: 2_000_000)
@@ -38,8 +38,10 @@ struct Fleet<P: Projection>: Sendable {
         self.shared = shared
         let serverCount = script.kind == .downlink ? 1 : script.members.count
         let servers = (0..<serverCount).map { _ in
-            let books = shared.authority(eventsPerPageMax: script.eventsPerPageMax)
-            return SimulatedServer(books, as: authority(books), time)
+            SimulatedServer(
+                shared.authority(eventsPerPageMax: script.eventsPerPageMax),
+                comparesDevices: script.comparesDevices, waits: script.authorityWaits, time,
+                as: authority)
         }
         self.servers = servers
         replicas = script.members.enumerated().map { index, member in
@@ -71,6 +73,7 @@ struct Fleet<P: Projection>: Sendable {
                 try await heal()
                 await settle()
                 for replica in replicas { await replica.stop() }
+                await wait(atMost: .seconds(600)) { replicas.allSatisfy(\.wire.isIdle) }
             }
         } catch VirtualTime.Halt.stuck {
             notes.broke("stuck", "A task waits for an event that can never happen.")
@@ -89,31 +92,47 @@ struct Fleet<P: Projection>: Sendable {
         for replica in replicas {
             replica.wire.heal()
             try replica.start()
-            replica.outbox?.signedIn()
-            replica.outbox?.wentOnline()
+            replica.signIn()
+            replica.goOnline()
         }
     }
 
     /// Waits until nothing is pending and no request is on its way, and fetches.
     private func settle() async {
-        // No backoff is longer than a minute, and each answered request settles an intent.
-        let limit = Duration.seconds(600 + 10 * script.steps.count)
-        await wait(atMost: limit) {
-            // An answer that was on its way when everything healed may still ask for a sign-in.
-            for replica in replicas { replica.signInWhereAsked() }
-            return replicas.allSatisfy {
-                $0.wire.isQuiet && $0.store?.snapshot.pending.isEmpty ?? true
-            }
-        }
-        for replica in replicas { await replica.fetch() }
-        await wait(atMost: limit) { replicas.allSatisfy(\.wire.isQuiet) }
+        await waitUntilSettled()
+        // A replica that follows must get all events by itself.
+        for replica in replicas where !replica.follows { await replica.fetch() }
+        await waitUntilSettled()
+        // A replica that continued on a new log has new events of its own.
+        for replica in replicas where !replica.follows { await replica.fetch() }
+        await waitUntilSettled()
     }
 
-    private func wait(atMost limit: Duration, until condition: () -> Bool) async {
+    /// Waits until nothing is pending or on its way, and every replica runs.
+    private func waitUntilSettled() async {
+        // No backoff is longer than a minute, and each answered request settles an intent.
+        // The authority fails about thirty times on an intent before its quarantine.
+        let poison = shared.book.ids.filter { shared.book.isPoison($0) }.count
+        await wait(atMost: .seconds(600 + 10 * script.steps.count + 600 * poison)) {
+            for replica in replicas {
+                // An answer that was on its way when everything healed may still ask for a sign-in.
+                replica.signInWhereAsked()
+                await replica.abandonPoison()
+            }
+            return replicas.allSatisfy { replica in
+                replica.wire.isQuiet && !replica.isContinuing && replica.isCaughtUp
+                    && replica.store?.snapshot.pending.isEmpty ?? true
+            }
+        }
+    }
+
+    private func wait(
+        atMost limit: Duration, until condition: () async -> Bool
+    ) async {
         let time = shared.time
         let end = time.now.advanced(by: limit)
         var pause = Duration.milliseconds(100)
-        while !condition(), time.now < end {
+        while await !condition(), time.now < end {
             await time.sleep(pause)
             pause = min(pause * 2, .seconds(10))
         }
@@ -125,12 +144,12 @@ struct Fleet<P: Projection>: Sendable {
         let replica = replicas[step.member]
         let notes = shared.notes
         switch step.act {
-        case .record, .change: try await performAction(step, replica)
+        case .record, .change, .edit: try await performAction(step, replica)
         case .fetch:
             notes.trace(replica.name, "fetches")
             notes.count()
             replica.startFetching()
-        case .signIn: replica.outbox?.signedIn()
+        case .signIn: replica.signIn()
         case .link(let fault):
             notes.trace(replica.name, "\(step.act)")
             replica.wire.arm(fault)
@@ -139,14 +158,17 @@ struct Fleet<P: Projection>: Sendable {
             replica.wire.goDown(for: duration)
             guard isKnown else { break }
             notes.fired(.offline)
-            replica.outbox?.wentOffline()
-            timers.start(duration, shared.time) { replica.outbox?.wentOnline() }
+            replica.goOffline()
+            timers.start(duration, shared.time) { replica.goOnline() }
         case .crash(let duration, let turns, let copiesLog):
             for _ in 0..<turns { await Task.yield() }
             guard try await replica.crash(copiesLog: copiesLog) else { break }
             notes.fired(.crash)
             notes.trace(replica.name, "\(step.act)")
-            guard duration > .zero else { return try replica.start() }
+            guard duration > .zero else {
+                try replica.start()
+                return
+            }
             timers.start(duration, shared.time) {
                 do { try replica.start() } catch {
                     notes.broke("error", "A log cannot be opened: \(error)")
@@ -155,6 +177,18 @@ struct Fleet<P: Projection>: Sendable {
         case .authorityCrash(let duration):
             notes.trace("the authority", "\(step.act)")
             server(of: step.member).crash(for: duration)
+        case .authorityLoss(let count):
+            // A log that acknowledgements confirm hears of it only with its next intent.
+            guard shared.kind == .downlink else { break }
+            notes.fired(.authorityLoss)
+            notes.trace("the authority", "\(step.act)")
+            server(of: step.member).lose(keeping: count, as: shared.book.freshLineage())
+        case .outage(let duration):
+            notes.trace("the authority", "\(step.act)")
+            server(of: step.member).fail(for: duration)
+        case .secondRun(let cancels):
+            notes.trace(replica.name, "\(step.act)")
+            replica.runAgain(cancels: cancels)
         }
     }
 
@@ -167,11 +201,23 @@ struct Fleet<P: Projection>: Sendable {
         }
         shared.notes.count()
         let user = SimulatedUser(replica.name, store, shared)
+        do { try await performAction(step, user) } catch FoldbackError.closed
+            where replica.isContinuing || replica.store !== store
+        {
+            shared.notes.trace(replica.name, "finds the superseded log closed")
+        }
+    }
+
+    private func performAction(
+        _ step: FleetScript<P.Event>.Step, _ user: SimulatedUser<P>
+    ) async throws {
         switch step.act {
         case .record(let event, let force, let confirmOnly, let once, let ruling):
             try await user.record(event, force, confirmOnly, once, ruling)
         case .change(let place, let command): try await user.perform(command, at: place)
-        case .fetch, .signIn, .link, .partition, .crash, .authorityCrash:
+        case .edit(let place, let event): try await user.edit(place, to: event)
+        case .fetch, .signIn, .link, .partition, .crash, .authorityCrash, .authorityLoss, .outage,
+            .secondRun:
             preconditionFailure("\(step.act) is not an action of a user")
         }
     }
@@ -180,9 +226,12 @@ struct Fleet<P: Projection>: Sendable {
 extension Fleet.Shared {
     /// An authority with the verdicts of the script.
     fileprivate func authority(eventsPerPageMax: Int) -> InProcessAuthority<P> {
-        InProcessAuthority(P.self, eventsPerPageMax: eventsPerPageMax) { [book, notes] intent, _ in
+        InProcessAuthority(
+            P.self, lineage: book.freshLineage(), eventsPerPageMax: eventsPerPageMax,
+            sources: time.sources
+        ) { [book, notes] intent, _ in
             switch book.ruling(on: intent.id) {
-            case .accept: return .accept
+            case .accept, .poison: return .accept
             case .reject:
                 notes.fired(.rejection)
                 return .reject(Rejection(message: "as the script says"))

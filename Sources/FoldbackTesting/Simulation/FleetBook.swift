@@ -2,18 +2,26 @@ import Foldback
 import FoldbackSync
 import Synchronization
 
-/// The answers that users got when they recorded, kept outside of every log. Logs and authorities are compared
-/// with it.
+/// The answers that users got when they recorded, kept outside of every log. Logs and authorities
+/// are compared with it.
 final class FleetBook<P: Projection>: Sendable {
     private struct Intent {
         /// The event as a log returns it.
         let bytes: [UInt8]
         let ruling: FleetScript<P.Event>.Ruling
-        var hasLeft = false
+        /// The name of the replica whose user recorded it.
+        let replica: String
+        /// The event of the first request with the intent; nil if none began.
+        var sent: RecordedEvent?
+        var isAbandoned = false
     }
 
     private let intents = Mutex<[IntentID: Intent]>([:])
     private let freshCount = Mutex(0)
+    /// The intents of new logs, by the intents of superseded logs that they continue.
+    private let origins = Mutex<[IntentID: IntentID]>([:])
+    /// The intents of superseded logs.
+    private let left = Mutex<Set<IntentID>>([])
 
     /// A replica id that no other log of the fleet has.
     func freshReplica(after name: String) -> ReplicaID {
@@ -22,6 +30,46 @@ final class FleetBook<P: Projection>: Sendable {
                 count += 1
                 return "\(name)\(count)"
             })
+    }
+
+    func freshLineage() -> Lineage {
+        let count = freshCount.withLock { count in
+            count += 1
+            return count
+        }
+        guard let lineage = Lineage("lineage \(count)") else {
+            preconditionFailure("a lineage was refused")
+        }
+        return lineage
+    }
+
+    // MARK: Superseded logs
+
+    /// Notes that a new log continues an intent.
+    func note(_ id: IntentID, continuing old: IntentID) {
+        origins.withLock { $0[id] = original(of: old, $0) }
+        intents.withLock { intents in
+            guard let known = intents[old] else { return }
+            intents[id] = Intent(
+                bytes: known.bytes, ruling: known.ruling, replica: known.replica)
+        }
+    }
+
+    /// Notes that a superseded log had these intents.
+    func noteLeft(_ ids: [IntentID]) { left.withLock { $0.formUnion(ids) } }
+
+    /// Returns the intents of all logs of a replica.
+    func ids(of replica: String) -> [IntentID] {
+        intents.withLock { $0.filter { $0.value.replica == replica }.map(\.key) }
+    }
+
+    func isLeft(_ id: IntentID) -> Bool { left.withLock { $0.contains(id) } }
+
+    /// The intent that a user recorded, which may have continued under other ids.
+    func original(of id: IntentID) -> IntentID { origins.withLock { original(of: id, $0) } }
+
+    private func original(of id: IntentID, _ origins: [IntentID: IntentID]) -> IntentID {
+        origins[id] ?? id
     }
 
     /// In order of replica and number.
@@ -33,14 +81,15 @@ final class FleetBook<P: Projection>: Sendable {
         }
     }
 
-    /// Notes that a log has recorded an intent.
+    /// Notes that the log of a replica has recorded an intent.
     /// - Throws: an error of the codec.
     func note(
-        _ id: IntentID, _ event: P.Event, _ ruling: FleetScript<P.Event>.Ruling
+        _ id: IntentID, _ event: P.Event, _ ruling: FleetScript<P.Event>.Ruling,
+        by replica: String
     ) throws {
         let bytes = try P.codec.encode(event)
         let read = try P.codec.decode(bytes.span.bytes, format: P.codec.format)
-        let intent = Intent(bytes: try P.codec.encode(read), ruling: ruling)
+        let intent = Intent(bytes: try P.codec.encode(read), ruling: ruling, replica: replica)
         intents.withLock { $0[id] = intent }
     }
 
@@ -48,10 +97,20 @@ final class FleetBook<P: Projection>: Sendable {
         intents.withLock { $0[id]?.ruling } ?? .accept
     }
 
+    /// Whether the authority fails on each request with the intent.
+    func isPoison(_ id: IntentID) -> Bool {
+        if case .poison = ruling(on: id) { true } else { false }
+    }
+
     func has(_ id: IntentID) -> Bool { intents.withLock { $0[id] != nil } }
 
     /// Whether a request with the intent ever began.
-    func hasLeft(_ id: IntentID) -> Bool { intents.withLock { $0[id]?.hasLeft ?? false } }
+    func hasLeft(_ id: IntentID) -> Bool { intents.withLock { $0[id]?.sent != nil } }
+
+    /// Whether a user ever abandoned the intent.
+    func isAbandoned(_ id: IntentID) -> Bool { intents.withLock { $0[id]?.isAbandoned ?? false } }
+
+    func abandons(_ id: IntentID) { intents.withLock { $0[id]?.isAbandoned = true } }
 
     /// Notes that a request with an intent begins.
     /// - Returns: what is wrong with the request; nil if nothing is.
@@ -62,8 +121,8 @@ final class FleetBook<P: Projection>: Sendable {
                 return
                     "Intent \(intent.id) is sent, but no user recorded an intent with this id (A1)."
             }
-            intents[intent.id]?.hasLeft = true
-            return known.bytes == bytes
+            intents[intent.id]?.sent = known.sent ?? intent.recorded
+            return known.bytes == bytes && known.sent ?? intent.recorded == intent.recorded
                 ? nil : "Intent \(intent.id) is sent with another event than was recorded (A1)."
         }
     }

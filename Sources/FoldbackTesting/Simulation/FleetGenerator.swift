@@ -5,7 +5,8 @@ extension Generator where Value: Sendable {
     ///
     /// The first alternative of each choice is harmless: a script of zeros has no faults.
     /// - Parameters:
-    ///   - members: replicas, at least 1. In acknowledgement logs each replica has its own authority.
+    ///   - members: replicas, at least 1. In acknowledgement logs each replica has its own
+    ///     authority.
     ///   - stepsMax: how many steps at most; about half as many on average.
     func fleets(members: Int, stepsMax: Int) -> Generator<FleetScript<Value>> {
         precondition(members >= 1, "a fleet of \(members) replicas")
@@ -17,8 +18,9 @@ extension Generator where Value: Sendable {
                     choices.span { FleetScript.Member(kind, from: &$0) }
                 },
                 eventsPerPageMax: [256, 1, 2, 5][choices.index([3, 1, 1, 1])],
-                seed: choices.draw(upTo: 0xFFFF, .uniform),
-                order: choices.oneIn(2) ? choices.draw(upTo: 0xFFFF, .uniform) : 0)
+                comparesDevices: !choices.oneIn(2), seed: choices.draw(upTo: 0xFFFF, .uniform),
+                order: choices.oneIn(2) ? choices.draw(upTo: 0xFFFF, .uniform) : 0,
+                authorityWaits: !choices.oneIn(3))
             for _ in 0..<stepsMax {
                 let step = try choices.span { choices -> FleetScript<Value>.Step? in
                     guard choices.draw(upTo: 1, .weights([1, UInt64(max(stepsMax, 2))])) == 1
@@ -53,15 +55,17 @@ extension Choices {
 }
 
 extension FleetScript.Member {
-    /// In an acknowledgement log answers confirm in the order in which they arrive (F4). With several requests
-    /// at once that is not the authority's order, and states could not be compared. So there is one request
-    /// at a time.
+    /// In an acknowledgement log answers confirm in the order in which they arrive (F4). With
+    /// several requests at once that is not the authority's order, and states could not be
+    /// compared. So there is one request at a time.
     fileprivate init(_ kind: LogKind, from choices: inout Choices) {
         isOnDisk = choices.oneIn(12)
         let requestsMax = [1, 2, 4][choices.index([2, 1, 1])]
         self.requestsMax = kind == .acknowledgement ? 1 : requestsMax
         intentsPerRequestMax = [64, 1, 2, 3][choices.index([2, 1, 1, 1])]
         latencyMax = choices.seconds([0, 0.01, 0.2, 3])
+        follows = choices.oneIn(2)
+        bytesPerRequestMax = choices.oneIn(3) ? 40 : 1 << 20
     }
 }
 
@@ -69,7 +73,7 @@ extension FleetScript.Step {
     private enum Kind {
         case record, fetch, link
         case change(IntentCommand)
-        case signIn, partition, crash, authorityCrash
+        case signIn, partition, crash, authorityCrash, authorityLoss, outage, secondRun, edit
     }
 
     /// The simplest first. ``RecordedFleet`` has the indexes, so new kinds go to the end.
@@ -77,7 +81,8 @@ extension FleetScript.Step {
         [
             (.record, 30), (.fetch, 14), (.link, 24), (.change(.withdraw), 4),
             (.change(.retry), 4), (.change(.dismiss), 2), (.signIn, 3), (.partition, 3),
-            (.crash, 3), (.authorityCrash, 2),
+            (.crash, 3), (.authorityCrash, 2), (.authorityLoss, 1), (.change(.abandon), 2),
+            (.outage, 2), (.secondRun, 2), (.edit, 2),
         ]
     }
 
@@ -101,6 +106,11 @@ extension FleetScript.Step {
                     choices.seconds([0, 1, 60]),
                     turns: Int(choices.draw(upTo: 16, .uniform)), copiesLog: choices.oneIn(2))
             case .authorityCrash: .authorityCrash(choices.seconds([0, 1, 30]))
+            case .authorityLoss:
+                .authorityLoss(keeping: Int(choices.draw(upTo: 7, .uniform)))
+            case .outage: .outage(choices.seconds([1, 30, 1_000]))
+            case .secondRun: .secondRun(cancels: choices.oneIn(2))
+            case .edit: .edit(choices.place, try choices.span { try events.generate(from: &$0) })
             }
     }
 }
@@ -118,10 +128,11 @@ extension FleetScript.Act {
     ) throws -> Self {
         let event = try choices.span { try events.generate(from: &$0) }
         let ruling: FleetScript.Ruling =
-            switch choices.index([7, 2, 2]) {
+            switch choices.index([14, 4, 4, 1]) {
             case 0: .accept
             case 1: .reject
-            default: .reword(try choices.span { try events.generate(from: &$0) })
+            case 2: .reword(try choices.span { try events.generate(from: &$0) })
+            default: .poison
             }
         let force = choices.oneIn(2)
         let confirmOnly = choices.oneIn(10)
@@ -137,7 +148,7 @@ extension LinkFault {
         func wait(_ choices: inout Choices) -> Duration? {
             choices.oneIn(2) ? choices.seconds([1, 20, 100_000]) : nil
         }
-        switch choices.index([4, 4, 3, 3, 3, 2, 2, 1, 3]) {
+        switch choices.index([4, 4, 3, 3, 3, 2, 2, 1, 3, 4, 3]) {
         case 0: self = .lostRequest
         case 1: self = .lostAnswer
         case 2: self = .lateAnswer(choices.seconds([0, 0.5, 6, 200]))
@@ -146,7 +157,9 @@ extension LinkFault {
         case 5: self = .later(wait(&choices))
         case 6: self = .unavailable(wait(&choices))
         case 7: self = .unauthenticated
-        default: self = .slow(choices.seconds([0.1, 1, 15]))
+        case 8: self = .slow(choices.seconds([0.1, 1, 15]))
+        case 9: self = .newer
+        default: self = .failure
         }
     }
 }

@@ -41,7 +41,8 @@ final class FleetNotes: Sendable {
 
     /// Notes a violation of P15, if it is the first.
     ///
-    /// - Parameter manner: the way in which the law is broken; a smaller script breaks it in the same way.
+    /// - Parameter manner: the way in which the law is broken; a smaller script breaks it in the
+    ///   same way.
     func broke(
         _ manner: String, _ statement: String, comparing comparison: Violation.Comparison? = nil
     ) {

@@ -1,16 +1,20 @@
 import Foldback
 
-/// Everything that happens to a fleet: actions of users and faults, with their times. Everything else works
-/// and takes no time.
+/// Everything that happens to a fleet: actions of users and faults, with their times. Everything
+/// else works and takes no time.
 struct FleetScript<Event: Sendable>: Sendable {
     let kind: LogKind
     let members: [Member]
     /// How many events the authority sends in one page of the downlink.
     let eventsPerPageMax: Int
+    /// Whether the authority compares what devices say that they know. If not, only devices do.
+    var comparesDevices = true
     /// The seed of random waits and latencies.
     let seed: UInt64
     /// See ``VirtualTime``.
     let order: UInt64
+    /// Whether the authority waits for events in long polls. If not, it answers them at once.
+    var authorityWaits = true
     var steps: [Step] = []
 
     /// A replica and its link.
@@ -18,8 +22,12 @@ struct FleetScript<Event: Sendable>: Sendable {
         let isOnDisk: Bool
         let requestsMax: Int
         let intentsPerRequestMax: Int
+        var bytesPerRequestMax = 1 << 20
         /// The longest time of a message in one direction.
         let latencyMax: Duration
+        /// Whether a downlink follows the authority. If not, the replica has the events of its
+        /// fetches.
+        var follows = false
     }
 
     struct Step: Sendable {
@@ -35,6 +43,8 @@ struct FleetScript<Event: Sendable>: Sendable {
         case record(Event, force: Bool, confirmOnly: Bool, once: String?, ruling: Ruling)
         /// A command about one of the intents that it is for, by its place among them.
         case change(Int, IntentCommand)
+        /// Records another event in place of a rejected intent, by its place among them.
+        case edit(Int, Event)
         case fetch
         case signIn
         /// A fault of the next call.
@@ -43,12 +53,20 @@ struct FleetScript<Event: Sendable>: Sendable {
         /// `turns`: how often other tasks get a turn before the crash.
         case crash(Duration, turns: Int, copiesLog: Bool)
         case authorityCrash(Duration)
+        /// The authority keeps only its first events, and begins again under another lineage.
+        case authorityLoss(keeping: Int)
+        /// The authority fails on every request.
+        case outage(Duration)
+        /// Another outbox of the store runs. `cancels`: the first is canceled right before.
+        case secondRun(cancels: Bool)
     }
 
     enum Ruling: Sendable {
         case accept
         case reject
         case reword(Event)
+        /// The authority fails on each request with the intent, for ever.
+        case poison
     }
 }
 
@@ -64,18 +82,24 @@ enum LinkFault: Hashable, Sendable {
     case unauthenticated
     /// Adds this time in each direction.
     case slow(Duration)
+    /// The answer is that of a newer server.
+    case newer
+    /// The call is carried out, and the authority fails after that.
+    case failure
 }
 
 // MARK: For people
 
 extension FleetScript {
-    /// A line for each member that is not the simplest, and for each step: virtual time, actor, action.
+    /// A line for each member that is not the simplest, and for each step: virtual time, actor,
+    /// action.
     var lines: [String] {
         var lines: [String] = []
         for (index, member) in members.enumerated() {
             let traits = member.traits
             if !traits.isEmpty { lines.append("\(Self.name(of: index)): \(traits)") }
         }
+        if !authorityWaits { lines.append("the authority answers long polls at once") }
         if order != 0 { lines.append("tasks that are ready at the same time run in random order") }
         var time = Duration.zero
         for step in steps {
@@ -97,14 +121,17 @@ extension FleetScript.Member {
         if isOnDisk { parts.append("on disk") }
         if requestsMax > 1 { parts.append("\(requestsMax) requests at once") }
         if latencyMax > .zero { parts.append("each way takes up to \(latencyMax.inSeconds) s") }
+        if follows { parts.append("follows") }
         return parts.joined(separator: ", ")
     }
 }
 
 extension FleetScript.Step {
     var actor: String {
-        if case .authorityCrash = act { return "the authority" }
-        return FleetScript<Event>.name(of: member)
+        switch act {
+        case .authorityCrash, .authorityLoss, .outage: "the authority"
+        default: FleetScript<Event>.name(of: member)
+        }
     }
 }
 
@@ -118,6 +145,7 @@ extension FleetScript.Act: CustomStringConvertible {
                 ruling.description,
             ].compactMap(\.self).joined(separator: ", ")
         case .change(_, let command): command.userText
+        case .edit(_, let event): "edits what was rejected: \(StateText.inline(event))"
         case .fetch: "fetches"
         case .signIn: "signs in"
         case .link(let fault): "next call: \(fault)"
@@ -126,7 +154,11 @@ extension FleetScript.Act: CustomStringConvertible {
         case .crash(let time, _, let copiesLog):
             "crashes, and restarts \(copiesLog ? "on a copy of its log " : "")"
                 + "after \(time.inSeconds) s"
+        case .authorityLoss(let count): "keeps only its first \(count) events, as another authority"
         case .authorityCrash(let time): "crashes, and restarts after \(time.inSeconds) s"
+        case .outage(let time): "fails on everything for \(time.inSeconds) s"
+        case .secondRun(let cancels):
+            "runs another outbox\(cancels ? " after canceling the first" : "")"
         }
     }
 }
@@ -138,6 +170,7 @@ extension FleetScript.Ruling {
         case .accept: nil
         case .reject: "to be rejected"
         case .reword(let event): "to be reworded as \(StateText.inline(event))"
+        case .poison: "on which the authority fails"
         }
     }
 }
@@ -155,6 +188,8 @@ extension LinkFault: CustomStringConvertible {
         case .unavailable(let time): "the authority is unavailable\(lasting(time))"
         case .unauthenticated: "the user is signed out"
         case .slow(let time): "each way takes \(time.inSeconds) s longer"
+        case .newer: "the answer is a newer server's"
+        case .failure: "the authority fails"
         }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The choices of one run of a fleet. They repeat the run with the same version of this package and the same
-/// generator of events.
+/// The choices of one run of a fleet. They repeat the run with the same version of this package and
+/// the same generator of events.
 public struct RecordedFleet: Codable, Hashable, Sendable {
     public let replicas: Int
     public let stepsMax: Int

@@ -3,39 +3,51 @@ import FoldbackSync
 import Foundation
 import Synchronization
 
-/// One replica: a store with an outbox and a downlink, like in an app. Its process can crash at any moment and
-/// restart on its committed data.
+/// One replica: a store with an outbox and a downlink, like in an app. Its process can crash at any
+/// moment and restart on its committed data.
 final class SimulatedReplica<P: Projection>: Sendable {
     /// One process.
-    private struct Process {
+    struct Process {
         let store: Store<P>
-        let outbox: Outbox<P>
+        var outbox: Outbox<P>
+        let downlink: Downlink<P>
         let link: SimulatedLink<P>
+        /// The tasks that run an outbox of the store.
+        var runs: [Task<Void, Never>] = []
+        /// The task that follows the authority.
+        var following: Task<Void, Never>?
         var tasks: [Task<Void, Never>] = []
+        /// The new log that continues this log with another authority, while it is being filled.
+        var successor: Store<P>?
+        var isContinuing = false
     }
 
     /// The committed data of the replica.
-    private enum Data {
+    enum Data {
         case nothing
         case rows(MemoryRows)
         /// A log in a folder, and how often it was copied.
         case log(TemporaryFolder, copies: Int)
     }
 
-    private struct Content {
+    struct Content {
         var process: Process?
         var data = Data.nothing
+        /// The committed data of an unfinished new log.
+        var successor = Data.nothing
         /// Tasks of processes that have ended.
         var oldTasks: [Task<Void, Never>] = []
     }
 
     let name: String
     let wire: SimulatedWire<P>
-    private let fleet: Fleet<P>.Shared
-    private let server: SimulatedServer<P>
-    private let policy: OutboxPolicy
+    /// Whether a downlink follows the authority.
+    let follows: Bool
+    let fleet: Fleet<P>.Shared
+    let server: SimulatedServer<P>
+    let policy: OutboxPolicy
     private let isOnDisk: Bool
-    private let content = Mutex(Content())
+    let content = Mutex(Content())
 
     init(
         _ name: String, _ member: FleetScript<P.Event>.Member, _ fleet: Fleet<P>.Shared,
@@ -48,42 +60,106 @@ final class SimulatedReplica<P: Projection>: Sendable {
             name, to: server, latencyMax: member.latencyMax, fleet.time, fleet.notes)
         policy = OutboxPolicy(
             intentsPerRequestMax: member.intentsPerRequestMax, requestsMax: member.requestsMax,
-            backoffMin: .seconds(1), backoffMax: .seconds(16), delayMax: .seconds(60))
+            backoffMin: .seconds(1), backoffMax: .seconds(16), delayMax: .seconds(60),
+            waiting: .seconds(20), bytesPerRequestMax: member.bytesPerRequestMax)
         isOnDisk = member.isOnDisk
+        follows = member.follows
     }
 
     /// Nil while no process runs.
     var store: Store<P>? { content.withLock { $0.process?.store } }
-    var outbox: Outbox<P>? { content.withLock { $0.process?.outbox } }
 
     // MARK: Processes
 
     /// Starts a process on the committed data; does nothing if one runs.
+    ///
+    /// - Returns: the store of the process.
     /// - Throws: an error of opening the log.
-    func start() throws {
-        guard store == nil else { return }
+    @discardableResult
+    func start() throws(FoldbackError) -> Store<P> {
+        if let store { return store }
         let store = try open()
         let late = SimulatedLink<P>.LateDelivery(
             verdicts: { [weak self] in await self?.deliver($0) },
             changes: { [weak self] in await self?.deliver($0) })
         let link = SimulatedLink(
-            name, of: store, wire, server, fleet.book, fleet.notes, late: late)
+            name, of: store, wire, server, fleet.book, fleet.notes,
+            bytesPerRequestMax: policy.bytesPerRequestMax, late: late)
         let outbox = Outbox(store, to: link, policy: policy, sources: fleet.time.sources)
-        content.withLock { $0.process = Process(store: store, outbox: outbox, link: link) }
-        startTask {
-            do throws(FoldbackError) { try await outbox.run() } catch {
+        let downlink = Downlink(store, from: link, policy: policy, sources: fleet.time.sources)
+        content.withLock {
+            $0.process = Process(store: store, outbox: outbox, downlink: downlink, link: link)
+        }
+        startSyncing()
+        return store
+    }
+
+    /// Starts the outbox and, if the replica follows, the downlink of the process.
+    func startSyncing() {
+        guard let process = content.withLock({ $0.process }) else { return }
+        startRun(of: process.outbox, process.link)
+        guard follows else { return }
+        let following = startTask {
+            do throws(FoldbackError) { try await process.downlink.follow() } catch .superseded {
+                self.startContinuing(process.link)
+            } catch {
+                self.fleet.notes.broke("ended", "The downlink of \(self.name) ends: \(error)")
+            }
+        }
+        content.withLock { $0.process?.following = following }
+    }
+
+    private func startRun(of outbox: Outbox<P>, _ link: SimulatedLink<P>) {
+        let run = startTask {
+            do throws(FoldbackError) { try await outbox.run() } catch .superseded {
+                self.startContinuing(link)
+            } catch {
                 self.fleet.notes.broke("ended", "The outbox of \(self.name) ends: \(error)")
             }
         }
+        content.withLock { $0.process?.runs.append(run) }
     }
 
-    private func open() throws -> Store<P> {
-        let replica = ReplicaID.named(name)
-        switch content.withLock({ $0.data }) {
+    /// Runs another outbox of the store.
+    ///
+    /// - Parameter cancels: whether all runs before are canceled right before. Otherwise, the
+    ///   second run must be refused (S4).
+    func runAgain(cancels: Bool) {
+        guard let process = content.withLock({ $0.process }), !process.isContinuing else { return }
+        // If the first run has not begun yet, it may be the second.
+        guard cancels || process.outbox.status.pause != .stopped else { return }
+        fleet.notes.fired(.secondRun)
+        let outbox = Outbox(
+            process.store, to: process.link, policy: policy, sources: fleet.time.sources)
+        if cancels {
+            content.withLock { $0.process?.outbox = outbox }
+            for run in process.runs { run.cancel() }
+            startRun(of: outbox, process.link)
+        } else {
+            let run = startTask {
+                do throws(FoldbackError) { try await outbox.run() } catch {
+                    if case .superseded = error { return }
+                    if case .alreadyRunning = error { return }
+                    self.fleet.notes.broke("ended", "The outbox of \(self.name) ends: \(error)")
+                }
+            }
+            // The first run may end at this moment. Then this run goes on in its place.
+            content.withLock { $0.process?.runs.append(run) }
+        }
+    }
+
+    private func open() throws(FoldbackError) -> Store<P> {
+        try open(\.data, as: .named(name))
+    }
+
+    func open(
+        _ place: WritableKeyPath<Content, Data>, as replica: ReplicaID
+    ) throws(FoldbackError) -> Store<P> {
+        switch content.withLock({ $0[keyPath: place] }) {
         case .nothing where isOnDisk:
-            let folder = try TemporaryFolder()
-            content.withLock { $0.data = .log(folder, copies: 0) }
-            return try open()
+            guard let folder = try? TemporaryFolder() else { throw .missing(path: "/tmp") }
+            content.withLock { $0[keyPath: place] = .log(folder, copies: 0) }
+            return try open(place, as: replica)
         case .nothing:
             return Store.inMemory(
                 P.self, also: P.alsoForLaws, confirmedBy: fleet.kind, replica: replica,
@@ -94,7 +170,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
         case .log(let folder, let copies):
             return try Store.openWithoutThread(
                 at: folder.log(copies), P.self, also: P.alsoForLaws, confirmedBy: fleet.kind,
-                durability: .relaxed, replica: replica, sources: sources)
+                durability: .relaxed, replica: .exactly(replica), sources: sources)
         }
     }
 
@@ -105,7 +181,10 @@ final class SimulatedReplica<P: Projection>: Sendable {
             freshReplica: { [book = fleet.book, name] in book.freshReplica(after: name) })
     }
 
-    private func startTask(_ work: @escaping @Sendable () async -> Void) {
+    @discardableResult
+    func startTask(
+        _ work: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
         let task = Task(executorPreference: fleet.time, operation: work)
         content.withLock { content in
             if content.process == nil {
@@ -115,6 +194,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
                 content.process?.tasks.append(task)
             }
         }
+        return task
     }
 
     /// Ends the process and keeps the committed data. Returns false if none runs.
@@ -122,6 +202,9 @@ final class SimulatedReplica<P: Projection>: Sendable {
     func crash(copiesLog: Bool) async throws -> Bool {
         guard let process = content.withLock({ $0.process }) else { return false }
         process.link.end()
+        if let rows = process.successor?.memoryRows {
+            content.withLock { $0.successor = .rows(rows) }
+        }
         if let rows = process.store.memoryRows {
             content.withLock { $0.data = .rows(rows) }
         } else if copiesLog {
@@ -134,7 +217,10 @@ final class SimulatedReplica<P: Projection>: Sendable {
         }
         for task in process.tasks { task.cancel() }
         // Frees the file for its next writer; the old store gets no calls any more.
-        if isOnDisk { await process.store.close() }
+        if isOnDisk {
+            await process.store.close()
+            await process.successor?.close()
+        }
         return true
     }
 
@@ -157,68 +243,6 @@ final class SimulatedReplica<P: Projection>: Sendable {
     func reopened() async throws -> Store<P>? {
         guard try await crash(copiesLog: false) else { return nil }
         return try open()
-    }
-
-    // MARK: Messages of the authority
-
-    /// The user signs in if the app asks for it.
-    func signInWhereAsked() {
-        guard let outbox, case .signedOut = outbox.status.pause else { return }
-        outbox.signedIn()
-    }
-
-    /// Starts a fetch, also if another fetch is running.
-    func startFetching() {
-        startTask { await self.fetch() }
-    }
-
-    func fetch() async {
-        guard
-            let (store, link) = content.withLock({ content in
-                content.process.map { ($0.store, $0.link) }
-            })
-        else { return }
-        let downlink = Downlink(store, from: link, policy: policy, sources: fleet.time.sources)
-        do throws(FoldbackError) {
-            if case .failed(.invalidAnswer(let reason)) = try await downlink.fetch() {
-                fleet.notes.broke("unusable", "\(name) cannot use the fetched events: \(reason)")
-            }
-        } catch {
-            fleet.notes.broke("unusable", "\(name) cannot record the fetched events: \(error)")
-        }
-    }
-
-    private func deliver(_ verdicts: SimulatedLink<P>.Verdicts) async {
-        for (id, verdict) in verdicts.sorted(by: { $0.key.number < $1.key.number }) {
-            await deliver { store throws(FoldbackError) in
-                switch verdict {
-                case .accepted(let position, let words):
-                    try await store.acknowledge(
-                        id.number, position: store.status.kind == .downlink ? position : nil,
-                        replacement: words)
-                case .rejected(let rejection):
-                    try await store.reject(
-                        id.number, code: rejection.code, message: rejection.message)
-                case .later: break
-                }
-            }
-        }
-    }
-
-    private func deliver(_ changes: Changes<P.Event>) async {
-        await deliver { store throws(FoldbackError) in
-            try await store.confirm(changes.events, through: changes.through)
-        }
-    }
-
-    private func deliver(
-        _ record: @Sendable (Store<P>) async throws(FoldbackError) -> Void
-    ) async {
-        guard let store else { return }
-        do throws(FoldbackError) { try await record(store) } catch {
-            if case .closed = error { return }
-            fleet.notes.broke("unusable", "\(name) cannot record the authority's answer: \(error)")
-        }
     }
 }
 

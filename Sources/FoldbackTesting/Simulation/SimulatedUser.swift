@@ -34,6 +34,7 @@ struct SimulatedUser<P: Projection>: Sendable {
         let number = numbers[place % numbers.count]
         switch command {
         case .withdraw: await withdraw(number)
+        case .abandon: await abandon(number)
         case .dismiss: await dismiss(number)
         case .retry: try await retry(number)
         }
@@ -49,8 +50,24 @@ struct SimulatedUser<P: Projection>: Sendable {
         }
     }
 
+    /// Records another event in place of a rejected intent.
+    ///
+    /// - Parameter place: among the rejected intents; it wraps around.
+    /// - Throws: the error of a log that cannot continue.
+    func edit(_ place: Int, to event: P.Event) async throws {
+        let numbers = store.rejections
+        guard !numbers.isEmpty else { return }
+        let number = numbers[place % numbers.count]
+        do throws(FoldbackError) {
+            let receipt = try await store.retry(number, with: event, force: true)
+            try note(receipt, event, .accept)
+        } catch {
+            try accept(error, "edit \(number)")
+        }
+    }
+
     private func withdraw(_ number: IntentNumber) async {
-        guard let id = store.pendingEvent(number)?.id else { return }
+        guard let id = store.pendingIntent(number)?.recorded.id else { return }
         let hasLeft = fleet.book.hasLeft(id)
         do throws(FoldbackError) {
             try await store.withdraw(number)
@@ -63,6 +80,18 @@ struct SimulatedUser<P: Projection>: Sendable {
         } catch {
             fleet.notes.trace(name, "cannot withdraw \(id): \(error)")
         }
+    }
+
+    /// Abandons an intent in a downlink log. In a log that is confirmed by acknowledgements, a lost
+    /// answer to the intent would never come again, and the states could not be compared.
+    private func abandon(_ number: IntentNumber) async {
+        guard fleet.kind == .downlink, let id = store.pendingIntent(number)?.recorded.id else {
+            return
+        }
+        fleet.book.abandons(id)
+        // An answer may come before the command: then this throws.
+        _ = try? await store.abandon(number)
+        fleet.notes.trace(name, "abandons \(id)")
     }
 
     private func dismiss(_ number: IntentNumber) async {
@@ -78,7 +107,7 @@ struct SimulatedUser<P: Projection>: Sendable {
             name,
             "\(receipt.isJoined ? "joins" : "records") \(receipt.id) \(StateText.inline(event))")
         guard !receipt.isJoined else { return }
-        do { try fleet.book.note(receipt.id, event, ruling) } catch {
+        do { try fleet.book.note(receipt.id, event, ruling, by: name) } catch {
             throw .notEncodable(reason: "\(error)")
         }
     }
@@ -97,6 +126,7 @@ extension IntentCommand {
     var userText: String {
         switch self {
         case .withdraw: "withdraws"
+        case .abandon: "abandons"
         case .retry: "retries what was rejected"
         case .dismiss: "dismisses a rejection"
         }

@@ -2,14 +2,18 @@ import Foldback
 import FoldbackSync
 import Synchronization
 
-/// The connection between a replica and its authority. It carries requests and answers even if the sender's
-/// process ends.
+/// The connection between a replica and its authority. It carries requests and answers even if the
+/// sender's process ends.
 final class SimulatedWire<P: Projection>: Sendable {
     /// A call of the authority, and how the wire can change it.
     struct Call<R: Sendable>: Sendable {
+        /// Whether it waits for events that may never come.
+        var isPoll = false
         let carryOut: @Sendable () async throws(AuthorityFailure) -> R
         /// The first part of an answer; nil if that is the whole answer.
         let cut: @Sendable (R, Int) -> R?
+        /// The answer of a newer server; nil if it is the same.
+        let newer: @Sendable (R) -> R?
         /// The answer that puts off every verdict.
         let putOff: @Sendable (Duration?) -> Result<R, AuthorityFailure>
         /// Delivers an answer after the timeout of its request.
@@ -29,6 +33,7 @@ final class SimulatedWire<P: Projection>: Sendable {
         var downUntil: Timestamp?
         var sent = 0
         var inTransit = 0
+        var pollsInTransit = 0
         /// The numbers of the latest arrived and the latest answered call.
         var arrived = 0
         var answered = 0
@@ -69,8 +74,11 @@ final class SimulatedWire<P: Projection>: Sendable {
         }
     }
 
-    /// Whether no call is on its way.
+    /// Whether no call is on its way, except long polls.
     var isQuiet: Bool { content.withLock { $0.inTransit == 0 } }
+
+    /// Whether no call is on its way.
+    var isIdle: Bool { content.withLock { $0.inTransit + $0.pollsInTransit == 0 } }
 
     private var isDown: Bool {
         let now = time.now
@@ -86,10 +94,12 @@ final class SimulatedWire<P: Projection>: Sendable {
             throw failure("the link is down")
         }
         let reply = Reply<R>()
-        content.withLock { $0.inTransit += 1 }
+        let count: WritableKeyPath<Content, Int> & Sendable =
+            call.isPoll ? \.pollsInTransit : \.inTransit
+        content.withLock { $0[keyPath: count] += 1 }
         _ = Task(executorPreference: time) {
             await self.carry(call, transit, reply)
-            self.content.withLock { $0.inTransit -= 1 }
+            self.content.withLock { $0[keyPath: count] -= 1 }
         }
         return try await reply.value()
     }
@@ -116,6 +126,7 @@ final class SimulatedWire<P: Projection>: Sendable {
             await time.sleep(transit.there)
         }
         guard transit.fault != .lostRequest, !isDown, let process = server.running else {
+            if call.isPoll { notes.fired(.lostPoll) }
             return reply.resolve(.failure(lost(request: transit)))
         }
         noteOrder(transit, \.arrived)
@@ -133,6 +144,7 @@ final class SimulatedWire<P: Projection>: Sendable {
         }
         if transit.back > .zero { await time.sleep(transit.back) }
         guard transit.fault != .lostAnswer, !isDown, server.running == process else {
+            if call.isPoll { notes.fired(.lostPoll) }
             return reply.resolve(.failure(lost(answerTo: transit, process)))
         }
         noteOrder(transit, \.answered)
@@ -144,8 +156,16 @@ final class SimulatedWire<P: Projection>: Sendable {
     private func carriedOut<R>(
         _ call: Call<R>, _ transit: Transit
     ) async -> Result<R, AuthorityFailure> {
+        if server.isFailing {
+            notes.fired(.outage)
+            return .failure(.failed(reason: "an outage on purpose"))
+        }
         do throws(AuthorityFailure) {
             switch transit.fault {
+            case .failure:
+                notes.fired(.failure)
+                _ = try await call.carryOut()
+                return .failure(.failed(reason: "a failure on purpose"))
             case .unavailable(let after):
                 notes.fired(.unavailable)
                 return .failure(.unavailable(after: after, reason: "busy on purpose"))
@@ -164,6 +184,11 @@ final class SimulatedWire<P: Projection>: Sendable {
                 guard let rest = call.cut(answer, count) else { return .success(answer) }
                 notes.fired(.partialAnswer)
                 return .success(rest)
+            case .newer:
+                let answer = try await call.carryOut()
+                guard let newer = call.newer(answer) else { return .success(answer) }
+                notes.fired(.newerAnswer)
+                return .success(newer)
             case .lostRequest, .lostAnswer, .lateAnswer, .slow, nil:
                 return .success(try await call.carryOut())
             }

@@ -1,18 +1,19 @@
 import Foldback
 import FoldbackSync
 
-/// Many replicas and one authority, run from one seed in virtual time: real stores, outboxes and downlinks, a
-/// link with every kind of fault, and processes that crash.
+/// Many replicas and one authority, run from one seed in virtual time: real stores, outboxes and
+/// downlinks, a link with every kind of fault, and processes that crash.
 ///
-/// Once the faults have healed, every intent is settled exactly once at the authority, every replica's
-/// confirmed state and view are the authority's, and nothing is pending (``Law/p15``).
+/// Once the faults have healed, every intent is settled exactly once at the authority, every
+/// replica's confirmed state and view are the authority's, and nothing is pending (``Law/p15``).
 ///
 /// ```swift
 /// let simulation = Simulation(of: Likes.self, events: events, replicas: 5, stepsMax: 100)
 /// let run = await simulation.run(seed: 7)
 /// if let finding = await simulation.finding(in: run, candidatesMax: 3_000) { print(finding) }
 /// ```
-/// The same seed leads to the same run, down to the order of all tasks, with the same version of this package.
+/// The same seed leads to the same run, down to the order of all tasks, with the same version of
+/// this package.
 public struct Simulation<P: Projection>: Sendable {
     typealias Script = FleetScript<P.Event>
 
@@ -23,7 +24,8 @@ public struct Simulation<P: Projection>: Sendable {
 
     /// - Parameters:
     ///   - projection: the projection of the stores and the authority.
-    ///   - events: generates the events of users. Events that often touch the same things find more.
+    ///   - events: generates the events of users. Events that often touch the same things find
+    ///     more.
     ///   - replicas: 1 or more.
     ///   - stepsMax: steps of one run at most; then everything heals.
     public init(of projection: P.Type, events: Generator<P.Event>, replicas: Int, stepsMax: Int) {
@@ -80,7 +82,8 @@ public struct Simulation<P: Projection>: Sendable {
 
     // MARK: Finding
 
-    /// The finding of a run, shrunk to a small script that still shows it; nil if the run broke nothing.
+    /// The finding of a run, shrunk to a small script that still shows it; nil if the run broke
+    /// nothing.
     ///
     /// - Parameters:
     ///   - run: a run of this simulation.

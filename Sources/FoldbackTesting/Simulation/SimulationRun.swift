@@ -21,9 +21,9 @@ public struct SimulationRun: Sendable {
     let script: [String]
     let stepCount: Int
     let violation: Violation?
-    /// False if no script could be drawn.
-    let isComplete: Bool
 
+    /// False if nothing ran, because the generator of events discarded the choices.
+    public let isComplete: Bool
     /// Whether the run broke nothing.
     public var isClean: Bool { violation == nil }
 

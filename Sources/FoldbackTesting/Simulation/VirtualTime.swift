@@ -2,11 +2,11 @@ import Foldback
 import FoldbackSync
 import Synchronization
 
-/// Runs tasks on one thread, one after the other, and advances time only when no task is ready: the same run
-/// each time, without waiting.
+/// Runs tasks on one thread, one after the other, and advances time only when no task is ready: the
+/// same run each time, without waiting.
 ///
-/// Start every task within ``run(_:)``, and take time from ``sources``. A store must have no thread of its own,
-/// because this executor does not wait for other threads.
+/// Start every task within ``run(_:)``, and take time from ``sources``. A store must have no thread
+/// of its own, because this executor does not wait for other threads.
 package final class VirtualTime: TaskExecutor {
     /// Why a run was stopped.
     package enum Halt: Error, Hashable {
@@ -36,8 +36,8 @@ package final class VirtualTime: TaskExecutor {
 
     /// - Parameters:
     ///   - seed: the seed of the jitter in ``sources``.
-    ///   - order: 0 runs ready jobs in the order in which they became ready; any other number is the seed of a
-    ///     random order. Swift promises no order, so code must work with any.
+    ///   - order: 0 runs ready jobs in the order in which they became ready; any other number is
+    ///     the seed of a random order. Swift promises no order, so code must work with any.
     ///   - jobsMax: how many jobs run before the run counts as endless.
     package init(seed: UInt64 = 1, order: UInt64 = 0, jobsMax: Int = 10_000_000) {
         self.jobsMax = jobsMax
@@ -74,9 +74,11 @@ package final class VirtualTime: TaskExecutor {
 
     // MARK: Running
 
-    /// Runs `body` and all tasks that it starts, on a new thread, until `body` is done and no task is ready.
+    /// Runs `body` and all tasks that it starts, on a new thread, until `body` is done and no task
+    /// is ready.
     ///
-    /// - Throws: ``Halt``, after all tasks were cancelled and got more jobs to end; errors of `body`.
+    /// - Throws: ``Halt``, after all tasks were cancelled and got more jobs to end; errors of
+    ///   `body`.
     package func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let task = Task(executorPreference: self) {
             defer { self.content.withLock { $0.isDone = true } }

@@ -6,7 +6,8 @@ import Foundation
     import Musl
 #endif
 
-/// A folder that is removed with this value. It is in memory if the system has a memory file system.
+/// A folder that is removed with this value. It is in memory if the system has a memory file
+/// system.
 final class TemporaryFolder: Sendable {
     let url: URL
 

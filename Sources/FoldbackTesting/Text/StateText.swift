@@ -6,12 +6,12 @@ import Foldback
     import Foundation
 #endif
 
-/// A value as lines of path and text: every stored property, dictionaries by key, sets in order. Equal values
-/// have equal lines, however they were made.
+/// A value as lines of path and text: every stored property, dictionaries by key, sets in order.
+/// Equal values have equal lines, however they were made.
 ///
-/// `JSON(describing:)` of Foldback is a similar walker, and cannot replace this one: reports show events and
-/// states in Swift notation (`.edited(title: "a")`), and JSON does not tell the case `.a` from the string "a",
-/// a key 1 from a key "1", NaN from an unequal NaN, or -0.0 from 0.
+/// `JSON(describing:)` of Foldback is a similar walker, and cannot replace this one: reports show
+/// events and states in Swift notation (`.edited(title: "a")`), and JSON does not tell the case
+/// `.a` from the string "a", a key 1 from a key "1", NaN from an unequal NaN, or -0.0 from 0.
 struct StateText: Equatable, Sendable {
     private static let depthMax = 24
 
@@ -112,7 +112,7 @@ struct StateText: Equatable, Sendable {
         case .enum:
             guard let child = mirror.children.first else {
                 // A custom description can be any text.
-                let text = escaped("\(value)")
+                let text = SwiftLiteral.escaped("\(value)")
                 return value is any CustomStringConvertible ? text : ".\(text)"
             }
             let payload = Mirror(reflecting: child.value)
@@ -131,10 +131,10 @@ struct StateText: Equatable, Sendable {
     /// The text of a value that has no parts to show.
     private static func scalar(_ value: Any) -> String? {
         switch value {
-        case let string as String: quoted(string)
-        case let string as Substring: quoted(String(string))
-        case let string as ExactString: quoted(string.string)
-        case let character as Character: quoted(String(character))
+        case let string as String: SwiftLiteral.quoted(string)
+        case let string as Substring: SwiftLiteral.quoted(String(string))
+        case let string as ExactString: SwiftLiteral.quoted(string.string)
+        case let character as Character: SwiftLiteral.quoted(String(character))
         case let json as JSON: "\(json)"
         case let number as any LogNumber: "\(number)"
         case let replica as ReplicaID: "\(replica)"
@@ -151,23 +151,8 @@ struct StateText: Equatable, Sendable {
             Mirror(reflecting: value).children.isEmpty && !(value is any Collection)
                 && Mirror(reflecting: value).displayStyle != .enum
                 && Mirror(reflecting: value).displayStyle != .optional
-                ? escaped("\(value)") : nil
+                ? SwiftLiteral.escaped("\(value)") : nil
         }
-    }
-
-    private static func quoted(_ string: String) -> String { "\"\(escaped(string))\"" }
-
-    /// The string with a number for every scalar that is not printable ASCII.
-    private static func escaped(_ string: String) -> String {
-        var text = ""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": text += "\\\(scalar)"
-            case " "..."~": text.unicodeScalars.append(scalar)
-            default: text += "\\u{\(String(scalar.value, radix: 16))}"
-            }
-        }
-        return text
     }
 }
 

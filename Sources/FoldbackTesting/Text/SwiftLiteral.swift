@@ -40,7 +40,10 @@ enum SwiftLiteral {
         }
     }
 
-    static func quoted(_ string: String) -> String {
+    static func quoted(_ string: String) -> String { "\"\(escaped(string))\"" }
+
+    /// The string with a number for every scalar that is not printable ASCII.
+    static func escaped(_ string: String) -> String {
         var text = ""
         for scalar in string.unicodeScalars {
             switch scalar {
@@ -49,6 +52,6 @@ enum SwiftLiteral {
             default: text += "\\u{\(String(scalar.value, radix: 16))}"
             }
         }
-        return "\"\(text)\""
+        return text
     }
 }

@@ -1,13 +1,22 @@
 import Foldback
+import FoldbackReplay
 
 /// The fields of one line, or of an object in it. Each method checks the type of its field.
 ///
 /// The methods throw `bad_request` with the field's name if the field has another type. They also
 /// throw it if the field is missing, unless it is optional.
 struct ShellCommand {
-    private let fields: JSON.Object
+    /// The most characters of a value that an error quotes.
+    static let quotedMax = 120
 
-    init(_ fields: JSON.Object) { self.fields = fields }
+    private let fields: JSON.Object
+    /// The place of the object in the line, as errors name it: empty, or like `events[0].origin.`.
+    private let place: String
+
+    init(_ fields: JSON.Object, at place: String = "") {
+        self.fields = fields
+        self.place = place
+    }
 
     func has(_ name: ExactString) -> Bool { fields[name] != nil }
 
@@ -60,10 +69,19 @@ struct ShellCommand {
         try optionalNumber(name)
     }
 
+    /// Returns the number of another replica's or this replica's intent.
+    private func recordedIntent(_ name: ExactString) throws(ShellError) -> IntentNumber {
+        guard let field = fields[name] else { throw missing(name) }
+        guard let value = field.unsignedValue, value >= 1 else {
+            throw wrong(name, "a whole number from 1 up")
+        }
+        return IntentNumber(value)
+    }
+
     func event(_ name: ExactString) throws(ShellError) -> DocumentEvent {
         guard let field = fields[name] else { throw missing(name) }
         do { return try DocumentEvent(json: field) } catch {
-            throw ShellError(.badRequest, "\"\(name)\": \(error)")
+            throw ShellError(.badRequest, "\"\(place)\(name)\": \(error)")
         }
     }
 
@@ -73,15 +91,19 @@ struct ShellCommand {
         guard let field = fields[name] else { throw missing(name) }
         guard let elements = field.arrayValue else { throw wrong(name, "an array") }
         var events: [ConfirmedEvent<DocumentEvent>] = []
-        for element in elements {
-            guard let object = element.objectValue else { throw wrong(name, "an array of objects") }
-            let one = ShellCommand(object)
-            guard let position = try one.optionalPosition("position") else {
-                throw missing("position")
+        for (index, element) in elements.enumerated() {
+            let place = "\(self.place)\(name)[\(index)]"
+            guard let object = element.objectValue else {
+                throw wrong(place, "an object", element)
+            }
+            let fields = ShellCommand(object, at: place + ".")
+            guard let position = try fields.optionalPosition("position") else {
+                throw fields.missing("position")
             }
             events.append(
                 ConfirmedEvent(
-                    position: position, event: try one.event("event"), origin: try one.origin()))
+                    position: position, event: try fields.event("event"),
+                    origin: try fields.origin()))
         }
         return events
     }
@@ -89,20 +111,23 @@ struct ShellCommand {
     private func origin() throws(ShellError) -> IntentID? {
         guard let field = fields["origin"] else { return nil }
         guard let object = field.objectValue else { throw wrong("origin", "an object") }
-        let origin = ShellCommand(object)
+        let origin = ShellCommand(object, at: "\(place)origin.")
         guard let replica = ReplicaID(try origin.string("replica")) else {
-            throw wrong("replica", "a name of 1 to 255 bytes")
+            throw origin.wrong("replica", "a name of 1 to 255 bytes")
         }
-        let number: IntentNumber = try origin.number("intent")
-        guard number >= 1 else { throw wrong("origin", "an object whose intent is from 1 up") }
-        return IntentID(replica: replica, number: number)
+        return IntentID(replica: replica, number: try origin.recordedIntent("intent"))
     }
 
     private func missing(_ name: ExactString) -> ShellError {
-        ShellError(.badRequest, "\"\(name)\" is missing")
+        ShellError(.badRequest, "\"\(place)\(name)\" is missing")
     }
 
     private func wrong(_ name: ExactString, _ wanted: String) -> ShellError {
-        ShellError(.badRequest, "\"\(name)\" must be \(wanted), not \(fields[name] ?? .null)")
+        wrong("\(place)\(name)", wanted, fields[name] ?? .null)
+    }
+
+    private func wrong(_ place: String, _ wanted: String, _ found: JSON) -> ShellError {
+        let found = "\(found)".shortened(to: Self.quotedMax)
+        return ShellError(.badRequest, "\"\(place)\" must be \(wanted), not \(found)")
     }
 }

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackReplay
 
 /// An error in the form of the shell's error answers: a code for programs and a message for people.
 public struct ShellError: Error {
@@ -18,9 +19,10 @@ public struct ShellError: Error {
     public let code: Code
     public let message: String
 
+    /// Creates an error. Shortens a long message, because it may quote a whole event.
     init(_ code: Code, _ message: String) {
         self.code = code
-        self.message = message
+        self.message = message.shortened(to: 1_000)
     }
 
     /// Creates the shell's error for an error of the log.
@@ -37,10 +39,22 @@ public struct ShellError: Error {
             case .locked: .locked
             default: .storage
             }
-        self.init(code, error.description)
+        // The same documents can be a value or rows, and the answer is the same for both.
+        if case .inapplicable(let refusal) = error {
+            self.init(
+                code,
+                "the event does not apply to the current view: \(refusal.reason); change it, or "
+                    + "record it with force")
+        } else {
+            self.init(code, error.description)
+        }
     }
 
-    var json: JSON {
+    /// Creates the error for a line that was not read completely.
+    public init(refusedLine reason: String) { self.init(.badRequest, reason) }
+
+    /// The error as an answer of the shell.
+    public var json: JSON {
         [
             "ok": false,
             "error": ["code": .string(code.rawValue), "message": .string(message)],

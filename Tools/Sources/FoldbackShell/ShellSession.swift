@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackHistory
+import FoldbackReplay
 
 /// A scripted session on a log of documents: each line is a JSON object and gets one JSON object as
 /// its answer.
@@ -25,7 +26,8 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
                 throw ShellError(.badRequest, "the line is not JSON: \(error)")
             }
             guard let object = json.objectValue else {
-                throw ShellError(.badRequest, "a command must be a JSON object, not \(json)")
+                let found = "\(json)".shortened(to: ShellCommand.quotedMax)
+                throw ShellError(.badRequest, "a command must be a JSON object, not \(found)")
             }
             return try await answer(to: ShellCommand(object)).answered
         } catch let error as ShellError {
@@ -43,9 +45,11 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         case "acknowledge": try await acknowledge(command)
         case "reject": try await reject(command)
         case "withdraw": ["sequence": .of(try await store.withdraw(command.intent()))]
+        case "abandon": ["sequence": .of(try await store.abandon(command.intent()))]
         case "dismiss": ["sequence": .of(try await store.dismiss(command.intent()))]
         case "retry": try await retry(command)
         case "confirm": try await confirm(command)
+        case "flush": try await flush()
         case "view": try await view(command)
         case "get": try get(command)
         case "intent": try intent(command)
@@ -53,9 +57,10 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         case "entries": try entries(command)
         case "status": status()
         case let other:
+            let name = other.shortened(to: ShellCommand.quotedMax)
             throw ShellError(
                 .badRequest,
-                "command \"\(other)\" does not exist; foldback shell --help lists the commands")
+                "command \"\(name)\" does not exist; foldback shell --help lists the commands")
         }
     }
 
@@ -75,7 +80,9 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
     }
 
     private func retry(_ command: ShellCommand) async throws -> JSON.Object {
-        let receipt = try await store.retry(command.intent(), force: command.flag("force"))
+        let edited = command.has("event") ? try command.event("event") : nil
+        let receipt = try await store.retry(
+            command.intent(), with: edited, force: command.flag("force"))
         var answer: JSON.Object = [
             "intent": .of(receipt.number), "sequence": .of(receipt.sequence),
         ]
@@ -113,6 +120,11 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
             return ["sequence": .of(sequence), "through": .of(through)]
         case .ignored(let through): return ["ignored": true, "through": .of(through)]
         }
+    }
+
+    private func flush() async throws -> JSON.Object {
+        try await store.flush()
+        return ["flushed": true]
     }
 
     // MARK: Commands that read

@@ -36,11 +36,24 @@ struct DemoFailure: Error, CustomStringConvertible {
 }
 
 /// Returns the path for a new log: creates its directory, and removes the log of an earlier run.
+///
+/// - Throws: `ValidationError` if the directory is a log, or if the new log's place has something
+///   that is not a log.
 func freshLog(_ name: String, in directory: String) throws -> URL {
     let folder = URL(filePath: directory, directoryHint: .isDirectory)
+    func isLog(_ folder: URL) -> Bool {
+        FileManager.default.fileExists(atPath: folder.appending(path: "data.mdb").path)
+    }
+    guard !isLog(folder) else {
+        throw ValidationError("\(directory) is a log; give a path outside it")
+    }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let log = folder.appending(path: name, directoryHint: .isDirectory)
     if FileManager.default.fileExists(atPath: log.path) {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: log.path)
+        guard isLog(log) || names?.isEmpty ?? false else {
+            throw ValidationError("\(log.path) is not a log; move it, or give another directory")
+        }
         try FileManager.default.removeItem(at: log)
     }
     return log

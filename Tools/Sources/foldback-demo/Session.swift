@@ -59,7 +59,10 @@ struct Session: AsyncParsableCommand {
         }
         let url = URL(filePath: text)
         let name = "typing \(url.lastPathComponent)"
-        return Trace(typing: try String(contentsOf: url, encoding: .utf8), name: name)
+        guard let typed = String(validating: try contents(of: url), as: UTF8.self) else {
+            throw TraceError("\(text) is not UTF-8; give a text file")
+        }
+        return Trace(typing: typed, name: name)
     }
 
     /// Opens the log as an app does after a restart, and compares the texts.
@@ -70,7 +73,7 @@ struct Session: AsyncParsableCommand {
             at: log, Text.self, confirmedBy: .acknowledgement, durability: .durable)
         tally.reopen = clock.now - start
         let status = store.status
-        tally.entries = Int(status.sequence.value)
+        tally.entries = status.entryCount
         tally.bytes = status.bytesOnDisk
         let failures = [
             store.view.string.isExactly(trace.end)

@@ -12,7 +12,7 @@ struct Trace {
     /// Reads a session in the format of github.com/josephg/editing-traces, `.json` or `.json.gz`.
     init(file: URL) throws {
         name = file.lastPathComponent
-        let data = file.pathExtension == "gz" ? try unzipped(file) : try Data(contentsOf: file)
+        let data = file.pathExtension == "gz" ? try unzipped(file) : try contents(of: file)
         let json: JSON
         do { json = try JSON(parsing: [UInt8](data)) } catch {
             throw TraceError("\(file.path) is not JSON: \(error)")
@@ -53,6 +53,29 @@ struct TraceError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
+/// The most bytes of a session or a text. The largest published session has 10 MB.
+private let fileBytesMax = 64 << 20
+
+/// Returns the bytes of a file that may be a device without an end.
+///
+/// - Throws: `TraceError` if there are more than a session needs.
+func contents(of file: URL) throws -> Data {
+    let handle = try FileHandle(forReadingFrom: file)
+    defer { try? handle.close() }
+    return try contents(of: handle, named: file.path)
+}
+
+private func contents(of handle: FileHandle, named name: String) throws -> Data {
+    var data = Data()
+    while let piece = try handle.read(upToCount: 1 << 16), !piece.isEmpty {
+        data += piece
+        guard data.count <= fileBytesMax else {
+            throw TraceError("\(name) has more than \(fileBytesMax) bytes; give a smaller file")
+        }
+    }
+    return data
+}
+
 private func unzipped(_ file: URL) throws -> Data {
     let gzip = Process()
     gzip.executableURL = URL(filePath: "/usr/bin/env")
@@ -60,7 +83,8 @@ private func unzipped(_ file: URL) throws -> Data {
     let output = Pipe()
     gzip.standardOutput = output
     try gzip.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
+    // If this throws, gzip ends because nothing reads its output.
+    let data = try contents(of: output.fileHandleForReading, named: "\(file.path), unpacked,")
     gzip.waitUntilExit()
     guard gzip.terminationStatus == 0 else { throw TraceError("gzip cannot read \(file.path)") }
     return data

@@ -14,8 +14,8 @@ struct Example: Sendable {
         Example(
             "feed", Feed.self, events: ExampleEvents.feed,
             itemIDs: ItemIDs { $0.posts.keys + $0.posts.values.flatMap { $0.comments.map(\.id) } }),
-        Example("counters", Counters.self, events: ExampleEvents.counters),
-        Example("text", Text.self, events: ExampleEvents.edits),
+        Example("counters", Counters.self, events: ExampleEvents.counters, except: [.p13]),
+        Example("text", Text.self, events: ExampleEvents.edits, except: [.p9, .p13]),
         Example(
             "messages", rows: Conversations.self, events: ExampleEvents.messages,
             rowIDs: ItemIDs(keysOf: Conversations.messages)),
@@ -23,14 +23,18 @@ struct Example: Sendable {
 
     /// The name on the command line.
     let name: String
+    /// The laws that are about this projection. Counters and a text have no items, for P13. A text has
+    /// no keys either, for P9.
+    let laws: Set<Law>
     /// Checks the laws; the same seed makes the same histories.
     let report: @Sendable (Set<Law>, Effort, _ seed: UInt64?) async -> LawReport
 
     init<P: Projection>(
         _ name: String, _ projection: P.Type, events: Generator<P.Event>,
-        itemIDs: ItemIDs<P>? = nil
+        itemIDs: ItemIDs<P>? = nil, except laws: Set<Law> = []
     ) {
         self.name = name
+        self.laws = Set(Law.allCases).subtracting(laws)
         report = { laws, effort, seed in
             await checkLaws(
                 of: projection, events: events, itemIDs: itemIDs, laws: laws, effort: effort,
@@ -43,6 +47,7 @@ struct Example: Sendable {
         rowIDs: ItemIDs<RowsInMemory<P>>? = nil
     ) {
         self.name = name
+        laws = Set(Law.allCases)
         report = { laws, effort, seed in
             await checkLaws(
                 of: projection, events: events, rowIDs: rowIDs, laws: laws, effort: effort,

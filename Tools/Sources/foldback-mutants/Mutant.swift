@@ -1,6 +1,6 @@
 import FoldbackTesting
 
-/// A deliberate fault, and the law that must find it.
+/// A deliberate fault, and the law or the probe that must find it.
 ///
 /// ```swift
 /// Mutant(
@@ -14,8 +14,21 @@ struct Mutant: Sendable {
     let name: String
     /// The broken rule of the article Invariants. If none covers the fault, the law, or "rows".
     let rule: String
-    let law: Law
+    let judge: Judge
     let fault: Fault
+
+    enum Judge: Equatable, Sendable {
+        case law(Law)
+        case probe(Probe)
+
+        /// The law's name, or the probe's.
+        var text: String {
+            switch self {
+            case .law(let law): law.rawValue
+            case .probe(let probe): probe.rawValue
+            }
+        }
+    }
 
     enum Fault: Sendable {
         /// A change of the code at a marker, and the projection that shows it.
@@ -32,6 +45,10 @@ struct Mutant: Sendable {
         case changesFirst
         /// ``CorrectRows``.
         case rows
+        /// ``StrictProjection``, which shares its conflicts with ``CorrectRows``.
+        case sharing
+        /// ``StrictProjection``, which shares its conflicts with ``CorrectRows`` as a value.
+        case sharingValues
     }
 
     /// A fault in `Sources`.
@@ -41,15 +58,23 @@ struct Mutant: Sendable {
     ) {
         self.name = name
         self.rule = rule
-        self.law = law
+        judge = .law(law)
         fault = .source(marker: marker, change, subject)
+    }
+
+    /// A fault in `Sources` that only a probe can find.
+    init(_ name: String, rule: String, probe: Probe, at marker: String, _ change: Change) {
+        self.name = name
+        self.rule = rule
+        judge = .probe(probe)
+        fault = .source(marker: marker, change, .value)
     }
 
     /// A fault in a projection, as an app may have it.
     init(_ name: String, rule: String, law: Law, in projection: any TestProjection.Type) {
         self.name = name
         self.rule = rule
-        self.law = law
+        judge = .law(law)
         fault = .projection(projection)
     }
 
@@ -66,4 +91,6 @@ struct Mutant: Sendable {
 ///
 /// Add a mutant here, and its marker at the end of a line in `Sources`.
 let mutants: [Mutant] =
-    entryMutants + answerMutants + storageMutants + sendingMutants + rowMutants + projectionMutants
+    entryMutants + answerMutants + storageMutants + fileMutants + sendingMutants + rowMutants
+    + sharingMutants
+    + projectionMutants

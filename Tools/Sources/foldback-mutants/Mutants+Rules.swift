@@ -39,6 +39,9 @@ let answerMutants: [Mutant] = [
         at: "late-rejection",
         .value(".append(.changed(number, .rejected(rejection)))", if: "$0.state == .accepted")),
     Mutant(
+        "a pending intent cannot be abandoned", rule: "F19", law: .p2,
+        at: "abandoned", .value(".refuse(.notPending(number, intent.state))")),
+    Mutant(
         "only the oldest intent can be answered", rule: "F8", law: .p8,
         at: "answer-order", .returns(".ignore(.pending)", if: "overlay.first?.key != number")),
     Mutant(
@@ -65,6 +68,9 @@ let answerMutants: [Mutant] = [
     Mutant(
         "a retry dismisses nothing", rule: "F14", law: .p2,
         at: "retry-dismisses", .fails()),
+    Mutant(
+        "an edited retry records the old event again", rule: "F14", law: .p2,
+        at: "edited-event", .nilOperand),
 ]
 
 /// Faults in what is stored, and in when it is seen.

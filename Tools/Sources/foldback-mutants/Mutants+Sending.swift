@@ -4,16 +4,15 @@ let sendingMutants: [Mutant] = [
         "a failed attempt is not repeated", rule: "A4", law: .p15,
         at: "try-again", .skip()),
     Mutant(
-        "an intent is sent again under another id", rule: "A1", law: .p15,
+        "an intent is sent under another id", rule: "A1", law: .p15,
         at: "submission-id",
-        .replace(
-            "$0.id",
-            with: """
-                store.attempt(of: $0.id.number)?.count ?? 0 > 1
-                    ? IntentID(
-                        replica: $0.id.replica, number: IntentNumber($0.id.number.value + 100))
-                    : $0.id
-                """)),
+        .value(
+            """
+            recorded.number.value % 2 == 0
+                ? IntentID(
+                    replica: recorded.id.replica, number: IntentNumber(recorded.number.value + 100))
+                : ORIGINAL
+            """)),
     Mutant(
         "an intent is sent before its attempt is recorded", rule: "A5", law: .p15,
         at: "attempts-first", .value("attempts.keys.sorted()")),
@@ -33,8 +32,41 @@ let sendingMutants: [Mutant] = [
         "an intent is withdrawn after an attempt", rule: "F7", law: .p15,
         at: "withdrawal", .fails()),
     Mutant(
+        "a quarantined intent is rejected", rule: "S3", law: .p15,
+        at: "noted",
+        .before(
+            """
+            for (number, attempt) in attempts where attempt.quarantine != nil {
+                _ = try await store.reject(number, message: "it failed too often")
+            }
+            """)),
+    Mutant(
+        "a quarantined intent is not tried again", rule: "S3", law: .p15,
+        at: "quarantine-retried",
+        .before(
+            """
+            if intent.attempt?.quarantine != nil {
+                return Timestamp(millisecondsSince1970: .max)
+            }
+            """)),
+    Mutant(
+        "a request that fails is never halved", rule: "S3", law: .p15,
+        at: "halving", .fails()),
+    Mutant(
+        "a request has any number of bytes", rule: "S2", law: .p15,
+        at: "request-bytes", .fails()),
+    Mutant(
+        "two outboxes send a store's intents at once", rule: "S4", law: .p15,
+        at: "one-sender", .before("if holder != nil { return .entered }")),
+    Mutant(
         "one page of changes counts as all of them", rule: "A2", law: .p15,
-        at: "last-page", .holds),
+        at: "last-page", .value("true")),
+    Mutant(
+        "coming online does not resume fetching", rule: "A2", law: .p15,
+        at: "downlink-online", .skip()),
+    Mutant(
+        "fetching does not resume after signing in", rule: "A2", law: .p15,
+        at: "downlink-signed-in", .skip()),
     Mutant(
         "through is one too high", rule: "A2", law: .p15,
         at: "downlink-through", .value("Position(ORIGINAL.value + 1)")),
@@ -44,4 +76,36 @@ let sendingMutants: [Mutant] = [
     Mutant(
         "the authority forgets its rejections", rule: "A1", law: .p15,
         at: "verdict-kept", .returns("verdict", if: "case .rejected = verdict")),
+    Mutant(
+        "the answers of another authority are recorded", rule: "N6", law: .p15,
+        at: "lineage", .value("false")),
+    Mutant(
+        "intents that another authority has continue too", rule: "N6", law: .p15,
+        at: "carried-known", .value("names")),
+    Mutant(
+        "an authority that has lost data without a new lineage is not noticed", rule: "N6",
+        probe: .lowHead, at: "low-head", .fails()),
+    Mutant(
+        "intents of the last moment do not continue", rule: "N6", probe: .lateIntents,
+        at: "late-intents", .value("Set(overlay.map(\\.id))")),
+    Mutant(
+        "an intent is sent as this code encodes it", rule: "A1", probe: .sentBytes,
+        at: "sent-bytes",
+        .replace(
+            "$0.recorded",
+            with: """
+                RecordedIntent(
+                    id: $0.recorded.id,
+                    payload: (try? P.codec.payload(of: $0.event)) ?? $0.recorded.payload,
+                    isConfirmOnly: $0.recorded.isConfirmOnly, once: $0.recorded.once,
+                    retries: $0.recorded.retries, info: $0.recorded.info,
+                    sequence: $0.recorded.sequence, time: $0.recorded.time)
+                """)),
+    Mutant(
+        "an event that cannot be read stops the downlink", rule: "E4", law: .p15,
+        at: "unknown-event",
+        .after("if payload.isUnreadable { throw .notEncodable(reason: \"unknown\") }")),
+    Mutant(
+        "an event in other bytes counts as another event that is the same", rule: "F9", law: .p2,
+        at: "canonical-comparison", .value("ORIGINAL || true")),
 ]

@@ -23,18 +23,22 @@ struct Prepare: ParsableCommand {
             }
         }
         try files.write()
+        // Each module has its own, so that none of them must import another one for it.
         let switchFile = """
             import Foundation
 
-            package enum ActiveMutant {
-                package static let index =
+            enum ActiveMutant {
+                static let index =
                     ProcessInfo.processInfo.environment["\(Self.variable)"].flatMap(Int.init) ?? -1
             }
 
             """
-        try switchFile.write(
-            to: root.appending(path: "Foldback/ActiveMutant.swift"), atomically: true,
-            encoding: .utf8)
+        for module in try FileManager.default.contentsOfDirectory(atPath: root.path)
+        where module.hasPrefix("Foldback") {
+            try switchFile.write(
+                to: root.appending(path: "\(module)/ActiveMutant.swift"), atomically: true,
+                encoding: .utf8)
+        }
     }
 }
 

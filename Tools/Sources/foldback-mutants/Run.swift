@@ -7,17 +7,18 @@ struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Looks for all mutants, and prints the mutants that no law finds.")
 
-    @Option(help: "Only mutants whose name contains this text, or whose law it is.") var only = ""
+    @Option(help: "Only mutants whose name contains this text, or whose law or probe it is.")
+    var only = ""
     @Option(help: "The longest search for one mutant, in seconds.") var seconds = 120.0
     @Option(help: "The most steps that a shrunk history may have.") var stepsMax = 6
 
     func run() throws {
         let selected = mutants.enumerated().filter { _, mutant in
-            only.isEmpty || mutant.name.contains(only) || mutant.law.rawValue == only
+            only.isEmpty || mutant.name.contains(only) || mutant.judge.text == only
         }
         let indices = (only.isEmpty ? [Self.noFault] : []) + selected.map(\.offset)
-        print("mutant | rule | law | histories | steps | seconds")
-        // Two processes take turns on a history, so each search needs one core.
+        print("mutant | rule | law or probe | histories | steps | seconds")
+        // Each search keeps one core busy, and borrows free cores.
         let survivors = Mutex<[Int]>([])
         DispatchQueue.concurrentPerform(iterations: indices.count) { place in
             let index = indices[place]
@@ -56,7 +57,7 @@ struct Run: ParsableCommand {
         let mutant = mutants[index]
         let found = result.map { "\($0.histories) | \($0.steps)" } ?? "not found |"
         print(
-            "\(mutant.name) | \(mutant.rule) | \(mutant.law.rawValue) | \(found) | \(seconds)")
+            "\(mutant.name) | \(mutant.rule) | \(mutant.judge.text) | \(found) | \(seconds)")
         return isSurvivor(result)
     }
 

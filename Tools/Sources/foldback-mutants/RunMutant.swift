@@ -3,7 +3,7 @@ import Foldback
 import FoldbackTesting
 import Foundation
 
-/// Looks for one mutant with the law that it names.
+/// Looks for one mutant with the law or the probe that it names.
 struct RunMutant: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "try", abstract: "Looks for one mutant with the law that it names.")
@@ -18,34 +18,44 @@ struct RunMutant: AsyncParsableCommand {
     func run() async throws {
         // A fault may keep this process from ending. The signal ends it.
         alarm(UInt32(4 * seconds) + 60)
+        if case .probe(let probe)? = mutant?.judge {
+            if try await probe.findsFault() { print("found 1 1") }
+            return
+        }
         for report in await reports() {
             print(report)
             guard let finding = report.findings.first(where: { isWanted($0.law) }) else { continue }
             print("found \(finding.scriptsTried) \(finding.stepCount)")
         }
+        guard mutant == nil else { return }
+        for probe in Probe.allCases where try await probe.findsFault() { print("found 1 1") }
     }
 
     private var mutant: Mutant? { index < 0 ? nil : mutants[index] }
 
-    private func isWanted(_ law: Law) -> Bool { mutant.map { law == $0.law } ?? true }
+    private func isWanted(_ law: Law) -> Bool { mutant.map { $0.judge == .law(law) } ?? true }
 
     private nonisolated(nonsending) func reports() async -> [LawReport] {
-        guard let mutant else {
+        guard let mutant, case .law(let law) = mutant.judge else {
             let all = Set(Law.allCases)
             return [
                 await report(on: CorrectProjection.self, all),
                 await report(on: ChangesFirst.self, all.subtracting([.f9])),
                 await reportOnRows(all),
+                await report(sharingWith: CorrectRows.self, all),
             ]
         }
         switch mutant.fault {
-        case .source(_, _, .value): return [await report(on: CorrectProjection.self, [mutant.law])]
+        case .source(_, _, .value): return [await report(on: CorrectProjection.self, [law])]
         case .source(_, _, .changesFirst):
-            return [await report(on: ChangesFirst.self, [mutant.law])]
-        case .source(_, _, .rows): return [await reportOnRows([mutant.law])]
+            return [await report(on: ChangesFirst.self, [law])]
+        case .source(_, _, .rows): return [await reportOnRows([law])]
+        case .source(_, _, .sharing): return [await report(sharingWith: CorrectRows.self, [law])]
+        case .source(_, _, .sharingValues):
+            return [await report(sharingWith: RowsInMemory<CorrectRows>.self, [law])]
         case .projection(let projection):
             // These laws are checked first, and a finding of theirs ends the search.
-            return [await report(on: projection, [mutant.law, .p1, .p11, .p14])]
+            return [await report(on: projection, [law, .p1, .p11, .p14])]
         }
     }
 
@@ -55,6 +65,15 @@ struct RunMutant: AsyncParsableCommand {
         await checkLaws(
             of: projection, events: TestEvent.generator, itemIDs: P.itemIDs, laws: laws,
             effort: effort, seed: seed, failures: .forgotten)
+    }
+
+    private nonisolated(nonsending) func report<Other: EventFold>(
+        sharingWith other: Other.Type, _ laws: Set<Law>
+    ) async -> LawReport where Other.Event == TestEvent {
+        await checkLaws(
+            of: StrictProjection.self, also: other, events: TestEvent.generator,
+            itemIDs: StrictProjection.itemIDs, laws: laws, effort: effort, seed: seed,
+            failures: .forgotten)
     }
 
     private nonisolated(nonsending) func reportOnRows(_ laws: Set<Law>) async -> LawReport {

@@ -84,6 +84,17 @@ struct CorrectProjection: TestProjection {
     }
 }
 
+/// A correct projection with a lower limit than ``CorrectRows``. So each of the two refuses events that the
+/// other accepts.
+struct StrictProjection: TestProjection {
+    var state = TestState()
+
+    mutating func apply(_ event: TestEvent, _ context: EventContext) throws {
+        if case .added(let number) = event, state.sum + number > 6 { throw LimitExceeded() }
+        try state.apply(event, id: context.id)
+    }
+}
+
 /// A projection that changes its state before it throws: the contract forbids this, and the log
 /// corrects it (F9). Every other law holds.
 struct ChangesFirst: TestProjection {

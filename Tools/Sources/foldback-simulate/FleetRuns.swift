@@ -39,7 +39,11 @@ final class FleetRuns: Sendable {
             }
         }
         Progress.end()
-        return state.withLock { ($0.totals, $0.failed) }
+        let (totals, failed) = state.withLock { ($0.totals, $0.failed) }
+        if failed == nil, totals.runs < seeds.count {
+            Progress.note("checked only \(totals.runs) of \(seeds.count) fleets: the time is over")
+        }
+        return (totals, failed)
     }
 
     private func work(since start: ContinuousClock.Instant) async {
@@ -60,7 +64,7 @@ final class FleetRuns: Sendable {
         _ run: SimulationRun, _ seed: UInt64, _ state: inout State,
         _ start: ContinuousClock.Instant
     ) {
-        state.totals.add(run)
+        if run.isComplete { state.totals.add(run) }
         state.totals.elapsed = ContinuousClock.now - start
         if !run.isClean, seed <= state.failed?.seed ?? .max { state.failed = (seed, run) }
         if state.totals.elapsed - state.shown >= Progress.interval {
@@ -80,6 +84,10 @@ private enum Progress {
     static func show(_ line: String) {
         let text = isTerminal ? "\r\u{1b}[K\(line)" : "\(line)\n"
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+
+    static func note(_ line: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("\(line)\n".utf8))
     }
 
     static func end() {

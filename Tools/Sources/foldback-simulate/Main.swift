@@ -67,12 +67,28 @@ struct Simulate: AsyncParsableCommand {
     }
 
     private func repeatScript(_ path: String) async throws {
-        let recorded = try RecordedFleet(json: try String(contentsOfFile: path, encoding: .utf8))
+        let recorded = try RecordedFleet(json: try Self.text(at: path))
         if rows {
             try await repeated(recorded, of: StoredFleet.self)
         } else {
             try await repeated(recorded, of: Counters.self)
         }
+    }
+
+    /// Returns the text of a finding's file, which may be a device without an end.
+    private static func text(at path: String) throws -> String {
+        let bytesMax = 64 << 20
+        let handle = try FileHandle(forReadingFrom: URL(filePath: path))
+        defer { try? handle.close() }
+        var data = Data()
+        while let piece = try handle.read(upToCount: 1 << 16), !piece.isEmpty {
+            data += piece
+            guard data.count <= bytesMax else {
+                throw ValidationError(
+                    "\(path) has more than \(bytesMax) bytes; give the file of a finding")
+            }
+        }
+        return String(decoding: data, as: UTF8.self)
     }
 
     private func repeated<P: Projection>(
@@ -117,7 +133,7 @@ struct Simulate: AsyncParsableCommand {
         Simulation(of: projection, events: Self.events, replicas: replicas, stepsMax: steps)
     }
 
-    /// Events of which some apply only after others.
+    /// Events, some of which apply only after others.
     private static let events = Generator<Counters.Event>.oneOf(
         .making(Counters.Event.added, names, .integers(in: 0...9)),
         .making(Counters.Event.spent, names, .integers(in: 0...9)),

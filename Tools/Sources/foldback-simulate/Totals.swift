@@ -4,7 +4,7 @@ import Foundation
 /// The sums over all fleets.
 struct Totals: Sendable {
     var elapsed = Duration.zero
-    private var runs = 0
+    private(set) var runs = 0
     private var operations = 0
     private var decided = 0
     private var lasted = Duration.zero

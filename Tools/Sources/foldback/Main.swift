@@ -7,7 +7,9 @@ import FoldbackReplay
 @main
 struct FoldbackTool: ReplayTool {
     static let name = "foldback"
-    static let projections = [ReplayProjection(Documents.self)]
+    static let projections = [
+        ReplayProjection(Documents.self), ReplayProjection(StoredDocuments.self),
+    ]
 
     /// The commands that only `foldback` has. The commands of every replay tool, such as `log` and
     /// `why`, are listed in `ReplayCommand` (Sources/FoldbackReplay/ReplayTool.swift).
@@ -24,6 +26,7 @@ struct FoldbackTool: ReplayTool {
     static let commands: [any ParsableCommand.Type] = [
         Shell.self,
         Verify.self,
+        Wipe.self,
     ]
 }
 

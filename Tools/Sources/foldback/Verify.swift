@@ -63,6 +63,7 @@ extension Verification {
         let findings = findings.map { finding -> JSON in
             ["place": .string("\(finding.place)"), "what": .string(finding.what)]
         }
-        return (findings + [end]).map { "\($0)\n" }.joined()
+        return (findings + [end]).map { String(decoding: $0.printed, as: UTF8.self) + "\n" }
+            .joined()
     }
 }

@@ -79,7 +79,7 @@ import Testing
         let store = try await Store.open(
             at: directory, documents, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: CheckpointPolicy(entriesMax: 20, bytesMax: .max, spacing: 30),
-            replica: ReplicaID("me"))
+            replica: .exactly(ReplicaID("me")!))
         for number in 1...60 as ClosedRange<UInt64> {
             let receipt = try await store.record(
                 .increment("k\(number % 7)", field: "n", by: 1), force: true,

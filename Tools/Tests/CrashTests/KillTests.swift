@@ -133,7 +133,7 @@ import Testing
         .enabled(
             if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
         arguments: [
-            "openat", "mkdir", "pwrite64", "writev", "fdatasync", "fsync", "ftruncate", "mmap",
+            "openat", "mkdir", "pwrite64", "writev", "fdatasync", "fsync", "rename", "mmap",
         ])
     func `SIGKILL at any system call loses no answered intent`(
         call: String

@@ -36,6 +36,16 @@ import Testing
         #expect(try run([foldback, "shell", directory.log.path]).status == 0)
     }
 
+    @Test func `a web address is not a path of a log`() throws {
+        for command in ["shell", "status"] {
+            let address = "https://example.org\(directory.log.path)"
+            let refused = try run([foldback, command, address])
+            #expect(refused.status != 0 && refused.errors.contains(address), "\(refused)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: directory.log.path))
+        #expect(!FileManager.default.fileExists(atPath: "https:"))
+    }
+
     @Test func `L9: repeated reads of a live log leave no reader slot taken`() throws {
         let shell = try ShellProcess(directory.log)
         for number in 1...150 {
@@ -167,7 +177,7 @@ import Testing
         let files = try FileManager.default.contentsOfDirectory(
             at: folder, includingPropertiesForKeys: nil
         ).filter { $0.pathExtension == "ndjson" }
-        #expect(files.count == 21)
+        #expect(files.count == 23)
         for file in files {
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
                 .map { try JSON(parsing: String($0)) }

@@ -99,6 +99,31 @@ import Testing
         try compile(file)
     }
 
+    @Test(arguments: [
+        ("FoldbackExamples.Channels", "MessageRows"),
+        ("chat_replay.MessageRows", "Channels"),
+    ])
+    func `a written test names the projections that share conflicts, and compiles`(
+        projection: String, other: String
+    ) throws {
+        let tool = ShellProcess.executable("chat-replay").path
+        #expect(try run([tool, "make", path("chat.log"), "rows"]).status == 0)
+        for command in [["export"], ["minimise", "--expect", "/x == 1"]] {
+            let seen = try run(
+                [tool, command[0], path("chat.log"), "--projection", projection, "--as", "test"]
+                    + ["-o", path("Tests")] + command.dropFirst())
+            #expect(seen.status == 0, "\(seen)")
+            let name = command[0] == "export" ? "ChatLogTests" : "ChatSmallLogTests"
+            let file = path("Tests/\(name).swift")
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(text.contains(", also: [AdditionalProjection(\(other).self)])"), "\(text)")
+            for module in ["FoldbackExamples", "chat_replay"] {
+                #expect(text.contains("@testable import \(module)\n"), "\(text)")
+            }
+            try compile(file)
+        }
+    }
+
     @Test func `the commands of the article about bug reports print what it shows`() throws {
         try ReplayStory.makeLog(directory.log)
         try FileManager.default.moveItem(

@@ -2,7 +2,7 @@ import Foldback
 import Foundation
 import Testing
 
-/// Born from the question what a user sees who asks what happened to a log.
+/// Born from the question what the tool shows a user about the past of a log.
 @Suite(.serialized) struct ReplayToolTests {
     private let foldback = ShellProcess.executable("foldback").path
     private let directory = DiskDirectory()

@@ -1,6 +1,7 @@
 import Foldback
 import FoldbackShell
 import Foundation
+import Synchronization
 import Testing
 
 /// The place where a session keeps documents, as given by `--store`.
@@ -106,8 +107,18 @@ func run(_ command: [String]) throws -> (status: Int32, output: String, errors: 
     process.standardError = errors
     process.standardInput = FileHandle.nullDevice
     try process.run()
+    // Both pipes are read at once: a process that fills one of them waits until it is read.
+    let words = Mutex(Data())
+    let isRead = DispatchSemaphore(value: 0)
+    let errorStream = errors.fileHandleForReading
+    Thread.detachNewThread {
+        let data = errorStream.readDataToEndOfFile()
+        words.withLock { $0 = data }
+        isRead.signal()
+    }
     let text = output.fileHandleForReading.readDataToEndOfFile()
-    let trouble = errors.fileHandleForReading.readDataToEndOfFile()
+    isRead.wait()
+    let trouble = words.withLock { $0 }
     process.waitUntilExit()
     return (
         process.terminationStatus, String(decoding: text, as: UTF8.self),

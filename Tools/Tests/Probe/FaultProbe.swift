@@ -5,11 +5,12 @@ import Foundation
 /// `foldback-probe faults STORE LOG ROUNDS BYTES`: records several intents at once, and prints the
 /// result that each caller got.
 ///
-/// Each round records six intents at once, each of which sets its own key to a text of BYTES bytes.
+/// Each round records six intents at once, and each intent sets its own key to a text of BYTES bytes.
 /// Then it acknowledges intent 1, and writes a checkpoint every third round.
 ///
-/// The lines are `KEY recorded NUMBER`, `KEY unknown NUMBER FAILURE` (L6), or `KEY refused ERROR`
-/// if nothing was recorded. The last line is `view KEYS` with all keys of the view, or
+/// The lines are `KEY recorded NUMBER`, `KEY unknown NUMBER FAILURE` (L6), `KEY latched FAILURE` if
+/// the store takes no more intents, or `KEY refused ERROR` if only this intent was not recorded. The
+/// last line is `view KEYS` with all keys of the view, or
 /// `unseen FAILURE` if the view cannot be read. If the log cannot be opened, the only line is
 /// `closed ERROR`.
 ///
@@ -64,10 +65,11 @@ enum FaultProbe<P: ShownDocuments> {
             let receipt = try await store.record(.set(ExactString(key), text))
             return "\(key) recorded \(receipt.number)"
         } catch {
-            guard case .outcomeUnknown(let number?, let failure) = error else {
-                return "\(key) refused \(error)"
+            return switch error {
+            case .outcomeUnknown(let number?, let failure): "\(key) unknown \(number) \(failure)"
+            case .latched(let failure): "\(key) latched \(failure)"
+            default: "\(key) refused \(error)"
             }
-            return "\(key) unknown \(number) \(failure)"
         }
     }
 }

@@ -8,6 +8,13 @@ struct Main {
         let arguments = CommandLine.arguments.dropFirst()
         do {
             let rest = arguments.dropFirst(2)
+            guard arguments.first != "peak" else { return try PeakProbe.run(arguments.dropFirst()) }
+            if arguments.first == "successor", let log = arguments.dropFirst().first {
+                return try await SuccessorProbe.run(URL(filePath: log))
+            }
+            if arguments.first == "poison" {
+                return try await PoisonProbe.run(arguments.dropFirst())
+            }
             switch (arguments.first, arguments.dropFirst().first) {
             case ("damage", "memory"): try await DamageProbe<Documents>.run(rest)
             case ("damage", "rows"): try await DamageProbe<StoredDocuments>.run(rest)
@@ -21,6 +28,9 @@ struct Main {
                     """
                     usage: foldback-probe damage memory|rows LOG SCRATCH flip|zero FIRST LAST STEP
                            foldback-probe faults memory|rows LOG ROUNDS BYTES
+                           foldback-probe successor LOG
+                           foldback-probe poison LOG BOOK ordered|concurrent POISON
+                           foldback-probe peak FILE COMMAND...
 
                     """.utf8))
             exit(2)

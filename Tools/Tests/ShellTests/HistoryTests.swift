@@ -29,7 +29,7 @@ import Testing
             isOnDisk
             ? try await Store.open(
                 at: directory, documents, confirmedBy: history.kind, durability: .durable,
-                replica: history.replica)
+                replica: history.replica.map { .exactly($0) } ?? .random)
             : Store.inMemory(documents, confirmedBy: history.kind, replica: history.replica)
         let session = ShellSession(over: store)
         for step in history.steps {
@@ -40,7 +40,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `the folder has all 21 histories`() throws { #expect(try History.all().count == 21) }
+    @Test func `the folder has all 23 histories`() throws { #expect(try History.all().count == 23) }
 }
 
 /// A worked history: a line with its kind and replica, then lines with a command and the fields

@@ -49,6 +49,89 @@ import Testing
         #expect(await answer(#"{"do":"status"}"#)["sequence"] == 0)
     }
 
+    @Test func `an error about a confirmed event names the place and the wrong value`() async {
+        let event = #""event":{"op":"delete","key":"a"}"#
+        for (fields, message) in [
+            (
+                #""origin":{"replica":"","intent":1}"#,
+                #""events[1].origin.replica" must be a name of 1 to 255 bytes, not """#
+            ),
+            (#""origin":{"intent":1}"#, #""events[1].origin.replica" is missing"#),
+            (
+                #""origin":{"replica":5,"intent":1}"#,
+                #""events[1].origin.replica" must be a string, not 5"#
+            ),
+            (#""origin":{"replica":"b"}"#, #""events[1].origin.intent" is missing"#),
+            (
+                #""origin":{"replica":"b","intent":0}"#,
+                #""events[1].origin.intent" must be a whole number from 1 up, not 0"#
+            ),
+            (
+                #""origin":{"replica":"b","intent":-1}"#,
+                #""events[1].origin.intent" must be a whole number from 1 up, not -1"#
+            ),
+            (
+                #""origin":{"replica":"b","intent":"1"}"#,
+                #""events[1].origin.intent" must be a whole number from 1 up, not "1""#
+            ),
+            (
+                #""origin":{"replica":"b","intent":1.0}"#,
+                #""events[1].origin.intent" must be a whole number from 1 up, not 1.0"#
+            ),
+            (#""origin":"b.1""#, #""events[1].origin" must be an object, not "b.1""#),
+            (#""origin":null"#, #""events[1].origin" must be an object, not null"#),
+            (#""position":0"#, #""events[1].position" must be a whole number from 1 up, not 0"#),
+        ] {
+            let position = fields.hasPrefix("\"position") ? "" : #""position":1,"#
+            let answer = await answer(
+                #"{"do":"confirm","events":[{"position":1,\#(event)},{\#(position)\#(event),\#(fields)}]}"#
+            )
+            #expect(answer["error"]?["code"] == "bad_request")
+            #expect(answer["error"]?["message"]?.stringValue == message)
+        }
+        let one = await answer(#"{"do":"confirm","events":[5]}"#)
+        #expect(one["error"]?["message"]?.stringValue == #""events[0]" must be an object, not 5"#)
+        let lacking = await answer(#"{"do":"confirm","events":[{\#(event)}]}"#)
+        #expect(lacking["error"]?["message"]?.stringValue == #""events[0].position" is missing"#)
+        // F6: an origin that was never recorded here is foreign.
+        let foreign = await answer(
+            #"{"do":"confirm","events":[{"position":1,\#(event),"origin":{"replica":"me","intent":99}}]}"#
+        )
+        #expect(foreign["ok"] == true)
+    }
+
+    @Test func `an error shortens a long value, and names its length`() async {
+        let long = String(repeating: "x", count: 1 << 20)
+        for line in [
+            #"{"do":"\#(long)"}"#, #""\#(long)""#, #"{"do":{"a":"\#(long)"}}"#,
+            #"{"do":"record","event":"\#(long)"}"#, #"{"do":"record","event":{"op":"\#(long)"}}"#,
+            #"{"do":"record","event":{"op":"set","key":"a","value":1},"once":["\#(long)"]}"#,
+            #"{"do":"record","event":{"op":"increment","key":"\#(long)","field":"a","by":1}}"#,
+            #"{"do":"record","event":{"op":"set","key":"\#(long)","value":1,"require":"present"}}"#,
+            #"{"do":"withdraw","intent":"\#(long)"}"#, #"{"do":"get","key":["\#(long)"]}"#,
+            #"{"do":"reject","intent":1,"message":["\#(long)"]}"#,
+            #"{"\#(long)":1,"\#(long)":2}"#,
+            #"{"do":1\#(String(repeating: "0", count: 1 << 20)).5}"#,
+            #"{"do":"confirm","events":[{"position":"\#(long)"}]}"#,
+        ] {
+            let answer = await answer(line)
+            let message = answer["error"]?["message"]?.stringValue ?? ""
+            #expect(!message.isEmpty && message.utf8.count < 1_200, "\(line.prefix(80))")
+            #expect(
+                !message.contains("xxxx") || message.contains(#/\.\.\. \(10\d{5} bytes\) \.\.\./#),
+                "\(line.prefix(80)): \(message)")
+        }
+        let unknown = await answer(#"{"do":"\#(long)"}"#)["error"]?["message"]?.stringValue
+        #expect(
+            unknown?.hasSuffix("does not exist; foldback shell --help lists the commands") == true)
+    }
+
+    @Test func `flush answers that everything before it survives, and adds no entry`() async {
+        _ = await answer(#"{"do":"record","event":{"op":"set","key":"a","value":1}}"#)
+        #expect(await answer(#"{"do":"flush"}"#) == ["flushed": true, "ok": true])
+        #expect(await answer(#"{"do":"status"}"#)["sequence"] == 1)
+    }
+
     @Test func `an intent number that was never recorded is unknown`() async {
         for command in ["acknowledge", "withdraw", "dismiss", "retry", "intent"] {
             for number in ["0", "-3", "1", "9223372036854775807"] {

@@ -95,7 +95,7 @@ private struct Session {
             try await Store.open(
                 at: directory, documents, confirmedBy: kind, durability: .relaxed,
                 checkpoints: CheckpointPolicy(entriesMax: 9, bytesMax: .max, spacing: 23),
-                replica: ReplicaID("me"), sources: .still))
+                replica: .exactly(ReplicaID("me")!), sources: .still))
     }
 
     /// Returns the answer without the fields that only a file has.
@@ -143,7 +143,9 @@ private struct RandomLines {
             line["message"] = "no"
         case 64..<68: line["do"] = "withdraw"
         case 68..<71: line["do"] = "dismiss"
-        case 71..<75: line["do"] = "retry"
+        case 71..<75:
+            line["do"] = "retry"
+            if oneIn(2, &random) { line["event"] = event(&random).json }
         case 75..<88: line = confirm(&random)
         case 88..<91:
             let past = Int.random(in: 0...sequence + 1, using: &random)

@@ -39,7 +39,8 @@ package final class Checkpointer: Sendable {
         self.policy = policy
         state = Mutex(
             State(
-                usable: usable, usableBytes: runner.storage.checkpointBytes(at: usable),
+                usable: usable,
+                usableBytes: runner.storage.storedCheckpoint(at: usable)?.bytes ?? 0,
                 lastSequence: usable, lastRecordBytes: 0, running: nil))
         // The listener retains this object until the store is closed.
         _ = runner.writer.listeners.views { published in
@@ -57,7 +58,7 @@ package final class Checkpointer: Sendable {
     private func published(_ published: PublishedState) {
         let isDue = state.withLock { state in
             let entries = published.sequence.value - state.lastSequence.value
-            return state.running == nil && published.firstUnreadable == nil && entries > 0
+            return state.running == nil && entries > 0
                 && policy.isDue(
                     entries: Int(clamping: entries),
                     bytes: published.recordBytes - state.lastRecordBytes,
@@ -116,7 +117,7 @@ package final class Checkpointer: Sendable {
                 state.usableBytes = rows.manifest.bytes
                 state.failure = nil
             }
-            try await drop(policy.superseded(among: runner.storage.checkpointSizes()))
+            try await drop(policy.superseded(among: runner.storage.storedCheckpoints()))
             return .success(())
         } catch {
             return .failure(error)

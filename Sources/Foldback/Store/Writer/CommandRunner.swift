@@ -45,7 +45,7 @@ package final class CommandRunner: Sendable {
 
     /// Queues several pieces of work in their order. They go into one transaction if there is room.
     ///
-    /// - Returns: the queued requests, and the error because of which the others were not queued.
+    /// - Returns: the queued requests, and the error that kept the others out of the queue.
     package nonisolated(nonsending) func submit(
         contentsOf works: [(work: Request.Work, bytes: Int)]
     ) async -> (queued: [Request], failure: FoldbackError?) {

@@ -14,6 +14,7 @@ package final class Listeners: Sendable {
         var views: [Int: @Sendable (PublishedState?) -> Void] = [:]
         var intents: [IntentNumber: [Int: Woken]] = [:]
         var sequences: [Int: Woken] = [:]
+        var stops: [Int: Woken] = [:]
         var rows: [Int: RowWatcher] = [:]
         var isClosed = false
     }
@@ -48,6 +49,15 @@ package final class Listeners: Sendable {
         for continuation in woken { continuation.resume() }
     }
 
+    /// Resumes the tasks that wait for the moment when nothing more can be sent or fetched.
+    package func notifyStopped() {
+        let woken = state.withLock { state in
+            defer { state.stops.removeAll() }
+            return state.stops.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
     /// Ends all views and watches, and resumes all waiting tasks, because the store is closed.
     package func close() {
         let (views, rows, woken) = state.withLock { state in
@@ -57,8 +67,11 @@ package final class Listeners: Sendable {
                 state.rows.removeAll()
                 state.intents.removeAll()
                 state.sequences.removeAll()
+                state.stops.removeAll()
             }
-            let waiting = state.intents.values.flatMap(\.values) + state.sequences.values
+            let waiting =
+                state.intents.values.flatMap(\.values) + state.sequences.values
+                + state.stops.values
             return (Array(state.views.values), Array(state.rows.values), waiting)
         }
         for listener in views { listener(nil) }
@@ -115,6 +128,8 @@ package final class Listeners: Sendable {
     package enum Topic: Sendable {
         case intent(IntentNumber)
         case nextCommit
+        /// Nothing more can be sent or fetched.
+        case stop
     }
 
     /// Suspends until the subject may have changed, the store is closed, or the task is canceled.
@@ -133,6 +148,7 @@ package final class Listeners: Sendable {
                     switch subject {
                     case .intent(let number): state.intents[number, default: [:]][id] = continuation
                     case .nextCommit: state.sequences[id] = continuation
+                    case .stop: state.stops[id] = continuation
                     }
                     return true
                 }
@@ -155,6 +171,7 @@ package final class Listeners: Sendable {
                 if state.intents[number]?.isEmpty == true { state.intents[number] = nil }
                 return continuation
             case .nextCommit: return state.sequences.removeValue(forKey: id)
+            case .stop: return state.stops.removeValue(forKey: id)
             }
         }
         continuation?.resume()

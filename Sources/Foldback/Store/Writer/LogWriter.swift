@@ -1,3 +1,4 @@
+import FoldbackLMDB
 import Synchronization
 
 /// The one place that changes a log. It decides on commands, writes entries, publishes views and
@@ -15,9 +16,11 @@ package final class LogWriter: Sendable {
     private let codec: any PayloadCodec
     private let clock: @Sendable () -> Timestamp
     private let working: Mutex<WorkingLog>
-    private let publication: Mutex<Publication>
+    private let publication: Monitor<Publication>
     private let committedAttempts: Mutex<Attempts>
-    private let latch = Mutex<StorageFailure?>(nil)
+    private let committedLineage: Mutex<Lineage?>
+    private let latchedFailure = Mutex<StorageFailure?>(nil)
+    private let sharedWithOther: Mutex<Position?>
     package let listeners = Listeners()
 
     /// Applies the overlay's intents, and publishes the state of the log.
@@ -25,8 +28,8 @@ package final class LogWriter: Sendable {
     /// - Parameters:
     ///   - fold: the whole log, folded.
     ///   - attempts: the attempts of its pending intents.
-    /// - Throws: `.damaged` if a row that an intent of the overlay reads is damaged; `.storage` if
-    ///   the file cannot be read.
+    /// - Throws: `.damaged` if the lineage, or a row that an intent of the overlay reads, is damaged;
+    ///   `.newerFormat`; `.storage` if the file cannot be read.
     package init(
         _ fold: LogFold, attempts: Attempts, on storage: any LogStorage, codec: any PayloadCodec,
         clock: @escaping @Sendable () -> Timestamp
@@ -35,12 +38,18 @@ package final class LogWriter: Sendable {
         self.codec = codec
         self.clock = clock
         committedAttempts = Mutex(attempts)
+        let lineage = try storage.lineage()
+        committedLineage = Mutex(lineage)
+        let lostData = try storage.lostData()
+        sharedWithOther = Mutex(lostData?.shared)
         var fold = fold
-        publication = Mutex(Publication(current: fold.makePublishedState()))
+        publication = Monitor(Publication(current: fold.makePublishedState()))
         storage.endReadingForWriting()
         if let failure = fold.failure { throw failure }
         working = Mutex(
-            WorkingLog(fold, attempts: attempts, replicas: storage.header.replicas))
+            WorkingLog(
+                fold, attempts: attempts, lineage: lineage, lostData: lostData,
+                replicas: storage.header.replicas))
     }
 
     /// The last committed state. O(1), from any thread.
@@ -54,8 +63,44 @@ package final class LogWriter: Sendable {
         publication.withLock { $0.publishedState(at: sequence) }
     }
 
+    /// Waits until readers of views see the state at `sequence` or a later state. Returns true then;
+    /// returns false if the commit failed.
+    ///
+    /// Blocks the calling thread between a commit and its publication. That is short, except when
+    /// the first relaxed commit of a store flushes the file. May be called inside a read, because the
+    /// writer needs no room between these steps.
+    ///
+    /// - Parameter sequence: of a state that ``publishedState(at:)`` returned.
+    func waitUntilPublished(_ sequence: LogSequence) -> Bool {
+        publication.wait { publication in
+            if publication.current.sequence >= sequence { return true }
+            return publication.upcoming == nil ? false : nil
+        } ?? false
+    }
+
     /// The attempts of pending intents at the last commit. O(1), from any thread.
     package var attempts: Attempts { committedAttempts.withLock { $0 } }
+
+    /// The lineage of the authority at the last commit; nil if none was named yet. O(1), from any
+    /// thread.
+    package var lineage: Lineage? { committedLineage.withLock { $0 } }
+
+    /// The last position that the log shares with an authority that superseded it; nil if none did
+    /// (N6). O(1), from any thread.
+    package var superseded: Position? {
+        get { sharedWithOther.withLock { $0 } }
+        set {
+            sharedWithOther.withLock { $0 = newValue }
+            if newValue != nil { listeners.notifyStopped() }
+        }
+    }
+
+    /// Why nothing more can be sent or fetched for this log; nil if nothing is in the way: the store
+    /// is latched (L6), or the log is superseded (N6). O(1), from any thread.
+    package var syncObstacle: FoldbackError? {
+        if let failure = latched { return .latched(failure) }
+        return superseded.map { .superseded(shared: $0) }
+    }
 
     // MARK: One transaction
 
@@ -112,38 +157,50 @@ package final class LogWriter: Sendable {
             storage.endReadingForWriting()
             if let failure = working.fold.failure {
                 working = before
-                return .rolledBack(failure)
+                return rolledBack(failure)
             }
             if let next { publication.withLock { $0.upcoming = next } }  // mutant: before-commit
             do throws(StorageFailure) {
                 try storage.write(working.batch)
             } catch {
                 publication.withLock { $0.upcoming = nil }
+                publication.wakeAll()
                 guard error.leavesOutcomeUnknown else {
                     working = before
-                    return .rolledBack(.storage(error))
+                    return rolledBack(.storage(error))
                 }
-                latch.withLock { $0 = error }
+                latch(error)
                 return .failed(results, error)
             }
             if working.batch.hasAttempts {
                 committedAttempts.withLock { $0 = working.attempts }
             }
+            committedLineage.withLock { $0 = working.lineage }
             if let next {
                 publication.withLock { $0.publish(next) }  // mutant: publish
+                publication.wakeAll()
                 listeners.notifyPublished(next, changes)
             }
         }
         storage.endReadingForWriting()
         if let failure = working.fold.failure {
             working = before
-            return .rolledBack(failure)
+            return rolledBack(failure)
         }
         let answered = working.answered
         // Releases the content of this transaction, which is in the log now.
         working.beginTransaction(isWatched: false)
         sync(requests, &results)
         return .done(results, answered: answered)
+    }
+
+    /// Returns the outcome of a transaction that left nothing. Latches the store if no later
+    /// transaction can succeed either.
+    private func rolledBack(_ error: FoldbackError) -> Written {
+        if case .storage(let failure) = error, failure.endsWriting {
+            latch(failure)
+        }
+        return .rolledBack(error)
     }
 
     /// Flushes the file if a request asks for it.
@@ -160,13 +217,18 @@ package final class LogWriter: Sendable {
         do throws(StorageFailure) {
             try storage.sync()
         } catch {
-            latch.withLock { $0 = error }
+            latch(error)
             for index in asking { results[index] = .failure(.outcomeUnknown(intent: nil, error)) }
         }
     }
 
-    /// The failure because of which the store refuses commands; nil if it accepts them (L6).
-    package var latched: StorageFailure? { latch.withLock { $0 } }
+    /// The failure that makes the store refuse commands; nil if it accepts them (L6).
+    package var latched: StorageFailure? { latchedFailure.withLock { $0 } }
+
+    private func latch(_ failure: StorageFailure) {
+        latchedFailure.withLock { $0 = failure }
+        listeners.notifyStopped()
+    }
 
     /// Returns the error for a request of a failed transaction that may be on disk: "unknown", with
     /// the intent's number (L6).
@@ -183,7 +245,7 @@ package final class LogWriter: Sendable {
         case .recorded(let id, _), .joined(let id, _):
             return .outcomeUnknown(intent: id.number, failure)
         case .appended, .ignored, .confirmed, .batchIgnored, .synced, .attempted,
-            .checkpointsChanged:
+            .checkpointsChanged, .authorityNoted:
             return .outcomeUnknown(intent: nil, failure)
         }
     }
@@ -206,8 +268,21 @@ package final class LogWriter: Sendable {
                 return .success(.checkpointsChanged)
             case .command(let command, let isForced):
                 return .success(try carryOut(command, isForced: isForced, in: &working))
+            case .answer(let command, let lineage):
+                try working.requireSame(lineage)
+                let result = try carryOut(command, isForced: true, in: &working)
+                working.noteLineage(lineage)
+                return .success(result)
+            case .noteLineage(let lineage):
+                try working.requireSame(lineage)
+                working.noteLineage(lineage)
+                return .success(.authorityNoted)
+            case .noteLostData(let lostData):
+                working.noteLostData(lostData)
+                return .success(.authorityNoted)
             }
         } catch {
+            if case .superseded(let shared) = error { superseded = shared }
             return .failure(error)
         }
     }
@@ -221,9 +296,7 @@ package final class LogWriter: Sendable {
         let decision = working.fold.state.decision(
             for: command, settled: subjects.mapValues(\.intent), time: time)
         func append(_ entry: Entry) throws(FoldbackError) -> LogSequence {
-            if !isForced, let reason = working.tryApply(entry) {
-                throw .inapplicable(reason: reason)
-            }
+            if !isForced, let refusal = working.tryApply(entry) { throw .inapplicable(refusal) }
             working.appendEntry(entry, time: time, subjects: subjects)
             return working.fold.state.sequence
         }
@@ -277,7 +350,9 @@ extension Request.Work {
         switch self {
         case .sync: true
         case .recordAttempts(_, let flushes): flushes && isRelaxed
-        case .command, .writeCheckpointRow, .removeCheckpointRows: false
+        case .command, .answer, .noteLineage, .noteLostData, .writeCheckpointRow,
+            .removeCheckpointRows:
+            false
         }
     }
 }

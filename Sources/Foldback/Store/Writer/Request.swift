@@ -6,6 +6,13 @@ package final class Request: Sendable {
     package enum Work: Sendable {
         /// Carries out a command. `isForced`: an intent is recorded even if `apply` throws (F9).
         case command(Command, isForced: Bool)
+        /// Carries out an answer or batch of the authority with this lineage; nil if it named none.
+        /// Nothing is recorded if the log knows another lineage.
+        case answer(Command, from: Lineage?)
+        /// Notes the lineage of an authority whose answer records nothing.
+        case noteLineage(Lineage)
+        /// Notes that the authority has lost events; with nil, that it has all of them.
+        case noteLostData(LostData?)
         /// Makes everything that was written so far durable.
         case sync
         /// Records attempts of the intents that are still pending. `flushes`: everything before it,
@@ -90,4 +97,5 @@ package enum RequestResult: Sendable {
     /// The attempts of these intents were recorded. The other intents are no longer pending.
     case attempted([IntentNumber])
     case checkpointsChanged
+    case authorityNoted
 }

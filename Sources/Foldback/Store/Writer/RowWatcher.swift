@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Collects the changes to a span of rows until a reader takes them, in bounded memory.
+/// Collects the changes to spans of rows until a reader takes them, in bounded memory.
 package final class RowWatcher: Sendable {
     /// The changes since the last take.
     package struct Gathered: Sendable {
@@ -21,7 +21,7 @@ package final class RowWatcher: Sendable {
     }
 
     private let index: Int
-    private let span: KeySpan
+    private let spans: [KeySpan]
     private let gathered = Mutex(Gathered())
     private let bell: AsyncStream<Void>.Continuation
 
@@ -29,11 +29,11 @@ package final class RowWatcher: Sendable {
     ///
     /// - Parameters:
     ///   - index: the place of the projection among the stored projections.
-    ///   - span: the keys to watch.
+    ///   - spans: the keys to watch.
     ///   - bell: yields when there are changes to take; finishes when the store is closed.
-    package init(_ index: Int, _ span: KeySpan, bell: AsyncStream<Void>.Continuation) {
+    package init(_ index: Int, _ spans: [KeySpan], bell: AsyncStream<Void>.Continuation) {
         self.index = index
-        self.span = span
+        self.spans = spans
         self.bell = bell
     }
 
@@ -59,7 +59,7 @@ package final class RowWatcher: Sendable {
                 gathered.isComplete = false
                 return false
             }
-            for change in changes where span.contains(change.key) {
+            for change in changes where spans.contains(where: { $0.contains(change.key) }) {
                 Self.add(change, to: &gathered)
             }
             return gathered.isEmpty

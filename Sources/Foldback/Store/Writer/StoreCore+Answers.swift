@@ -92,7 +92,7 @@ extension StoreCore {
         try storage.requireUsable()
         let (storage, codec, writer) = (storage, codec, writer)
         return try await Platform.onThread { () throws(FoldbackError) in
-            var verifier = Verifier(storage, folds: folds, rows: rows, codec: codec)
+            var verifier = try Verifier(storage, folds: folds, rows: rows, codec: codec)
             return try verifier.verification(against: writer.publishedState)
         }
     }

@@ -7,16 +7,28 @@ package final class StoreCore: Sendable {
     /// Where folding began when the log was opened, and the checkpoints that could not be used.
     package let replayStart: ReplayStart
     package let checkpointer: Checkpointer
+    /// The store's projections before the first entry, for past views.
+    package let past: PastProjections
+    /// Which projections share their conflicts. It changes only when a log is opened.
+    package let shared: SharedConflicts
     /// The way of commands to the writer.
     package let runner: CommandRunner
+    /// Lets one downlink at a time follow the authority.
+    package let followers = RunGate()
+    /// Lets one outbox at a time send (S4).
+    package let senders = RunGate()
+    /// Tells the outbox that runs that an intent is released from quarantine; nil if none runs.
+    package let release = Mutex<(@Sendable (IntentNumber) -> Void)?>(nil)
 
     package var storage: any LogStorage { runner.storage }
     package var writer: LogWriter { runner.writer }
 
     private init(
         _ runner: CommandRunner, codec: any PayloadCodec, start: ReplayStart,
-        policy: CheckpointPolicy
+        policy: CheckpointPolicy, past: PastProjections, shared: SharedConflicts
     ) {
+        self.past = past
+        self.shared = shared
         self.runner = runner
         self.codec = codec
         replayStart = start
@@ -37,6 +49,7 @@ package final class StoreCore: Sendable {
     package static func open(
         codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
         clock: @escaping @Sendable () -> Timestamp, policy: CheckpointPolicy,
+        unreadable: UnreadableLog = .refused, sharing: SharingRequest? = nil,
         progress: (@Sendable (CatchUpProgress) -> Void)? = nil,
         _ openStorage: @escaping @Sendable () throws(FoldbackError) -> any LogStorage
     ) async throws(FoldbackError) -> StoreCore {
@@ -49,7 +62,8 @@ package final class StoreCore: Sendable {
                     // and only that ends this thread.
                     let core = try StoreCore(
                         on: try openStorage(), codec: codec, folds: folds, rows: rows,
-                        clock: clock, policy: policy, hasThread: true, progress: progress)
+                        clock: clock, policy: policy, hasThread: true, unreadable: unreadable,
+                        sharing: sharing, progress: progress)
                     runner = core.runner
                     opened.resume(returning: .success(core))
                 } catch {
@@ -71,23 +85,37 @@ package final class StoreCore: Sendable {
     package convenience init(
         on storage: any LogStorage, codec: any PayloadCodec, folds: [any AnyFold],
         rows: [RowFold] = [], clock: @escaping @Sendable () -> Timestamp,
-        policy: CheckpointPolicy, hasThread: Bool,
-        progress: (@Sendable (CatchUpProgress) -> Void)? = nil
+        policy: CheckpointPolicy, hasThread: Bool, unreadable: UnreadableLog = .refused,
+        sharing: SharingRequest? = nil, progress: (@Sendable (CatchUpProgress) -> Void)? = nil
     ) throws(FoldbackError) {
         do throws(FoldbackError) {
+            let past = PastProjections(folds, rows)
+            let request = sharing ?? SharingRequest(past.members, nil)
+            let projections =
+                folds.map { ($0.identity, RegisteredProjection.Kind.value) }
+                + rows.map { ($0.identity, .rows) }
+            if unreadable == .refused {
+                try storage.requireOwnLog(of: Set(projections.map(\.0.name)), codec: codec)
+            }
+            let shared = try storage.sharedConflicts()
+            let last = LogSequence(UInt64(try storage.recordCount()))
+            let choice = try request.choice(insteadOf: shared, at: last, path: storage.path)
             let (rows, outdated) = try storage.attached(rows, codec: codec)
             var catchUp = try RowCatchUp(storage, progress)
             var (fold, start) = try LogFold.folded(
-                storage, folds: folds, rows: rows, codec: codec
+                storage, folds: folds, rows: rows, codec: codec, sharing: shared
             ) { fold throws(FoldbackError) in try catchUp.took(&fold) }
             try catchUp.write(&fold)
             try storage.dropRows(outdated)
+            try storage.register(projections, at: clock())
+            fold.share(
+                try storage.note(choice, insteadOf: shared, at: last, names: request.names))
             let attempts = try storage.attempts(of: fold.state.overlay)
             let writer = try LogWriter(
                 fold, attempts: attempts, on: storage, codec: codec, clock: clock)
             self.init(
                 CommandRunner(storage, writer, hasThread: hasThread), codec: codec, start: start,
-                policy: policy)
+                policy: policy, past: past, shared: fold.shared)
         } catch {
             storage.close()
             throw error
@@ -97,8 +125,10 @@ package final class StoreCore: Sendable {
     /// Returns an empty store in memory, without a thread.
     package static func inMemory(
         codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
-        clock: @escaping @Sendable () -> Timestamp, kind: LogKind, replica: ReplicaID
+        clock: @escaping @Sendable () -> Timestamp, kind: LogKind, replica: ReplicaID,
+        sharing: SharingRequest? = nil
     ) -> StoreCore {
+        let past = PastProjections(folds, rows)
         let storage = MemoryLog(kind: kind, replica: replica)
         var rows = rows
         for index in rows.indices {
@@ -106,9 +136,15 @@ package final class StoreCore: Sendable {
                 to: storage, number: UInt32(index + 1), format: codec.format ?? .none, sequence: 0,
                 faults: [])
         }
-        let fold = LogFold(of: storage, folds: folds, rows: rows)
         let writer: LogWriter
+        let shared: SharedConflicts
         do throws(FoldbackError) {
+            let request = sharing ?? SharingRequest(past.members, nil)
+            let choice = try request.choice(
+                insteadOf: SharedConflicts(), at: 0, path: storage.path)
+            shared = try storage.note(
+                choice, insteadOf: SharedConflicts(), at: 0, names: request.names)
+            let fold = LogFold(of: storage, folds: folds, rows: rows, sharing: shared)
             writer = try LogWriter(
                 fold, attempts: Attempts(), on: storage, codec: codec, clock: clock)
         } catch {
@@ -117,7 +153,7 @@ package final class StoreCore: Sendable {
         let start = ReplayStart(checkpoint: 0, entriesFolded: 0, refused: [])
         return StoreCore(
             CommandRunner(storage, writer, hasThread: false), codec: codec, start: start,
-            policy: .manual)
+            policy: .manual, past: past, shared: shared)
     }
 
     /// Carries out the queued requests, refuses all others, and closes the log. A second call waits

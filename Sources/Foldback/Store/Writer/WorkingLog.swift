@@ -8,13 +8,22 @@ package struct WorkingLog: Sendable {
     package private(set) var answered: [IntentNumber] = []
     /// The attempts of pending intents.
     package private(set) var attempts: Attempts
+    /// The lineage of the authority that the log has answers from; nil if none was named yet.
+    package private(set) var lineage: Lineage?
+    /// The finding that the authority has lost events; nil if it was not made.
+    private var lostData: LostData?
     private let replicas: ReplicaTable
     /// The intent that ``tryApply(_:)`` has already applied to the folds (F9).
     private var appliedIntent: IntentNumber?
 
-    package init(_ fold: LogFold, attempts: Attempts, replicas: ReplicaTable) {
+    package init(
+        _ fold: LogFold, attempts: Attempts, lineage: Lineage?, lostData: LostData?,
+        replicas: ReplicaTable
+    ) {
         self.fold = fold
         self.attempts = attempts
+        self.lineage = lineage
+        self.lostData = lostData
         self.replicas = replicas
     }
 
@@ -25,6 +34,28 @@ package struct WorkingLog: Sendable {
         batch = WriteBatch()
         answered = []
         for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: isWatched) }
+    }
+
+    /// Checks that an answer comes from the authority that the log knows (N6).
+    ///
+    /// - Throws: `.superseded` if it is another authority, or has lost events.
+    package func requireSame(_ named: Lineage?) throws(FoldbackError) {
+        if let lostData { throw .superseded(shared: lostData.shared) }
+        if let named, named.isOther(than: lineage) { throw .superseded(shared: 0) }
+    }
+
+    /// Notes the first lineage that an answer names.
+    package mutating func noteLineage(_ named: Lineage?) {
+        guard lineage == nil, let named else { return }
+        lineage = named
+        batch.writeLineage(named)
+    }
+
+    /// Notes, or with nil forgets, that the authority has lost events.
+    package mutating func noteLostData(_ lostData: LostData?) {
+        guard lostData != self.lostData else { return }
+        self.lostData = lostData
+        batch.writeLostData(lostData)
     }
 
     /// Updates the views, and adds the writes of stored projections to the batch (L4). Called once
@@ -45,26 +76,14 @@ package struct WorkingLog: Sendable {
     ///
     /// A confirm-only intent is not tried, because it is not folded before it is confirmed (F13).
     ///
-    /// - Returns: The reason why the intent cannot be recorded; nil if it can.
-    package mutating func tryApply(_ entry: Entry) -> String? {
+    /// - Returns: The refusal of the first view that cannot apply it; nil if all can.
+    package mutating func tryApply(_ entry: Entry) -> Inapplicable? {
         guard case .intent(let recorded) = entry, !recorded.isConfirmOnly else { return nil }
-        let intent = UnsettledIntent(recorded)
-        var reason: String?
-        for index in fold.folds.indices {
-            fold.folds[index].rebaseView(over: fold.state.overlay)
-            if let error = fold.folds[index].applyNewest(intent) { reason = reason ?? "\(error)" }
+        if let (name, error) = fold.tryNewest(UnsettledIntent(recorded)) {
+            return Inapplicable(projection: name.string, error: error)
         }
-        for index in fold.rows.indices {
-            fold.rows[index].rebaseView(over: fold.state.overlay)
-            if let error = fold.rows[index].applyNewest(intent) { reason = reason ?? "\(error)" }
-        }
-        if reason == nil {
-            appliedIntent = recorded.number
-        } else {
-            for index in fold.folds.indices { fold.folds[index].rollBackLast(recorded.number) }
-            for index in fold.rows.indices { fold.rows[index].rollBackLast(recorded.number) }
-        }
-        return reason
+        appliedIntent = recorded.number
+        return nil
     }
 
     /// Appends a decided entry, with its effects on settlements, attempts, and folds.

@@ -21,7 +21,8 @@ struct FeedClient {
 
     private static func open(_ log: URL) async throws -> Store<Feed> {
         try await Store.open(
-            at: log, Feed.self, confirmedBy: .downlink, durability: .durable, replica: mia)
+            at: log, Feed.self, confirmedBy: .downlink, durability: .durable,
+            replica: .exactly(mia))
     }
 
     mutating func perform(_ act: Act) async throws {

@@ -65,15 +65,16 @@ struct FeedServer {
     /// The downlink: the events after a position that `reader` may see. Events up to ``head`` that
     /// are missing are private to other users (A2).
     func events(for reader: String, after start: Position) -> [ConfirmedEvent<FeedEvent>] {
-        confirmed.filter {
-            $0.position > start && ($0.event.by == reader || !$0.event.did.isPrivate)
+        confirmed.filter { confirmed in
+            guard confirmed.position > start, let event = confirmed.event else { return false }
+            return event.by == reader || !event.did.isPrivate
         }
     }
 
     /// The authority's fold of the events up to a position that `reader` may see.
     func feed(for reader: String, through end: Position) throws -> Feed {
         try events(for: reader, after: 0).filter { $0.position <= end }.reduce(into: Feed()) {
-            try $0.apply($1.event, $1.context)
+            if let event = $1.event { try $0.apply(event, $1.context) }
         }
     }
 }

@@ -12,7 +12,7 @@ import Testing
 
     @Test func `the log folds to its recorded end state`() throws {
         let history = try RecordedHistory(ndjson: Self.file("feed.ndjson"))
-        let end = history.read(by: Documents.codec).snapshot(of: Documents.self)
+        let end = try history.read(by: Documents.codec).snapshot(of: Documents.self)
         let expected = try JSON(parsing: Self.file("feed.expected.json"))
         #expect(JSON(describing: end.view) == expected["view"])
         #expect(JSON(describing: end.confirmed) == expected["confirmed"])

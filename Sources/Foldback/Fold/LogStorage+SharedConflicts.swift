@@ -1,0 +1,90 @@
+/// The log's note of the projections that share their conflicts.
+extension LogStorage {
+    /// Returns which projections share their conflicts, and from which entry on.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`; `.closed`, `.storage`.
+    package func sharedConflicts() throws(FoldbackError) -> SharedConflicts {
+        let found = try reading(.log) { table throws(FoldbackError) in
+            try table.get(.bytes(SharedConflicts.key))?.array
+        }
+        guard let found else { return SharedConflicts() }
+        do throws(FormatError) { return try SharedConflicts(decoding: found) } catch {
+            throw FoldbackError(error, at: "\(path), table log, conflicts", sequence: nil)
+        }
+    }
+
+    /// Writes the choice of the store that opens the log, in a transaction of its own. Does nothing
+    /// if the log has it.
+    ///
+    /// If the disk is full, the log keeps the choice that it has, and the next opening writes it.
+    ///
+    /// - Parameters:
+    ///   - old: what the log has.
+    ///   - new: what the store wants.
+    ///   - names: the projections of the store.
+    /// - Returns: what the log has now.
+    /// - Throws: `.storage`, also on a full disk if the store lacks a projection for `old`.
+    package func note(
+        _ new: SharedConflicts, insteadOf old: SharedConflicts, at last: LogSequence,
+        names: Set<ExactString>
+    ) throws(FoldbackError) -> SharedConflicts {
+        guard new != old else { return old }
+        var batch = WriteBatch()
+        batch.writeSharedConflicts(new)
+        do throws(StorageFailure) { try write(batch) } catch {
+            switch error.reason {
+            case .diskFull, .fileSizeLimit:
+                let lacks = old.members(at: last).contains { !names.contains($0.name) }
+                guard lacks else { return old }
+                throw .storage(error)
+            default: throw .storage(error)
+            }
+        }
+        return new
+    }
+}
+
+/// What a store wants to share when it opens a log.
+package struct SharingRequest: Sendable {
+    /// The store's own projection first, without doubles.
+    package let members: [SharedConflicts.Member]
+    /// Nil keeps the choice that the log has.
+    package let policy: ConflictPolicy?
+
+    package init(_ members: [SharedConflicts.Member], _ policy: ConflictPolicy?) {
+        var names: Set<ExactString> = []
+        self.members = members.filter { names.insert($0.name).inserted }
+        self.policy = policy
+    }
+
+    package var names: Set<ExactString> { Set(members.map(\.name)) }
+
+    /// Returns the choice for a log that is opened with this request.
+    ///
+    /// - Parameters:
+    ///   - shared: the choice that the log has.
+    ///   - last: the log's last entry.
+    /// - Throws: `.lacksProjections` if the store lacks a projection that shares now, and the
+    ///   policy does not drop it.
+    package func choice(
+        insteadOf shared: SharedConflicts, at last: LogSequence, path: String
+    ) throws(FoldbackError) -> SharedConflicts {
+        let now = shared.members(at: last)
+        try shared.require(names.union(policy?.dropped ?? []), at: last, path: path)
+        guard let policy else { return shared }
+        // One projection alone has nothing to share.
+        let wanted = policy.isShared && members.count > 1 ? members : []
+        // Another order is not another choice.
+        guard Set(wanted.map(\.name)) != Set(now.map(\.name)) else { return shared }
+        var choice = shared
+        choice.begin(wanted, at: last)
+        return choice
+    }
+}
+
+extension ProjectionSet {
+    /// Returns what a store with these projections wants to share.
+    package func sharing(_ policy: ConflictPolicy?) -> SharingRequest {
+        SharingRequest(members, policy)
+    }
+}

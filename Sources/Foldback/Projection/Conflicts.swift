@@ -1,0 +1,39 @@
+/// Why an intent of the overlay is conflicted.
+package struct Conflict: Sendable {
+    /// The place of the projection whose `apply` threw, in its group.
+    package let refuser: Int
+    package let error: any Error
+
+    package init(refuser: Int, error: any Error) {
+        self.refuser = refuser
+        self.error = error
+    }
+}
+
+/// The conflicted intents of the overlay, as one projection shows them.
+package struct Conflicts: Sendable {
+    private let found: NumberMap<IntentNumber, Conflict>
+    /// The names of the projections of the group.
+    private let names: [ExactString]
+    /// The place of the projection in its group.
+    private let own: Int
+
+    package init(
+        _ found: NumberMap<IntentNumber, Conflict>, among names: [ExactString], seenBy own: Int
+    ) {
+        self.found = found
+        self.names = names
+        self.own = own
+    }
+
+    /// The conflicted intents, ascending.
+    package var keys: [IntentNumber] { found.keys }
+
+    /// Returns why an intent is conflicted, in the words of the error; nil if it is not. Names the
+    /// projection that refuses it if that is another one.
+    package subscript(number: IntentNumber) -> String? {
+        guard let conflict = found[number] else { return nil }
+        let reason = conflict.error.words
+        return conflict.refuser == own ? reason : "\(names[conflict.refuser]): \(reason)"
+    }
+}

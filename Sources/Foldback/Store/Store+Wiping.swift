@@ -1,0 +1,172 @@
+import FoldbackLMDB
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Store {
+    /// Removes a closed log with everything in it, for example after its user signed out (BK7).
+    ///
+    /// ```swift
+    /// await store.close()
+    /// try await Store<Feed>.wipe(at: directory)
+    /// ```
+    ///
+    /// The directory first gets a name of the form `.wiped-…` beside it. Then its files are removed.
+    /// If the process is killed or the power fails, the log is complete, or no opening finds it; call
+    /// this again, or ``finishWipes(in:)`` when the app starts.
+    /// If nothing is at `directory`, an earlier call may have been cut off, and this finishes all
+    /// wipes beside it.
+    ///
+    /// On return, the name is gone, and the file system has the log's blocks back. It may still have
+    /// their bytes, and so may flash memory, snapshots and backups of the device.
+    ///
+    /// May be called from any task. Runs on its own thread. Suspends the caller.
+    ///
+    /// - Parameters:
+    ///   - directory: the file URL of the log's directory. No store may have the log open.
+    ///   - discardingPending: whether to remove the log although it has pending intents, or cannot
+    ///     tell because it is damaged or of a newer format. Accepted intents do not count: the
+    ///     server has them.
+    /// - Throws: `.pendingIntents`, `.damaged`, `.newerFormat`, unless `discardingPending` is set.
+    ///   `.locked` while a store has the log open, or a reader in this process. `.notALog` if the
+    ///   directory also has files of others, or another program's data. `.unsafeFile` if the
+    ///   directory or a file in it is a link, has several names, or belongs to another user.
+    ///   `.storage`. Nothing was changed by any of these. `.unfinishedWipes` if the log is gone from
+    ///   `directory`, but is not removed, or not completely.
+    /// - Complexity: reads the newest checkpoint and the entries after it.
+    public static func wipe(
+        at directory: URL, discardingPending: Bool = false
+    ) async throws(FoldbackError) {
+        let path = try directory.logPath()
+        try await Platform.onThread { () throws(FoldbackError) in
+            try Wiping.wipe(path, discardingPending: discardingPending)
+        }
+    }
+
+    /// Completes the wipes in a directory of logs that were cut off (BK7). Call it when the app
+    /// starts.
+    ///
+    /// It removes directories of ``wipe(at:discardingPending:)`` that have only a log's files, and
+    /// touches nothing else. It follows no link. If `root` does not exist, it does nothing.
+    ///
+    /// May be called from any task. Runs on its own thread. Suspends the caller.
+    ///
+    /// - Parameter root: the file URL of the directory that has the logs' directories.
+    /// - Throws: `.unfinishedWipes` with each directory that is left, and the reason. All others are
+    ///   removed. `.notALog`, `.storage` if `root` cannot be read.
+    public static func finishWipes(in root: URL) async throws(FoldbackError) {
+        let path = try root.logPath()
+        try await Platform.onThread { () throws(FoldbackError) in
+            try Wiping.finishWipes(in: path)
+        }
+    }
+}
+
+/// The steps of a wipe (BK7).
+///
+/// ```
+/// lock ─▶ nothing pending? ─▶ rename to .wiped-… ─▶ flush ─▶ remove files and directory ─▶ flush
+///            complete ◀────────────┴────────▶ gone from its path
+/// ```
+package enum Wiping {
+    static func wipe(_ path: String, discardingPending: Bool) throws(FoldbackError) {
+        guard let held = try hold(path) else {
+            return try finishWipes(in: Platform.parent(of: path))
+        }
+        try requireNothingPending(in: held, discardingPending: discardingPending)
+        // A log that was to continue this log has copies of its intents.
+        try SuccessorLog.remove(of: path)
+        if let left = try discard(held) { throw .unfinishedWipes([left]) }
+    }
+
+    /// Gives a log the name of a wiped log, and removes it. Returns what is left.
+    ///
+    /// - Throws: `.storage`, and nothing was changed.
+    static func discard(_ held: HeldDirectory) throws(FoldbackError) -> UnfinishedWipe? {
+        let target = wipedPath(beside: held.path)
+        try LMDBLog.translating(held.path) { () throws(LMDBError) in try held.move(to: target) }
+        return remove(held, at: target)
+    }
+
+    /// Takes the locks of a closed log; nil if nothing is at the path.
+    ///
+    /// - Throws: `.locked`, `.notALog`, `.unsafeFile`, `.storage`; nothing was changed.
+    package static func hold(_ path: String) throws(FoldbackError) -> HeldDirectory? {
+        do throws(LMDBError) { return try HeldDirectory.hold(path) } catch {
+            guard error.cause == .missing else { throw FoldbackError(error, at: path) }
+            return nil
+        }
+    }
+
+    /// Returns a new path beside a log, for ``HeldDirectory/move(to:)``.
+    package static func wipedPath(beside path: String) -> String {
+        WipedName.path(beside: path, id: LogSources.system.freshReplica().description)
+    }
+
+    /// Checks that the log has no pending intent, or that the caller discards them.
+    ///
+    /// The files of another program are refused in both cases.
+    private static func requireNothingPending(
+        in held: HeldDirectory, discardingPending: Bool
+    ) throws(FoldbackError) {
+        let count: Int
+        do throws(FoldbackError) {
+            count = try pendingCount(in: held)
+        } catch .damaged where discardingPending {
+            count = 0
+        } catch .newerFormat where discardingPending {
+            count = 0
+        }
+        guard count == 0 || discardingPending else {  // mutant: wipe-pending
+            throw .pendingIntents(path: held.path, count: count)
+        }
+    }
+
+    private static func pendingCount(in held: HeldDirectory) throws(FoldbackError) -> Int {
+        guard let state = try state(of: held) else { return 0 }
+        return state.overlay.count - state.acceptedCount
+    }
+
+    /// Returns the state of a log that this process holds; nil if the log has no commit.
+    static func state(of held: HeldDirectory) throws(FoldbackError) -> LogState? {
+        let environment = try LMDBLog.translating(held.path) { () throws(LMDBError) in
+            try held.openReadOnly()
+        }
+        guard let environment else { return nil }
+        defer { environment.close() }
+        let log: LMDBLog
+        do throws(FoldbackError) { log = try LMDBLog.reading(environment) } catch .missing {
+            return nil
+        }
+        return try LogFold.folded(log, folds: [], codec: RawCodec()).fold.state
+    }
+
+    /// Removes the files of a directory that is at `path` now, and returns what is left.
+    package static func remove(_ held: HeldDirectory, at path: String) -> UnfinishedWipe? {
+        do throws(LMDBError) {
+            try held.remove(at: path)
+            return nil
+        } catch {
+            return UnfinishedWipe(path: path, error: FoldbackError(error, at: path))
+        }
+    }
+
+    static func finishWipes(in root: String) throws(FoldbackError) {
+        let names = try LMDBLog.translating(root) { () throws(LMDBError) in
+            try WipedName.all(in: root)
+        }
+        var left: [UnfinishedWipe] = []
+        for path in names.map({ "\(root)/\($0)" }) {
+            do throws(FoldbackError) {
+                guard let held = try hold(path) else { continue }
+                if let unfinished = remove(held, at: path) { left.append(unfinished) }
+            } catch {
+                left.append(UnfinishedWipe(path: path, error: error))
+            }
+        }
+        if !left.isEmpty { throw .unfinishedWipes(left) }
+    }
+}

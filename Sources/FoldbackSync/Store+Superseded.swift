@@ -1,0 +1,206 @@
+import Foldback
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The result of `continueOnNewLog` of ``/Foldback/Store``.
+@nonexhaustive
+public enum Continuation<P: EventFold>: Sendable {
+    /// The new log is in the place of the superseded log. This is its store. Start the outbox and
+    /// the downlink on it.
+    case continued(Store<P>)
+    /// The authority has everything that this log has from it, or none has superseded this log since
+    /// its store was opened. Nothing was changed: go on with this store.
+    case notSuperseded
+    /// Fetching failed, and a retry would not help now. The superseded log is as it was, and its
+    /// store is open.
+    case failed(AuthorityFailure)
+    /// The task was canceled. The superseded log is as it was, and its store is open.
+    case stopped
+}
+
+extension Store {
+    /// Continues a superseded log with the present authority, on a new log in the same place.
+    ///
+    /// ```swift
+    /// do { try await outbox.run() } catch .superseded {
+    ///     let result = try await store.continueOnNewLog(from: server, policy: .ordered) { url in
+    ///         try await Store.open(
+    ///             at: url, Feed.self, confirmedBy: .downlink, durability: .durable)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The authority is another one, or has lost data (`FoldbackError.superseded`). This opens a new
+    /// log beside this log, fetches the authority's events, and records the unsettled intents of
+    /// this log that no fetched event names. Each gets its old id as once key, in place of its own
+    /// key. Then it flushes the new log, closes this store, exchanges the names of the two logs, and
+    /// wipes the old log (BK7). If the fetched events are those that this log has, the authority has
+    /// lost nothing, and this log stays.
+    ///
+    /// Nothing is lost or doubled if the process is killed or the power fails: this log is complete
+    /// until the new log has its place. Open the log at its path, as always, and call this again if
+    /// the authority still supersedes it. ``finishWipes(in:)`` removes what is left of the old log.
+    ///
+    /// While this fetches, the old view can be read, and more intents can be recorded. No outbox can
+    /// run on this store meanwhile: wait for ``Outbox/run()`` to end before. Confirmed events and the
+    /// list of rejections are not moved: the new log has the authority's events. An intent that
+    /// continues has a new id, so ids that a projection derived from it change too.
+    ///
+    /// - Parameters:
+    ///   - authority: the authority that superseded this log.
+    ///   - policy: the waits between attempts to fetch.
+    ///   - sources: the sources of time and randomness.
+    ///   - open: opens a log, as the app opens this log. Called with the directory of the new log,
+    ///     and at the end with this log's directory. A store in memory has no directory, so the
+    ///     first store is the result.
+    /// - Returns: the store to continue with, or the reason why this log stays.
+    /// - Throws: `.alreadyRunning` if an outbox runs on this store. `.kindDiffers` for a log that
+    ///   acknowledgements confirm: its confirmed state is nowhere else, so only the app can decide
+    ///   what to do with it. `.closed` if this store is closed, for example because another call has
+    ///   continued already. `.latched`. Nothing was changed by these. The errors of `open`, of
+    ///   fetching and of recording, `.locked`, `.storage`: this log is complete at its path, but this
+    ///   store may be closed, so open it again.
+    public func continueOnNewLog(
+        from authority: any Authority<P.Event>, policy: OutboxPolicy,
+        sources: SyncSources = .system,
+        opening open: @escaping @Sendable (URL) async throws(FoldbackError) -> Store<P>
+    ) async throws(FoldbackError) -> Continuation<P> {
+        let path = status.path
+        let place: any SuccessorPlace<P> =
+            isInMemory
+            ? SuccessorInMemory(path: path, open: open) : SuccessorFiles(path: path, open: open)
+        return try await continueOnNewLog(
+            from: authority, policy: policy, sources: sources, in: place)
+    }
+
+    /// The same in any place.
+    package func continueOnNewLog(
+        from authority: any Authority<P.Event>, policy: OutboxPolicy, sources: SyncSources,
+        in place: any SuccessorPlace<P>
+    ) async throws(FoldbackError) -> Continuation<P> {
+        try requireContinuable()
+        let senders = core.senders
+        let run = senders.newRun()
+        defer { senders.leave(run) }
+        let result = await withTaskCancellationHandler {
+            switch await senders.enter(run) {
+            case .ended: return Result<Continuation<P>, FoldbackError>.success(.stopped)
+            case .refused: return .failure(.alreadyRunning)
+            case .entered: break
+            }
+            do throws(FoldbackError) {
+                return .success(try await continued(from: authority, policy, sources, place))
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            senders.end(run)
+        }
+        return try result.get()
+    }
+
+    /// - Throws: `.closed`, `.latched`, `.kindDiffers`.
+    private func requireContinuable() throws(FoldbackError) {
+        try requireOpen()
+        if let failure = core.writer.latched { throw .latched(failure) }
+        // In an acknowledgement log, the confirmed state is nowhere else, and nothing shows which
+        // intents the authority has.
+        guard status.kind == .downlink else {
+            throw .kindDiffers(path: status.path, existing: status.kind, asked: .downlink)
+        }
+    }
+
+    private func continued(
+        from authority: any Authority<P.Event>, _ policy: OutboxPolicy, _ sources: SyncSources,
+        _ place: any SuccessorPlace<P>
+    ) async throws(FoldbackError) -> Continuation<P> {
+        try requireOpen()
+        guard superseded != nil else { return .notSuperseded }
+        var successor = try await place.openSuccessor()
+        do throws(FoldbackError) {
+            var result = try await successor.fetchAll(from: authority, policy, sources)
+            if case .superseded = result {
+                // An earlier call began this log with another authority.
+                await successor.close()
+                try await place.wipeSuccessor()
+                successor = try await place.openSuccessor()
+                result = try await successor.fetchAll(from: authority, policy, sources)
+            }
+            switch result {
+            case .fetched: break
+            case .superseded(let shared): throw .superseded(shared: shared)
+            case .failed(let failure):
+                await successor.close()
+                return .failed(failure)
+            case .stopped:
+                await successor.close()
+                return .stopped
+            }
+            if try successor.hasConfirmedEvents(of: self) {
+                await successor.close()
+                try await place.wipeSuccessor()
+                try await noteNotSuperseded()
+                return .notSuperseded
+            }
+            _ = try await successor.carry(from: self)
+        } catch {
+            await successor.close()
+            if case .cancelled = error { return .stopped }
+            throw error
+        }
+        // From here on, this store is closed, so a canceled task must get the new store.
+        let filled = successor
+        let result = await place.uncanceled { () async -> Result<Store<P>, FoldbackError> in
+            do throws(FoldbackError) {
+                return .success(try await self.replaced(by: filled, in: place))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return .continued(try result.get())
+    }
+
+    /// Closes this store, puts the filled new log in its place, and returns the store of that.
+    private func replaced(
+        by successor: Store<P>, in place: any SuccessorPlace<P>
+    ) async throws(FoldbackError) -> Store<P> {
+        do throws(FoldbackError) {
+            await close()
+            // Intents that were recorded while the first ones were carried.
+            let carried = try await successor.carry(from: self)  // mutant: late-intents
+            try await successor.flush()
+            return try await place.replace(status, by: successor, carried: carried)
+        } catch {
+            await successor.close()
+            throw error
+        }
+    }
+
+    private func fetchAll(
+        from authority: any Authority<P.Event>, _ policy: OutboxPolicy, _ sources: SyncSources
+    ) async throws(FoldbackError) -> FirstFetch {
+        let downlink = Downlink(self, from: authority, policy: policy, sources: sources)
+        do throws(FoldbackError) {
+            return switch try await downlink.fetch() {
+            case .caughtUp: .fetched
+            case .failed(let failure): .failed(failure)
+            case .stopped: .stopped
+            case .timedOut: preconditionFailure("a fetch without a limit has timed out")
+            }
+        } catch .superseded(let shared) {
+            return .superseded(shared: shared)
+        }
+    }
+}
+
+/// The result of fetching into a new log.
+private enum FirstFetch {
+    case fetched
+    case superseded(shared: Position)
+    case failed(AuthorityFailure)
+    case stopped
+}

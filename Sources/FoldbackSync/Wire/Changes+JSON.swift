@@ -1,0 +1,36 @@
+import Foldback
+
+/// `{"events":[{"position":91,"format":[1,2],"event":{…},"origin":{…}}],"through":95,"more":false}`,
+/// with `"lineage"` and `"head"` if the authority has them.
+///
+/// Events are read as bytes, and only bytes can be written: see ``recorded(by:)``.
+extension Changes: JSONForm {
+    public init(json: JSON) throws {
+        let members = try JSONMembers(json, of: "a page of changes")
+        self.init(
+            events: try members.array("events").map { try ConfirmedEvent(json: $0) },
+            through: try members.number("through"),
+            hasMore: try members.required("more", "true or false", \.boolValue),
+            lineage: try members.lineageIfPresent("lineage"),
+            head: try members.numberIfPresent("head"))
+    }
+
+    public func json() throws -> JSON {
+        var object: JSON.Object = [
+            "events": .array(try events.map { try $0.json() }), "through": .of(through),
+            "more": .bool(hasMore),
+        ]
+        object["lineage"] = lineage.map { .string($0.name) }
+        object["head"] = head.map { .of($0) }
+        return .object(object)
+    }
+
+    /// Returns this page with its events as bytes that `codec` writes, for a server in Swift.
+    ///
+    /// - Throws: errors of the codec.
+    public func recorded(by codec: any EventCodec<Event>) throws -> Changes {
+        Changes(
+            events: try events.map { try $0.recorded(by: codec) }, through: through,
+            hasMore: hasMore, lineage: lineage, head: head)
+    }
+}

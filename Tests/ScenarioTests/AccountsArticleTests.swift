@@ -1,0 +1,128 @@
+import Foldback
+import Foundation
+import TestSupport
+import Testing
+
+// Article Accounts, the user begins
+struct Channel: Projection, Codable {
+    enum Event: Codable, Sendable {
+        case posted(id: Int, text: String, by: String)
+        case read(id: Int, by: String)
+    }
+
+    struct Message: Codable, Sendable {
+        var text: String
+        var author: String
+        var readers: Set<String>
+    }
+
+    private(set) var messages: [Int: Message] = [:]
+
+    mutating func apply(_ event: Event, _ context: EventContext) throws {
+        switch event {
+        case .posted(let id, let text, let user):
+            messages[id] = Message(text: text, author: user, readers: [user])
+        case .read(let id, let user): messages[id]?.readers.insert(user)
+        }
+    }
+
+    func unreadCount(of user: String) -> Int {
+        messages.values.count { !$0.readers.contains(user) }
+    }
+}
+// Article Accounts, the user ends
+
+// Article Accounts, the account begins
+struct Account {
+    let user: String  // the server's id of the user
+    let directory: URL
+    let store: Store<Channel>
+
+    init(_ user: String, at directory: URL) async throws(FoldbackError) {
+        self.user = user
+        self.directory = directory
+        store = try await Store.open(
+            at: directory, Channel.self, confirmedBy: .downlink, durability: .durable)
+    }
+
+    func post(_ text: String, id: Int) async throws(FoldbackError) {
+        try await store.record(.posted(id: id, text: text, by: user))
+    }
+
+    var unreadCount: Int { store.view.unreadCount(of: user) }
+}
+// Article Accounts, the account ends
+
+// Article Accounts, signing out begins
+extension Account {
+    /// Call this when the outbox and the downlink have ended.
+    func signOut(discardingPending: Bool) async throws(FoldbackError) {
+        await store.close()
+        try await Store<Channel>.wipe(at: directory, discardingPending: discardingPending)
+    }
+}
+// Article Accounts, signing out ends
+
+/// Proves that the code of the article on accounts compiles, does what the article says, and is the same text.
+@Suite struct AccountsArticleTests {
+    private let directory = TemporaryDirectory()
+
+    private func account(_ user: String, at name: String) async throws -> Account {
+        try await Account(
+            user, at: directory.url.appending(path: name, directoryHint: .isDirectory))
+    }
+
+    @Test func `F12: two users read the same state, and each finds what concerns them`()
+        async throws
+    {
+        let (ada, bob) = (
+            try await account("ada", at: "7f31"), try await account("bob", at: "c05e")
+        )
+        try await ada.post("hello", id: 1)
+        #expect(ada.unreadCount == 0)
+        let events = [
+            ConfirmedEvent(
+                position: 1, event: Channel.Event.posted(id: 1, text: "hello", by: "ada")),
+            ConfirmedEvent(position: 2, event: .posted(id: 2, text: "hi", by: "bob")),
+            ConfirmedEvent(position: 3, event: .read(id: 2, by: "ada")),
+        ]
+        for account in [ada, bob] { try await account.store.confirm(events, through: 3) }
+        #expect(ada.unreadCount == 0)
+        #expect(bob.unreadCount == 1)
+        #expect(bob.store.view.unreadCount(of: "carl") == 2)
+        try await bob.signOut(discardingPending: false)
+        await ada.store.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == ["7f31"])
+    }
+
+    @Test func `BK7: signing out with a pending intent needs the user's word`() async throws {
+        let ada = try await account("ada", at: "7f31")
+        try await ada.post("hello", id: 1)
+        let refused = await error { () throws(FoldbackError) in
+            try await ada.signOut(discardingPending: false)
+        }
+        guard case .pendingIntents(_, count: 1) = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        let again = try await account("ada", at: "7f31")
+        #expect(again.store.status.pendingCount == 1)
+        try await again.signOut(discardingPending: true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == [])
+    }
+
+    @Test(arguments: ["the user", "the account", "signing out"])
+    func `the article shows the code that this file runs`(_ part: String) throws {
+        let here = URL(filePath: #filePath)
+        let root = here.deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let code = try #require(
+            String(contentsOf: here, encoding: .utf8)
+                .components(separatedBy: "// Article Accounts, \(part) begins\n").dropFirst().first?
+                .components(separatedBy: "// Article Accounts, \(part) ends").first)
+        let article = try String(
+            contentsOf: root.appending(path: "Sources/Foldback/Foldback.docc/Accounts.md"),
+            encoding: .utf8)
+        #expect(article.contains("```swift\n\(code)```\n"))
+    }
+}

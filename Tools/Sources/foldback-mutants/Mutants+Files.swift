@@ -1,0 +1,36 @@
+/// Faults in how a log treats its files, and in what readers see beside the writer.
+let fileMutants: [Mutant] = [
+    Mutant(
+        "hard links are not counted", rule: "L8", probe: .linkedFile,
+        at: "hard-links", .value("nil")),
+    Mutant(
+        "another file at the path is not noticed", rule: "L6", probe: .replacedFile,
+        at: "file-identity", .holds),
+    Mutant(
+        "a file of zeros is taken for damage", rule: "L10", probe: .unfinishedFile,
+        at: "zero-page", .fails()),
+    Mutant(
+        "a named replica gets no random part", rule: "A1", probe: .wipedLog,
+        at: "unique-replica", .value("\"-\"")),
+    Mutant(
+        "a wipe discards pending intents unasked", rule: "BK7", probe: .wipeOfPending,
+        at: "wipe-pending", .holds),
+    Mutant(
+        "a wipe does not look for files of others", rule: "BK7", probe: .wipeAmongOthers,
+        at: "wipe-foreign", .holds),
+    Mutant(
+        "finishing wipes takes every closed log for a wiped log", rule: "BK7",
+        probe: .wipeOfOthers, at: "wiped-name", .holds),
+    Mutant(
+        "rows do not wait for the view", rule: "F15", probe: .firstRows,
+        at: "rows-ahead", .value("true")),
+    Mutant(
+        "a checkpoint does not say that it lacks an event", rule: "E6", probe: .learnedEvent,
+        at: "unread-events", .skip()),
+    Mutant(
+        "a learned event is ignored", rule: "E6", probe: .learnedEvent,
+        at: "learned-event", .fails()),
+    Mutant(
+        "the anchor is dropped", rule: "E6", probe: .droppedAnchor,
+        at: "anchor", .value("false")),
+]

@@ -1,0 +1,133 @@
+import Foldback
+import FoldbackShell
+
+/// What a recorded process does with the log, and how the power-cut tests judge its images.
+struct Scenario: Sendable {
+    let name: String
+    let kind: LogKind
+    /// Where the check keeps documents.
+    var store = DocumentStore.memory
+    var sessions: [Session]
+    /// How many of each turn's images are of this scenario.
+    var weight = 2
+    /// Whether the recording starts with the image of a power cut.
+    var isAfterCut = false
+    /// Whether the recording must contain a checkpoint, so that the scenario tests what it says.
+    var writesCheckpoint: Bool { name.contains("checkpoints") }
+    var isImport: Bool { sessions.contains { $0.program == .importer } }
+    /// Whether a superseded log continues on a new log. The new log has the last recorded entries.
+    var isContinuing: Bool { sessions.contains { $0.program == .successor } }
+
+    enum DocumentStore: String, Sendable {
+        case memory, rows
+    }
+
+    /// One process. The log is the directory `log` below the root of the recording.
+    struct Session: Sendable {
+        enum Program: Sendable { case shell, callers, importer, successor }
+
+        var program = Program.shell
+        var store = DocumentStore.memory
+        var durability = Durability.durable
+        /// The size of LMDB's first map; nil is Foldback's.
+        var mapBytes: Int?
+        var lines: [String] = []
+    }
+}
+
+extension Scenario {
+    static let all: [Scenario] = [
+        firstOpen, settlements, rows, relaxed, relaxedFlushed, growth, checkpoints,
+        relaxedCheckpoints, reopening, callers, importing, continuing,
+    ]
+
+    /// Returns the opening of a log of another scenario after a power cut, with two new intents.
+    static func opening(after earlier: Scenario) -> Scenario {
+        Scenario(
+            name: openingName, kind: earlier.kind, store: earlier.store,
+            sessions: [
+                session(earlier.store) { script in
+                    script.record("new")
+                    script.record("more")
+                }
+            ], weight: 1, isAfterCut: true)
+    }
+
+    static let openingName = "opening after a power cut"
+
+    /// Whether ``opening(after:)`` is made of this scenario.
+    var isOpenedAgain: Bool {
+        ["first open", "rows", "relaxed", "settlements", "reopening"].contains(name)
+    }
+
+    private static func session(
+        _ store: DocumentStore = .memory, _ durability: Durability = .durable,
+        mapBytes: Int? = nil, after intents: Int = 0, _ fill: (inout Script) -> Void
+    ) -> Session {
+        var script = Script(after: intents)
+        fill(&script)
+        return Session(
+            store: store, durability: durability, mapBytes: mapBytes, lines: script.lines)
+    }
+
+    private static let firstOpen = Scenario(
+        name: "first open", kind: .acknowledgement,
+        sessions: [session { $0.answerInOrder(1, bytes: 8) }], weight: 12)
+
+    private static let settlements = Scenario(
+        name: "settlements", kind: .downlink, sessions: [session { $0.settleInEveryWay(6) }])
+
+    private static let rows = Scenario(
+        name: "rows", kind: .acknowledgement, store: .rows,
+        sessions: [session(.rows) { $0.answerInOrder(40, bytes: 40) }], weight: 3)
+
+    private static let relaxed = Scenario(
+        name: "relaxed", kind: .acknowledgement,
+        sessions: [session(.memory, .relaxed) { $0.answerInOrder(40, bytes: 100) }], weight: 3)
+
+    private static let relaxedFlushed = Scenario(
+        name: "relaxed, with flushes", kind: .acknowledgement, store: .rows,
+        sessions: [
+            session(.rows, .relaxed) { $0.answerInOrder(40, bytes: 20, flushEvery: 3) }
+        ], weight: 3)
+
+    private static let growth = Scenario(
+        name: "growth of the map", kind: .acknowledgement,
+        sessions: [session(mapBytes: 128 << 10) { $0.answerInOrder(48, bytes: 4_000) }])
+
+    private static let checkpoints = Scenario(
+        name: "checkpoints", kind: .acknowledgement, store: .rows,
+        sessions: [session(.memory) { $0.answerInOrder(72, bytes: 16_000) }], weight: 1)
+
+    private static let relaxedCheckpoints = Scenario(
+        name: "relaxed, with checkpoints", kind: .acknowledgement,
+        sessions: [session(.memory, .relaxed) { $0.answerInOrder(72, bytes: 16_000) }], weight: 1)
+
+    private static let reopening = Scenario(
+        name: "reopening", kind: .acknowledgement, store: .rows,
+        sessions: [
+            session(.memory) { $0.answerInOrder(3, bytes: 8) },
+            session(.rows, after: 3) { $0.record("a") },
+            session(.rows, .relaxed, after: 4) { $0.record("b") },
+            session(.memory, after: 5) { $0.record("c") },
+            session(.rows, .relaxed, after: 6) { $0.record("d") },
+        ], weight: 4)
+
+    private static let callers = Scenario(
+        name: "callers at once", kind: .acknowledgement, store: .rows,
+        sessions: [Session(program: .callers, store: .rows)])
+
+    private static let importing = Scenario(
+        name: "import", kind: .acknowledgement, sessions: [Session(program: .importer)], weight: 6)
+
+    /// The lost authority's event has a higher position than the second authority has.
+    private static let continuing = Scenario(
+        name: "continuing", kind: .downlink,
+        sessions: [
+            session { script in
+                script.confirm("lost", at: 5)
+                for key in ContinuationCheck.keys { script.record(key) }
+            },
+            Session(program: .successor),
+        ], weight: 6)
+}

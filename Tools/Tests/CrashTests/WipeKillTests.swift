@@ -1,0 +1,196 @@
+import Foldback
+import FoldbackHistory
+import FoldbackShell
+import Foundation
+import Testing
+
+/// Born from the question what a wipe leaves if its process is killed (BK7). The tests kill real
+/// processes at their system calls.
+///
+/// Property: after a kill, the log is complete, or no opening finds it. Then wiping it again, or
+/// finishing the wipes, leaves nothing.
+@Suite(.serialized) struct WipeKillTests {
+    /// More than the calls of one name in a wipe, with those that load the program.
+    private static let callCountMax = 1_000
+
+    /// A program makes many of the calls that also load it, and few of the others.
+    private static func places(of call: String) -> StrideThrough<Int> {
+        TestEffort.places(1...callCountMax, quickStep: ["openat", "mmap"].contains(call) ? 3 : 1)
+    }
+
+    private func makeLog(_ log: URL) async throws {
+        let store = try await Store.open(
+            at: log, Documents.self, confirmedBy: .acknowledgement, durability: .durable)
+        for number in 1...3 as ClosedRange<Int64> {
+            let receipt = try await store.record(.set("a", .integer(number)))
+            try await store.acknowledge(receipt.number)
+        }
+        _ = try await store.record(.set("b", 1))
+        await store.close()
+    }
+
+    private func names(in url: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: url.path)
+    }
+
+    private func wipe(_ log: URL, killedAt call: String, _ nth: Int) throws -> Int32 {
+        try run(
+            Strace.killing(at: call, nth) + [
+                ShellProcess.executable("foldback").path, "wipe", log.path, "--discard-pending",
+            ]
+        ).status
+    }
+
+    /// Checks that the log is complete or gone, and returns whether it is gone.
+    private func check(_ log: URL, _ note: Comment) async throws -> Bool {
+        let isGone = !FileManager.default.fileExists(atPath: log.path)
+        let left = try names(in: log.deletingLastPathComponent())
+        #expect(left.allSatisfy { $0 == log.lastPathComponent || $0.hasPrefix(".wiped-") }, note)
+        guard !isGone else { return true }
+        #expect(left == [log.lastPathComponent], note)
+        let store = try await Store.open(
+            at: log, Documents.self, confirmedBy: .acknowledgement, durability: .durable)
+        #expect(store.status.sequence == 7, note)
+        #expect(store.view.json == ["a": 3, "b": 1], note)
+        #expect(store.status.pendingCount == 1, note)
+        await store.close()
+        return false
+    }
+
+    @Test(
+        .enabled(
+            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        arguments: ["openat", "flock", "mmap", "rename", "fsync", "unlinkat", "rmdir"])
+    func `BK7: SIGKILL at any system call of a wipe leaves a whole log or none`(
+        call: String
+    ) async throws {
+        var (kills, gone) = (0, 0)
+        for nth in Self.places(of: call) {
+            let directory = DiskDirectory()
+            try await makeLog(directory.log)
+            let status = try wipe(directory.log, killedAt: call, nth)
+            if try await check(directory.log, "\(call) \(nth)") { gone += 1 }
+            if nth % 2 == 0 {
+                try await Store<Documents>.wipe(at: directory.log, discardingPending: true)
+            } else {
+                try await Store<Documents>.finishWipes(in: directory.url)
+                if FileManager.default.fileExists(atPath: directory.log.path) { continue }
+            }
+            #expect(try names(in: directory.url) == [], "\(call) \(nth)")
+            // A run with fewer calls of that name ends without a kill.
+            guard status != 0 else { break }
+            kills += 1
+        }
+        print("wipe: killed at \(kills) calls of \(call), the log was gone after \(gone) runs")
+        #expect(kills < Self.callCountMax)
+    }
+
+    /// The wipe before was killed between the rename and the first removal.
+    @Test(
+        .enabled(
+            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        arguments: ["openat", "flock", "fsync", "unlinkat", "rmdir"])
+    func `BK7: SIGKILL at any system call of finishing leaves nothing that opens`(
+        call: String
+    ) async throws {
+        var kills = 0
+        for nth in Self.places(of: call) {
+            let directory = DiskDirectory()
+            try await makeLog(directory.log)
+            _ = try wipe(directory.log, killedAt: "unlinkat", 1)
+            #expect(try names(in: directory.url).allSatisfy { $0.hasPrefix(".wiped-") })
+            let status = try wipe(directory.log, killedAt: call, nth)
+            #expect(!FileManager.default.fileExists(atPath: directory.log.path))
+            try await Store<Documents>.finishWipes(in: directory.url)
+            #expect(try names(in: directory.url) == [], "\(call) \(nth)")
+            guard status != 0 else { break }
+            kills += 1
+        }
+        print("finishing wipes: killed at \(kills) calls of \(call)")
+        #expect(kills < Self.callCountMax)
+    }
+
+    private func wipe(_ log: URL) throws -> (status: Int32, output: String, errors: String) {
+        try run([
+            ShellProcess.executable("foldback").path, "wipe", log.path, "--discard-pending",
+        ])
+    }
+
+    @Test func `BK7: a reader of a log that another process wipes gets a typed error`() async throws
+    {
+        let directory = DiskDirectory()
+        try await makeLog(directory.log)
+        let reader = try LogReader(at: directory.log)
+        #expect(try reader.history().count == 7)
+        #expect(try wipe(directory.log).status == 0)
+        do throws(FoldbackError) {
+            _ = try reader.history()
+            Issue.record("the wiped log was read")
+        } catch {
+            guard case .storage(let failure) = error, failure.reason == .fileLost else {
+                throw error
+            }
+        }
+        reader.close()
+        do throws(FoldbackError) {
+            _ = try LogReader(at: directory.log)
+            Issue.record("the wiped log was opened")
+        } catch {
+            guard case .missing = error else { throw error }
+        }
+    }
+
+    @Test func `BK7: a log that another process has open is not wiped`() async throws {
+        let directory = DiskDirectory()
+        try await makeLog(directory.log)
+        let shell = try ShellProcess(directory.log)
+        shell.send(record)
+        #expect(shell.answer()?["ok"] == true)
+        let refused = try wipe(directory.log)
+        #expect(refused.status == 3)
+        #expect(refused.errors.contains("is in use"), "\(refused.errors)")
+        shell.send(record)
+        #expect(shell.answer()?["ok"] == true)
+        #expect(shell.finish().status == 0)
+        #expect(try wipe(directory.log).status == 0)
+        #expect(try names(in: directory.url) == [])
+    }
+
+    private let record = #"{"do":"record","event":{"op":"set","key":"a","value":1}}"#
+
+    /// Each process opens, records and wipes at one path, as fast as it can.
+    @Test func `L8, BK7: processes that open and wipe one path at once get typed errors`()
+        async throws
+    {
+        let directory = DiskDirectory()
+        let rounds = TestEffort.isFull ? 200 : 40
+        let log = directory.log
+        async let others = loop(log, rounds)
+        for round in 0..<rounds {
+            do throws(FoldbackError) {
+                let store = try await Store.open(
+                    at: log, Documents.self, confirmedBy: .acknowledgement, durability: .relaxed)
+                _ = try await store.record(.set("a", .integer(Int64(round))))
+                await store.close()
+            } catch .locked {
+                continue
+            }
+        }
+        #expect(try await others > 0)
+        try await Store<Documents>.wipe(at: directory.log, discardingPending: true)
+        #expect(try names(in: directory.url) == [])
+    }
+
+    /// Wipes the log again and again in processes of their own, and returns how often it was wiped.
+    private func loop(_ log: URL, _ rounds: Int) async throws -> Int {
+        var wipes = 0
+        for _ in 0..<rounds {
+            let ended = try wipe(log)
+            let isLocked = ended.errors.contains("is in use")
+            #expect(ended.status == 0 || isLocked, "\(ended.errors)")
+            wipes += ended.status == 0 ? 1 : 0
+            await Task.yield()
+        }
+        return wipes
+    }
+}

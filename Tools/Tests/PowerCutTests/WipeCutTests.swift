@@ -1,0 +1,113 @@
+import Foldback
+import FoldbackShell
+import Foundation
+import PowerCuts
+import Testing
+
+/// Born from the question what a power cut leaves of a wipe (BK7). A real wipe is recorded, and its disk is
+/// cut after each of its operations.
+@Suite struct WipeCutTests {
+    /// The images of each place.
+    private static let seeds: Range<UInt64> = 0..<64
+
+    private let place = FileManager.default.temporaryDirectory.appending(
+        path: "foldback-wipe-\(UUID().uuidString)", directoryHint: .isDirectory)
+
+    private static func executable(_ name: String) -> URL {
+        URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: name)
+    }
+
+    /// Runs `foldback` with the tracing library, and returns all operations so far.
+    private func record(_ arguments: [String], input: String) throws -> [PowerCuts.Operation] {
+        let (trace, file) = (place.appending(path: "trace"), place.appending(path: "input"))
+        try Data(input.utf8).write(to: file)
+        let process = Process()
+        process.executableURL = Self.executable("foldback")
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            [
+                "LD_PRELOAD": Self.executable("libfoldback-trace.so").path,
+                "FOLDBACK_TRACE": trace.path,
+                "FOLDBACK_TRACE_ROOT": place.appending(path: "root").path,
+            ]) { $1 }
+        process.standardInput = try FileHandle(forReadingFrom: file)
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return try Trace(parsing: Array(Data(contentsOf: trace))).operations
+    }
+
+    private func write(_ image: DiskImage, to root: URL) throws {
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
+        for item in image.items {
+            let path = root.appending(path: item.path)
+            if let bytes = item.bytes {
+                try Data(bytes).write(to: path)
+            } else {
+                try FileManager.default.createDirectory(
+                    at: path, withIntermediateDirectories: false)
+            }
+        }
+    }
+
+    /// Checks that the log is complete or gone, and that finishing leaves nothing of a wiped log. Returns
+    /// whether it is gone.
+    private func check(_ root: URL, _ note: Comment) async throws -> Bool {
+        let names = { try FileManager.default.contentsOfDirectory(atPath: root.path) }
+        let isThere = try names().contains("log")
+        #expect(try names().allSatisfy { $0 == "log" || $0.hasPrefix(".wiped-") }, note)
+        try await Store<Documents>.finishWipes(in: root)
+        #expect(try names() == (isThere ? ["log"] : []), note)
+        guard isThere else { return true }
+        let store = try await Store.open(
+            at: root.appending(path: "log", directoryHint: .isDirectory), Documents.self,
+            confirmedBy: .acknowledgement, durability: .durable)
+        #expect(store.status.sequence == 3, note)
+        #expect(store.view.json == ["a": 1, "b": 2], note)
+        await store.close()
+        return false
+    }
+
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: executable("libfoldback-trace.so").path),
+            "processes can be recorded only on Linux"))
+    func `BK7: a power cut during a wipe leaves a whole log or none`() async throws {
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }
+        let root = place.appending(path: "root", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
+        let log = root.appending(path: "log").path
+        let made = try record(
+            ["shell", log, "--confirmed-by", "acknowledgement"],
+            input: """
+                {"do":"record","event":{"op":"set","key":"a","value":1}}
+                {"do":"acknowledge","intent":1}
+                {"do":"record","event":{"op":"set","key":"b","value":2}}
+
+                """)
+        let all = try record(["wipe", log, "--discard-pending"], input: "")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root.path) == [])
+        var disk = Disk()
+        for operation in made { disk.perform(operation) }
+        var (images, gone) = (0, 0)
+        for place in made.count...all.count {
+            if place > made.count { disk.perform(all[place - 1]) }
+            for seed in Self.seeds {
+                let image = disk.image(seed: seed)
+                let copy = self.place.appending(path: "image", directoryHint: .isDirectory)
+                try write(image, to: copy)
+                let note: Comment = "after \(place - made.count) operations: \(image.lossText)"
+                if place == all.count {
+                    #expect(image.items.isEmpty, note)
+                }
+                gone += try await check(copy, note) ? 1 : 0
+                images += 1
+                try FileManager.default.removeItem(at: copy)
+            }
+        }
+        print("wipe: \(images) images of \(all.count - made.count) operations, \(gone) without it")
+        #expect(gone > 0 && gone < images)
+    }
+}
