@@ -14,8 +14,11 @@ extension Environment {
         try requireSupportedLibrary()
         for _ in 1..<wipeRacesMax {
             do throws(LMDBError) { return try openOnce(directory, options) } catch {
-                // The directory was wiped after this looked at it, so now another is in its place.
-                guard error.cause == .directoryReplaced else { throw error }
+                // The directory was wiped after this looked at it or created it. Now another is in
+                // its place, or none.
+                guard error.cause == .directoryReplaced || error.cause == .missing else {
+                    throw error
+                }
             }
         }
         return try openOnce(directory, options)

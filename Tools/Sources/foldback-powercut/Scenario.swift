@@ -95,13 +95,15 @@ extension Scenario {
         name: "growth of the map", kind: .acknowledgement,
         sessions: [session(mapBytes: 128 << 10) { $0.answerInOrder(48, bytes: 4_000) }])
 
+    /// A checkpoint is due after half of the intents. So its writes end before the session ends, also
+    /// on a slow machine.
     private static let checkpoints = Scenario(
         name: "checkpoints", kind: .acknowledgement, store: .rows,
-        sessions: [session(.memory) { $0.answerInOrder(72, bytes: 16_000) }], weight: 1)
+        sessions: [session(.memory) { $0.answerInOrder(128, bytes: 16_000) }], weight: 1)
 
     private static let relaxedCheckpoints = Scenario(
         name: "relaxed, with checkpoints", kind: .acknowledgement,
-        sessions: [session(.memory, .relaxed) { $0.answerInOrder(72, bytes: 16_000) }], weight: 1)
+        sessions: [session(.memory, .relaxed) { $0.answerInOrder(128, bytes: 16_000) }], weight: 1)
 
     private static let reopening = Scenario(
         name: "reopening", kind: .acknowledgement, store: .rows,

@@ -25,6 +25,15 @@ enum Strace {
             + ["-e", "inject=\(call):error=\(error):when=\(nth)"]
     }
 
+    /// Returns a command that makes the nth of these calls return after `milliseconds`.
+    static func delaying(_ call: String, _ nth: Int, milliseconds: Int) -> [String] {
+        [
+            "strace", "-f", "-qq", "-o", "/dev/null", "-E", "LSAN_OPTIONS=detect_leaks=0", "-e",
+            "trace=\(call)", "-e",
+            "inject=\(call):delay_exit=\(milliseconds * 1_000):when=\(nth)",
+        ]
+    }
+
     /// Returns a command that records these calls in a file.
     static func tracing(_ calls: String, to file: URL) -> [String] {
         [

@@ -158,6 +158,23 @@ import Testing
 
     private let record = #"{"do":"record","event":{"op":"set","key":"a","value":1}}"#
 
+    /// The wipe comes after the creation of the directory, and before its lock.
+    @Test(
+        .enabled(
+            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace")
+    )
+    func `L8, BK7: an opening creates its directory again if it was wiped at once`() throws {
+        let directory = DiskDirectory()
+        // The first flush is that of the new directory's name.
+        let shell = try ShellProcess(
+            directory.log, under: Strace.delaying("fsync", 1, milliseconds: 1_000))
+        while rmdir(directory.log.path) != 0, shell.process.isRunning { usleep(1_000) }
+        shell.send(record)
+        #expect(shell.answer()?["ok"] == true)
+        #expect(shell.finish().status == 0)
+        #expect(try names(in: directory.url) == ["log"])
+    }
+
     /// Each process opens, records and wipes at one path, as fast as it can.
     @Test func `L8, BK7: processes that open and wipe one path at once get typed errors`()
         async throws

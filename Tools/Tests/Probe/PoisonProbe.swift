@@ -25,6 +25,10 @@ enum PoisonProbe {
         try await withThrowingTaskGroup { group in
             group.addTask { try await outbox.run() }
             for await status in outbox.statuses where isDone(status, store, poison) { break }
+            // The status says it a moment before the log has it.
+            while poison > 0, store.attempt(of: IntentNumber(poison))?.quarantine == nil {
+                try await Task.sleep(for: .milliseconds(1))
+            }
             group.cancelAll()
             try await group.waitForAll()
         }
