@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "Foldback", targets: ["Foldback"]),
         .library(name: "FoldbackHistory", targets: ["FoldbackHistory"]),
         .library(name: "FoldbackSync", targets: ["FoldbackSync"]),
+        .library(name: "FoldbackUI", targets: ["FoldbackUI"]),
         .library(name: "FoldbackTesting", targets: ["FoldbackTesting"]),
         .library(name: "FoldbackReplay", targets: ["FoldbackReplay"]),
     ],
@@ -39,6 +40,7 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "FoldbackHistory", dependencies: ["Foldback"], swiftSettings: strict),
         .target(name: "FoldbackSync", dependencies: ["Foldback"], swiftSettings: strict),
+        .target(name: "FoldbackUI", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
             name: "FoldbackTesting", dependencies: ["Foldback", "FoldbackHistory", "FoldbackSync"],
             swiftSettings: strict),
@@ -83,6 +85,10 @@ let package = Package(
         .testTarget(
             name: "FoldbackSyncTests",
             dependencies: ["FoldbackSync", "FoldbackTesting", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FoldbackUITests",
+            dependencies: ["FoldbackSync", "FoldbackTesting", "FoldbackUI", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackTestingTests", dependencies: ["FoldbackTesting", "TestSupport"],
