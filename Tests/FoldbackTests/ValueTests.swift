@@ -49,6 +49,69 @@ import Testing
     }
 }
 
+/// Question: does the difference of two maps have every change, at the cost of the changes?
+@Suite struct NumberMapChangeTests {
+    private typealias Map = NumberMap<IntentNumber, Int>
+
+    private func changes(_ new: Map, since old: Map) -> [UInt64: [Int?]] {
+        var found: [UInt64: [Int?]] = [:]
+        var last: IntentNumber?
+        new.forEachChange(since: old, areSame: ==) { key, before, after in
+            #expect(last.map { $0 < key } ?? true)
+            last = key
+            found[key.value] = [before, after]
+        }
+        return found
+    }
+
+    @Test func `the changes since an earlier copy are those of two dictionaries`() {
+        for seed in 0..<12 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            var map = Map()
+            var model: [UInt64: Int] = [:]
+            for _ in 0..<60 {
+                let (old, oldModel) = (map, model)
+                for step in 0..<Int.random(in: 0...400, using: &random) {
+                    let key =
+                        random.oneIn(2)
+                        ? (model.keys.max() ?? 0) + 1 : UInt64.random(in: 1...6_000, using: &random)
+                    switch Int.random(in: 0..<100, using: &random) {
+                    case 0..<60: (map[IntentNumber(key)], model[key]) = (step, step)
+                    case 60..<99: (map[IntentNumber(key)], model[key]) = (nil, nil)
+                    default:
+                        map.removeAll(from: IntentNumber(key))
+                        model = model.filter { $0.key < key }
+                    }
+                }
+                var expected: [UInt64: [Int?]] = [:]
+                for key in Set(model.keys).union(oldModel.keys) where model[key] != oldModel[key] {
+                    expected[key] = [oldModel[key], model[key]]
+                }
+                #expect(changes(map, since: old) == expected)
+                #expect(changes(map, since: Map()).count == model.count)
+            }
+        }
+    }
+
+    @Test func `a change among 100,000 values compares at most 64 values`() {
+        var map = Map()
+        for number in 1...100_000 as ClosedRange<UInt64> { map[IntentNumber(number)] = 0 }
+        for number in [1, 2_048, 50_000, 100_000] as [IntentNumber] {
+            var changed = map
+            changed[number] = number == 2_048 ? nil : 1
+            var compared = 0
+            let areSame = { (first: Int, second: Int) in
+                compared += 1
+                return first == second
+            }
+            var found: [IntentNumber] = []
+            changed.forEachChange(since: map, areSame: areSame) { key, _, _ in found.append(key) }
+            #expect(found == [number])
+            #expect(compared <= 64)
+        }
+    }
+}
+
 /// Question: does the JSON parser keep every value exactly, and does it refuse all other text?
 @Suite struct JSONTests {
     @Test func `a JSON value reads back as it was written`() throws {

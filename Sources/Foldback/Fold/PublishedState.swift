@@ -21,6 +21,8 @@ package struct PublishedState: Sendable {
     package let views: [any AnyFoldedState]
     /// The rows of the stored projections, in the order of the ``ProjectionSet``.
     package let rows: [FoldedRows]
+    /// The attempts to send pending intents. The writer sets them, because no fold needs them.
+    package var attempts = Attempts()
 
     /// Returns the states of the projection at `index` in `views`. Traps if it has another type.
     package func folded<P: Projection>(_: P.Type, at index: Int) -> FoldedState<P> {

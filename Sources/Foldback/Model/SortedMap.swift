@@ -19,10 +19,10 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
     private static var chunkCountMax: Int { 32 }
     private static var groupCountMax: Int { 64 }
 
-    private typealias Chunk = ContiguousArray<(key: Key, value: Value)>
+    typealias Chunk = ContiguousArray<(key: Key, value: Value)>
 
     /// Chunks, with the first key of each. No chunk is empty.
-    private struct Group {
+    struct Group {
         private(set) var chunks: ContiguousArray<Chunk> = []
         private(set) var firsts: ContiguousArray<Key> = []
         /// The number of pairs in the chunks.
@@ -100,7 +100,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
     }
 
     /// No chunk and no group is empty.
-    private var groups: ContiguousArray<Group> = []
+    private(set) var groups: ContiguousArray<Group> = []
     package private(set) var count = 0
 
     package init() {}

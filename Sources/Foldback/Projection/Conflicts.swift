@@ -36,4 +36,15 @@ package struct Conflicts: Sendable {
         let reason = conflict.error.words
         return conflict.refuser == own ? reason : "\(names[conflict.refuser]): \(reason)"
     }
+
+    /// Calls `body` with each intent whose conflict began, ended, or has another reason since an
+    /// earlier publication; nil stands for no conflicts.
+    ///
+    /// - Complexity: as ``SortedMap/forEachChange(since:areSame:_:)``.
+    package func forEachChange(since old: Conflicts?, _ body: (IntentNumber) -> Void) {
+        found.forEachChange(
+            since: old?.found ?? NumberMap(),
+            areSame: { $0.refuser == $1.refuser && $0.error.words == $1.error.words }
+        ) { number, _, _ in body(number) }
+    }
 }

@@ -14,6 +14,17 @@ extension Store {
         }
         return Listening { listeners.stopViews(place) }
     }
+
+    /// Calls `listener` after each change beside the entries, until the returned value is released or
+    /// the store is closed: an attempt to send a pending intent changed, or the store was latched.
+    ///
+    /// It runs on the writer's thread before the callers of the commit's commands resume, so it
+    /// must be short.
+    package func listenBeside(_ listener: @escaping @Sendable () -> Void) -> Listening {
+        let listeners = core.writer.listeners
+        let place = listeners.beside(listener)
+        return Listening { if let place { listeners.stopBeside(place) } }
+    }
 }
 
 /// Keeps a listener until it is released.

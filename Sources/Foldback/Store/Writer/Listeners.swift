@@ -12,6 +12,8 @@ package final class Listeners: Sendable {
     private struct State {
         var nextID = 0
         var views: [Int: @Sendable (PublishedState?) -> Void] = [:]
+        /// Listeners to what is kept beside the entries.
+        var beside: [Int: @Sendable () -> Void] = [:]
         var intents: [IntentNumber: [Int: Woken]] = [:]
         var sequences: [Int: Woken] = [:]
         var stops: [Int: Woken] = [:]
@@ -35,6 +37,12 @@ package final class Listeners: Sendable {
         for watcher in rows { watcher.notifyPublished(new.sequence, changes) }
     }
 
+    /// Reports a change beside the entries: of attempts to send pending intents, or that the store
+    /// was latched.
+    package func notifyBeside() {
+        for listener in state.withLock({ Array($0.beside.values) }) { listener() }
+    }
+
     /// Resumes the tasks that wait for the next commit, or for the answers of these intents.
     package func notifyAnswered(_ numbers: [IntentNumber]) {
         let woken = state.withLock { state in
@@ -56,6 +64,7 @@ package final class Listeners: Sendable {
             return state.stops.sorted { $0.key < $1.key }.map(\.value)
         }
         for continuation in woken { continuation.resume() }
+        notifyBeside()
     }
 
     /// Ends all views and watches, and resumes all waiting tasks, because the store is closed.
@@ -64,6 +73,7 @@ package final class Listeners: Sendable {
             state.isClosed = true
             defer {
                 state.views.removeAll()
+                state.beside.removeAll()
                 state.rows.removeAll()
                 state.intents.removeAll()
                 state.sequences.removeAll()
@@ -99,6 +109,18 @@ package final class Listeners: Sendable {
         }
     }
 
+    /// Calls `listener` after each change beside the entries; see ``notifyBeside()``.
+    ///
+    /// - Returns: the id for ``stopBeside(_:)``; nil if the store is closed.
+    package func beside(_ listener: @escaping @Sendable () -> Void) -> Int? {
+        state.withLock { state in
+            guard !state.isClosed else { return nil }
+            state.nextID += 1
+            state.beside[state.nextID] = listener
+            return state.nextID
+        }
+    }
+
     /// Hands the watcher the changes of each commit, until ``stopRows(_:)`` or until the store is
     /// closed.
     ///
@@ -122,6 +144,11 @@ package final class Listeners: Sendable {
     /// Removes a reader of views. Does nothing if it was removed before.
     package func stopViews(_ id: Int) {
         state.withLock { _ = $0.views.removeValue(forKey: id) }
+    }
+
+    /// Removes a listener to changes beside the entries. Does nothing if it was removed before.
+    package func stopBeside(_ id: Int) {
+        state.withLock { _ = $0.beside.removeValue(forKey: id) }
     }
 
     /// The event for which a task waits.

@@ -17,7 +17,6 @@ package final class LogWriter: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let working: Mutex<WorkingLog>
     private let publication: Monitor<Publication>
-    private let committedAttempts: Mutex<Attempts>
     private let committedLineage: Mutex<Lineage?>
     private let latchedFailure = Mutex<StorageFailure?>(nil)
     private let sharedWithOther: Mutex<Position?>
@@ -37,13 +36,14 @@ package final class LogWriter: Sendable {
         self.storage = storage
         self.codec = codec
         self.clock = clock
-        committedAttempts = Mutex(attempts)
         let lineage = try storage.lineage()
         committedLineage = Mutex(lineage)
         let lostData = try storage.lostData()
         sharedWithOther = Mutex(lostData?.shared)
         var fold = fold
-        publication = Monitor(Publication(current: fold.makePublishedState()))
+        var published = fold.makePublishedState()
+        published.attempts = attempts
+        publication = Monitor(Publication(current: published))
         storage.endReadingForWriting()
         if let failure = fold.failure { throw failure }
         working = Mutex(
@@ -79,7 +79,7 @@ package final class LogWriter: Sendable {
     }
 
     /// The attempts of pending intents at the last commit. O(1), from any thread.
-    package var attempts: Attempts { committedAttempts.withLock { $0 } }
+    package var attempts: Attempts { publishedState.attempts }
 
     /// The lineage of the authority at the last commit; nil if none was named yet. O(1), from any
     /// thread.
@@ -152,7 +152,8 @@ package final class LogWriter: Sendable {
         if !working.batch.isEmpty {
             // Folds everything before the commit, so that the view is published right after it
             // (F15).
-            let next = working.batch.hasEntries ? working.prepareToPublish() : nil
+            var next = working.batch.hasEntries ? working.prepareToPublish() : nil
+            next?.attempts = working.attempts
             let changes = next == nil ? [] : working.fold.rows.map { $0.changes() }
             storage.endReadingForWriting()
             if let failure = working.fold.failure {
@@ -172,14 +173,14 @@ package final class LogWriter: Sendable {
                 latch(error)
                 return .failed(results, error)
             }
-            if working.batch.hasAttempts {
-                committedAttempts.withLock { $0 = working.attempts }
-            }
             committedLineage.withLock { $0 = working.lineage }
             if let next {
                 publication.withLock { $0.publish(next) }  // mutant: publish
                 publication.wakeAll()
                 listeners.notifyPublished(next, changes)
+            } else if working.batch.hasAttempts {
+                publication.withLock { $0.current.attempts = working.attempts }
+                listeners.notifyBeside()
             }
         }
         storage.endReadingForWriting()

@@ -37,7 +37,7 @@ extension StoreCore {
             rejection: rejection, isDismissed: isDismissed)
     }
 
-    private func rejection(
+    package func rejection(
         of number: IntentNumber, at sequence: LogSequence
     ) throws(FoldbackError) -> Rejection {
         let record = try records(from: sequence, upTo: sequence).first

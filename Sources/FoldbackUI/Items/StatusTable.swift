@@ -1,0 +1,84 @@
+import Foldback
+
+/// The marks of all items of a view at one moment, and the changes since the changes were last
+/// taken (U31).
+///
+/// A value. An intent that is set again costs as much as the items that it is about.
+struct StatusTable: Sendable {
+    /// An intent that has marks, and the items that it is about.
+    struct MarkedIntent: Sendable {
+        /// Has no facet. An item's mark has the facet with which the event names the item.
+        let mark: IntentMark
+        let items: [ItemReference<AnyItemID>]
+    }
+
+    private var intents = NumberMap<IntentNumber, MarkedIntent>()
+    private var marks: [AnyItemID: [IntentMark]] = [:]
+    private var rejected = NumberMap<IntentNumber, IntentMark>()
+    private var touched: Set<AnyItemID> = []
+
+    /// The marks of the rejected intents, ascending. O(n) in them.
+    var rejections: [IntentMark] { rejected.values }
+
+    /// Returns the items of an intent that has marks; nil if it has none.
+    func items(of number: IntentNumber) -> [ItemReference<AnyItemID>]? { intents[number]?.items }
+
+    /// Replaces the marks of an intent.
+    ///
+    /// - Parameter intent: nil removes them.
+    mutating func set(_ intent: MarkedIntent?, for number: IntentNumber) {
+        for item in intents[number]?.items ?? [] {
+            marks[item.id]?.removeAll { $0.number == number }
+            if marks[item.id]?.isEmpty == true { marks[item.id] = nil }
+            touched.insert(item.id)
+        }
+        intents[number] = intent
+        for item in intent?.items ?? [] {
+            guard let mark = intent?.mark else { continue }
+            marks[item.id, default: []].append(mark.about(item.facet))
+            touched.insert(item.id)
+        }
+        if case .rejected = intent?.mark.state {
+            rejected[number] = intent?.mark
+        } else {
+            rejected[number] = nil
+        }
+    }
+
+    /// Returns the statuses of the items that were touched since the last call.
+    mutating func takeChanges() -> [AnyItemID: ItemStatus] {
+        defer { touched.removeAll() }
+        return Dictionary(
+            uniqueKeysWithValues: touched.map { ($0, ItemStatus(marks: marks[$0] ?? [])) })
+    }
+}
+
+extension IntentMark {
+    /// The mark as it appears at a part of an item.
+    fileprivate func about(_ facet: Facet?) -> IntentMark {
+        IntentMark(
+            number: number, facet: facet, state: state, retries: retries, attempt: attempt,
+            actions: actions)
+    }
+
+    /// The mark of an intent of the overlay.
+    ///
+    /// - Parameters:
+    ///   - conflict: why the intent does not apply; nil if it applies (F9).
+    ///   - attempt: nil if the intent has not left the device, so that it can be withdrawn (F7).
+    init(_ intent: UnsettledIntent, conflict: String?, attempt: Attempt?) {
+        let isPending = intent.state == .pending
+        self.init(
+            number: intent.recorded.number,
+            state: conflict.map { .conflicted(reason: $0) } ?? (isPending ? .pending : .accepted),
+            retries: intent.recorded.retries, attempt: attempt,
+            actions: isPending && attempt == nil ? [.withdraw] : [])  // mutant: mark-actions
+    }
+
+    /// The mark of a rejected intent.
+    init(_ recorded: RecordedIntent, _ rejection: Rejection) {
+        self.init(
+            number: recorded.number, state: .rejected(rejection), retries: recorded.retries,
+            actions: [.retry, .dismiss])
+    }
+}

@@ -1,0 +1,100 @@
+import Foldback
+
+/// Computes the updates from one published state of a store to the next.
+///
+/// All that a status shows is in four sorted maps of a published state: overlay, conflicts,
+/// rejections and attempts. Two states share most of their maps, so the difference costs as much
+/// as the changes, however many commits were skipped (U25).
+struct UpdateComputer<Event: Sendable>: Sendable {
+    private let source: UpdateSource<Event>
+    private var last: PublishedState?
+    private var table = StatusTable()
+    private var failure: FoldbackError?
+
+    init(_ source: UpdateSource<Event>) { self.source = source }
+
+    /// Returns the update to a published state.
+    ///
+    /// - Parameters:
+    ///   - shown: the state that the receiver has; an update replaces what differs from it.
+    ///   - rejected: reads a rejected intent of the log.
+    /// - Complexity: O(n) in the intents that changed, and the cost of `==` on the app's states.
+    mutating func update(
+        to new: PublishedState, from shown: PublishedState, latched: StorageFailure?,
+        rejected: (IntentNumber, LogSequence) throws(FoldbackError) -> RejectedIntent
+    ) -> Update {
+        var news: [RejectedIntent] = []
+        let touched = intents(changedIn: new)
+        for number in touched {
+            table.set(mark(of: number, in: new, &news, rejected), for: number)
+        }
+        let isRejectionTouched = touched.contains {
+            new.rejections[$0] != nil || last?.rejections[$0] != nil
+        }
+        let equal = source.areEqual(shown, new)
+        if last == nil { news = [] }
+        last = new
+        return Update(
+            base: shown, published: new, isViewChanged: !equal.views,
+            isConfirmedChanged: !equal.confirmed, statuses: table.takeChanges(),
+            rejections: isRejectionTouched ? table.rejections : nil,
+            news: news.sorted { place(of: $0, in: new) < place(of: $1, in: new) },
+            condition: latched.map { .latched($0) } ?? failure.map { .unreadable(reason: "\($0)") }
+                ?? .open)
+    }
+
+    /// Returns the numbers of the intents whose marks may differ from those of the last update.
+    private func intents(changedIn new: PublishedState) -> Set<IntentNumber> {
+        var numbers: Set<IntentNumber> = []
+        let old = last
+        new.overlay.forEachChange(
+            since: old?.overlay ?? Overlay(),
+            areSame: { $0.recorded === $1.recorded && $0.acceptance === $1.acceptance }
+        ) { number, _, _ in numbers.insert(number) }
+        source.conflicts(new).forEachChange(since: old.map(source.conflicts)) {
+            numbers.insert($0)
+        }
+        new.rejections.forEachChange(
+            since: old?.rejections ?? NumberMap(), areSame: ==
+        ) { number, _, _ in numbers.insert(number) }
+        new.attempts.forEachChange(
+            since: old?.attempts ?? Attempts(), areSame: ==
+        ) { number, _, _ in numbers.insert(number) }
+        return numbers
+    }
+
+    private func place(of intent: RejectedIntent, in new: PublishedState) -> LogSequence {
+        new.rejections[intent.recorded.number] ?? 0
+    }
+
+    /// Returns the marks of an intent; nil if it has none.
+    private mutating func mark(
+        of number: IntentNumber, in new: PublishedState, _ news: inout [RejectedIntent],
+        _ rejected: (IntentNumber, LogSequence) throws(FoldbackError) -> RejectedIntent
+    ) -> StatusTable.MarkedIntent? {
+        if let intent = new.overlay[number] {
+            let mark = IntentMark(
+                intent, conflict: source.conflicts(new)[number], attempt: new.attempts[number])
+            return StatusTable.MarkedIntent(
+                mark: mark, items: items(of: intent.payload, intent.recorded))
+        }
+        guard let sequence = new.rejections[number] else { return nil }
+        do throws(FoldbackError) {
+            let intent = try rejected(number, sequence)
+            if last?.rejections[number] != sequence { news.append(intent) }
+            return StatusTable.MarkedIntent(
+                mark: IntentMark(intent.recorded, intent.rejection),
+                items: items(of: intent.recorded.payload, intent.recorded))
+        } catch {
+            failure = failure ?? error
+            return nil
+        }
+    }
+
+    private func items(
+        of payload: Payload, _ recorded: RecordedIntent
+    ) -> [ItemReference<AnyItemID>] {
+        guard let event = payload.event(as: Event.self) else { return [] }
+        return source.items(event, EventContext(.intent(recorded.id)))
+    }
+}

@@ -1,0 +1,170 @@
+import Foldback
+import FoldbackUI
+import TestSupport
+import Testing
+
+/// Born from an app whose screens kept their own guesses beside the store, and had to undo them.
+@MainActor @Suite struct OptimisticModelTests {
+    private let frames = Frames()
+
+    @Test func `U24: when a command returns, the view is at its entry or later`() async throws {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let receipt = try await model.perform(.set("a", 1))
+        #expect(model.view.cells == ["a": 1])
+        #expect(model.confirmed.cells == [:])
+        #expect(model.revision == receipt.sequence)
+        #expect(model.status(of: "a").marks.map(\.actions) == [[.withdraw]])
+        try await model.withdraw(receipt.number)
+        #expect(model.view.cells == [:])
+        #expect(model.status(of: "a") == .settled)
+    }
+
+    @Test func `U30: a rejection removes its own effects and leaves others'`() async throws {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let like = try await model.perform(.set("post", 1))
+        let comment = try await model.perform(.add("post", 10))
+        try await store.reject(like.number, code: "closed", message: "no likes")
+        await until { model.revision == store.status.sequence }
+        #expect(model.view.cells == [:])
+        let rejection = Rejection(code: "closed", message: "no likes")
+        #expect(model.rejections.map(\.state) == [.rejected(rejection)])
+        let reason = "post is absent"
+        #expect(
+            model.status(of: "post").marks.map(\.state)
+                == [.rejected(rejection), .conflicted(reason: reason)])
+        #expect(model.status(of: "post").worst == .rejected(rejection))
+
+        let retried = try await model.retry(like.number)
+        #expect(model.rejections == [])
+        let marks = model.status(of: "post").marks
+        #expect(marks.map(\.number) == [comment.number, retried.number])
+        #expect(marks.map(\.retries) == [nil, like.number])
+    }
+
+    @Test func `U31: an attempt takes away the action to withdraw`() async throws {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let receipt = try await model.perform(.set("a", 1))
+        let revision = model.revision
+        let attempt = Attempt(count: 1, startedAt: Timestamp(millisecondsSince1970: 5))
+        _ = try await store.recordAttempts([receipt.number: attempt], flushes: false)
+        await until { model.status(of: "a").marks.first?.attempt == attempt }
+        #expect(model.status(of: "a").marks.first?.actions == [])
+        #expect(model.revision == revision)
+    }
+
+    @Test func `U31: a dismissed rejection leaves the list and its item`() async throws {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let receipt = try await model.perform(.set("a", 1))
+        try await store.reject(receipt.number, message: "no")
+        await until { model.rejections.count == 1 }
+        try await model.dismiss(receipt.number)
+        #expect(model.rejections == [])
+        #expect(model.status(of: "a") == .settled)
+    }
+
+    @Test func `U25: an observer of an item hears only of that item`() async throws {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let (ofA, ofB) = (
+            Notifications { _ = model.status(of: "a") }, Notifications { _ = model.status(of: "b") }
+        )
+        try await model.perform(.set("a", 1))
+        await until { ofA.count == 1 }
+        #expect(ofB.count == 0)
+    }
+
+    @Test func `U25: a selection notifies only if its part differs`() async throws {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let (a, b) = (model.select { $0.cells["a"] }, model.select { $0.cells["b"] })
+        let (ofA, ofB) = (Notifications { _ = a.value }, Notifications { _ = b.value })
+        try await model.perform(.set("a", 1))
+        await until { ofA.count == 1 }
+        try await model.perform(.set("a", 1))
+        try await model.perform(.set("b", 2))
+        await until { ofB.count == 1 }
+        #expect(ofA.count == 1)
+        #expect((a.value, b.value) == (1, 2))
+    }
+
+    @Test func `U25: an intent that changes nothing does not notify the view's observers`()
+        async throws
+    {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        try await model.perform(.set("a", 1))
+        let ofView = Notifications { _ = model.view }
+        let ofRevision = Notifications { _ = model.revision }
+        try await model.perform(.set("a", 1))
+        await until { ofRevision.count == 1 }
+        #expect(ofView.count == 0)
+    }
+
+    @Test func `U26: the first commit is shown at once, and later commits once for each frame`()
+        async throws
+    {
+        let store = Store.board()
+        let frames = Frames(held: true)
+        let model = OptimisticModel(store, sources: frames.sources)
+        let adoptions = Notifications { _ = model.revision }
+        try await store.record(.set("a", 0))
+        await until { model.revision == 1 }
+        for value in 1...50 { try await store.record(.set("a", value)) }
+        #expect(model.revision == 1)
+        frames.begin()
+        await until { model.revision == 51 }
+        #expect(model.view.cells == ["a": 50])
+        #expect(adoptions.count <= 2)
+        frames.begin()
+    }
+
+    @Test func `U29: a model is freed while its store runs`() async throws {
+        let store = Store.board()
+        weak var freed: OptimisticModel<Board>?
+        do {
+            let model = OptimisticModel(store, sources: frames.sources)
+            try await model.perform(.set("a", 1))
+            freed = model
+        }
+        #expect(freed == nil)
+        try await store.record(.set("a", 2))
+        #expect(store.view.cells == ["a": 2])
+    }
+
+    @Test func `U29: a closed store is released, and its last view stays`() async throws {
+        weak var freed: Store<Board>?
+        let model: OptimisticModel<Board>
+        do {
+            let store = Store.board()
+            freed = store
+            model = OptimisticModel(store, sources: frames.sources)
+            try await model.perform(.set("a", 1))
+            await store.close()
+        }
+        await until { model.condition == .closed }
+        #expect(freed == nil)
+        #expect(model.view.cells == ["a": 1])
+        await #expect(throws: FoldbackError.self) { try await model.perform(.set("a", 2)) }
+    }
+
+    @Test func `U25: one answer among 100,000 pending intents touches its own items`()
+        async throws
+    {
+        let store = Store.board(.downlink)
+        for number in 1...TestEffort.value(quick: 5_000, full: 100_000) {
+            try await store.record(.set("k\(number)", number))
+        }
+        let model = OptimisticModel(store, sources: frames.sources)
+        await until { model.status(of: "k1").worst == .pending }
+        let others = Notifications {
+            for number in 2...1_000 { _ = model.status(of: "k\(number)") }
+        }
+        try await store.acknowledge(1)
+        await until { model.status(of: "k1").worst == .accepted }
+        #expect(others.count == 0)
+    }
+}
