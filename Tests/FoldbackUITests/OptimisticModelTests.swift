@@ -104,6 +104,15 @@ import Testing
         #expect(ofView.count == 0)
     }
 
+    @Test func `U25: a view that changes and changes back is shown`() async throws {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        try await model.perform(.set("a", 1))
+        let receipt = try await model.perform(.set("a", 2))
+        try await model.withdraw(receipt.number)
+        #expect(model.view.cells == ["a": 1])
+    }
+
     @Test func `U26: the first commit is shown at once, and later commits once for each frame`()
         async throws
     {

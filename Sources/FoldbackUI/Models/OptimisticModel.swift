@@ -73,7 +73,8 @@ import Observation
         updating = Task { [weak self, reader] in
             for await _ in changes {
                 await reader.read()
-                if self?.adopt() == true { await sources.frame() }
+                guard self?.adopt() == true else { continue }
+                await sources.frame()  // mutant: frame
             }
             self?.end()
         }
@@ -171,7 +172,7 @@ import Observation
     /// Adopts everything that is committed.
     private func adoptNow() async {
         await reader.read()
-        adopt()
+        adopt()  // mutant: read-your-writes
     }
 
     /// Shows the updates that were read, and returns whether anything changed.
@@ -194,7 +195,7 @@ import Observation
     /// The store was closed.
     private func end() {
         adopt()
-        store = nil
+        store = nil  // mutant: store-released
         condition = .closed
     }
 

@@ -88,7 +88,7 @@ final class UpdateMailbox: Sendable {
         content.withLock { content in
             guard let update = content.update else { return nil }
             content.update = nil
-            content.shown = update.published
+            content.shown = update.published  // mutant: shown-base
             return update
         }
     }

@@ -1,6 +1,6 @@
 import FoldbackTesting
 
-/// A deliberate fault, and the law or the probe that must find it.
+/// A deliberate fault, and the law, the probe or the test that must find it.
 ///
 /// ```swift
 /// Mutant(
@@ -20,12 +20,15 @@ struct Mutant: Sendable {
     enum Judge: Equatable, Sendable {
         case law(Law)
         case probe(Probe)
+        /// A test of the library, by its full name.
+        case test(String)
 
-        /// The law's name, or the probe's.
+        /// The law's name, the probe's, or the test's.
         var text: String {
             switch self {
             case .law(let law): law.rawValue
             case .probe(let probe): probe.rawValue
+            case .test(let name): name
             }
         }
     }
@@ -70,6 +73,16 @@ struct Mutant: Sendable {
         fault = .source(marker: marker, change, .value)
     }
 
+    /// A fault in `Sources` that one of the library's tests finds.
+    ///
+    /// - Parameter test: The test's name, which is a sentence.
+    init(_ name: String, rule: String, test: String, at marker: String, _ change: Change) {
+        self.name = name
+        self.rule = rule
+        judge = .test(test)
+        fault = .source(marker: marker, change, .value)
+    }
+
     /// A fault in a projection, as an app may have it.
     init(_ name: String, rule: String, law: Law, in projection: any TestProjection.Type) {
         self.name = name
@@ -92,5 +105,4 @@ struct Mutant: Sendable {
 /// Add a mutant here, and its marker at the end of a line in `Sources`.
 let mutants: [Mutant] =
     entryMutants + answerMutants + storageMutants + fileMutants + sendingMutants + rowMutants
-    + sharingMutants
-    + projectionMutants
+    + sharingMutants + viewMutants + projectionMutants

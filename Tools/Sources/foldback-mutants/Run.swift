@@ -10,6 +10,7 @@ struct Run: ParsableCommand {
     @Option(help: "Only mutants whose name contains this text, or whose law or probe it is.")
     var only = ""
     @Option(help: "The longest search for one mutant, in seconds.") var seconds = 120.0
+    @Option(help: "The test bundle of the copy, for mutants that a test must find.") var tests: String
     @Option(help: "The most steps that a shrunk history may have.") var stepsMax = 6
 
     func run() throws {
@@ -17,7 +18,7 @@ struct Run: ParsableCommand {
             only.isEmpty || mutant.name.contains(only) || mutant.judge.text == only
         }
         let indices = (only.isEmpty ? [Self.noFault] : []) + selected.map(\.offset)
-        print("mutant | rule | law or probe | histories | steps | seconds")
+        print("mutant | rule | law, probe or test | histories | steps | seconds")
         // Each search keeps one core busy, and borrows free cores.
         let survivors = Mutex<[Int]>([])
         DispatchQueue.concurrentPerform(iterations: indices.count) { place in
@@ -67,8 +68,11 @@ struct Run: ParsableCommand {
 
     private typealias SearchResult = (histories: Int, steps: Int)
 
-    /// Nil if the law was not broken.
+    /// Nil if nothing found the fault.
     private func search(_ index: Int) throws -> SearchResult? {
+        if index != Self.noFault, case .test(let name) = mutants[index].judge {
+            return try passes(name, index) ? nil : (1, 1)
+        }
         let process = Process()
         process.executableURL = URL(filePath: CommandLine.arguments[0])
         process.arguments = ["try", "--seconds", "\(seconds)", "--", "\(index)"]
@@ -88,5 +92,34 @@ struct Run: ParsableCommand {
             return nil
         }
         return (histories, steps)
+    }
+
+    /// Runs a test with an active mutant, and returns whether it passes. A test that does not end
+    /// in time does not pass.
+    private func passes(_ test: String, _ index: Int) throws -> Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: tests)
+        process.arguments = [
+            "--testing-library", "swift-testing", "--filter",
+            NSRegularExpression.escapedPattern(for: test),
+        ]
+        process.environment = ProcessInfo.processInfo.environment
+            .merging([Prepare.variable: "\(index)"]) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let deadline = DispatchWorkItem { process.terminate() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: deadline)
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        deadline.cancel()
+        guard process.terminationStatus == 0, process.terminationReason == .exit else {
+            return false
+        }
+        guard String(decoding: bytes, as: UTF8.self).contains("Test run with 1 test ") else {
+            throw ValidationError("no single test has the name \"\(test)\"")
+        }
+        return true
     }
 }

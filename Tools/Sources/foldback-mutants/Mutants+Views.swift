@@ -1,0 +1,22 @@
+/// Faults in what views show.
+let viewMutants: [Mutant] = [
+    Mutant(
+        "a command returns before its result is shown", rule: "U24",
+        test: "U24: when a command returns, the view is at its entry or later",
+        at: "read-your-writes", .skip()),
+    Mutant(
+        "a view is compared with an older view than the one that is shown", rule: "U25",
+        test: "U25: a view that changes and changes back is shown", at: "shown-base", .skip()),
+    Mutant(
+        "every commit is shown by itself", rule: "U26",
+        test: "U26: the first commit is shown at once, and later commits once for each frame",
+        at: "frame", .skip()),
+    Mutant(
+        "a model keeps its store after the store was closed", rule: "U29",
+        test: "U29: a closed store is released, and its last view stays", at: "store-released",
+        .skip()),
+    Mutant(
+        "an intent that may have left can be withdrawn", rule: "U31",
+        test: "U31: an attempt takes away the action to withdraw", at: "mark-actions",
+        .value("ORIGINAL.union([.withdraw])")),
+]
