@@ -51,7 +51,7 @@ extension Result {
 /// ```swift
 /// do { show(try menu.get()) } catch is NotReady { showSpinner() } catch { show(error) }
 /// ```
-public enum NotReady: Error, Hashable, Sendable, CustomStringConvertible {
+public enum NotReady: Error, Hashable, Sendable {
     /// ``RemoteData/notAsked``.
     case notAsked
     /// ``RemoteData/loading``.

@@ -1,6 +1,14 @@
 /// Faults in what views show.
 let viewMutants: [Mutant] = [
     Mutant(
+        "a part that loads hides the failure of another part", rule: "U5",
+        test: "U5: all 16 pairs combine by the table", at: "failure-first",
+        .skip(if: "state.isLoading")),
+    Mutant(
+        "a superseded fetch answers", rule: "U8",
+        test: "U8: after random steps, the state is what the history says", at: "latest-fetch",
+        .value("true")),
+    Mutant(
         "a command returns before its result is shown", rule: "U24",
         test: "U24: when a command returns, the view is at its entry or later",
         at: "read-your-writes", .skip()),

@@ -10,7 +10,7 @@ struct Run: ParsableCommand {
     @Option(help: "Only mutants whose name contains this text, or whose law or probe it is.")
     var only = ""
     @Option(help: "The longest search for one mutant, in seconds.") var seconds = 120.0
-    @Option(help: "The test bundle of the copy, for mutants that a test must find.") var tests: String
+    @Option(help: "The copy's test bundle, for mutants that a test must find.") var tests: String
     @Option(help: "The most steps that a shrunk history may have.") var stepsMax = 6
 
     func run() throws {

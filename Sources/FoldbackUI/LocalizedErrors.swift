@@ -1,0 +1,5 @@
+import Foldback
+
+// For each error, its `description` has all that there is to say.
+
+extension NotReady: DescribedLocalizedError {}
