@@ -14,6 +14,10 @@ import Testing
             ]
         ),
         ("Sources/FoldbackLMDB", ["Platform", "Pages", "Environment"]),
+        (
+            "Sources/FoldbackUI",
+            [".", "RemoteData", "Progress", "Fetch", "Items", "Lists", "Updates", "Models"]
+        ),
         ("Sources/FoldbackHistory", ["Histories", "Questions", "Minimizing"]),
         (
             "Sources/FoldbackTesting",

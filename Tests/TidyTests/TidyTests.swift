@@ -65,6 +65,21 @@ import Testing
         }
     }
 
+    /// Views of every platform use it, and nobody should wait for a network to show a screen (U2).
+    @Test func `FoldbackUI imports Foldback and the toolchain's own modules only`() throws {
+        let imports = ["Foldback", "Observation", "Synchronization"]
+        for source in try SourceTree.sources(under: "Sources/FoldbackUI") {
+            // A file for one platform is inside one condition from its first line on.
+            let isOfPlatform = source.lines.first?.hasPrefix("#if canImport(") == true
+            for (number, code) in source.code where !isOfPlatform {
+                let line = code.drop { $0 == " " }
+                if line.hasPrefix("import "), !imports.contains(String(line.dropFirst(7))) {
+                    Issue.record("\(source.path):\(number): FoldbackUI must not import this")
+                }
+            }
+        }
+    }
+
     @Test func `sources take time, names and random numbers as arguments`() throws {
         let banned = [
             ("Date()", "take a Timestamp from LogSources"),
@@ -76,7 +91,7 @@ import Testing
         ]
         let allowed = [
             "Sources/Foldback/Model/LogSources.swift", "Sources/FoldbackSync/System.swift",
-            "Sources/FoldbackTesting/System/System.swift",
+            "Sources/FoldbackTesting/System/System.swift", "Sources/FoldbackUI/System.swift",
         ]
         // A command-line tool may use the system's clock and print.
         let sources = try SourceTree.sources(under: "Sources").filter {
