@@ -177,3 +177,51 @@ import Testing
         #expect(others.count == 0)
     }
 }
+
+/// Born from an article that calls a block with the prediction first, and then with the answer.
+@MainActor @Suite struct IntentUpdatesTests {
+    /// The updates of one intent, as text.
+    private func told(
+        _ kind: LogKind, _ answer: (Store<Board>, IntentNumber) async throws -> Void
+    ) async throws -> [String] {
+        let store = Store.board(kind)
+        let model = OptimisticModel(store, sources: Frames().sources)
+        let receipt = try await model.perform(.set("a", 1))
+        var told: [String] = []
+        for await update in model.updates(of: receipt) {
+            told.append("\(update.view.cells) \(update.data)")
+            if told.count == 1 { try await answer(store, receipt.number) }
+        }
+        return told
+    }
+
+    @Test func `U27: an accepted intent is predicted, then confirmed`() async throws {
+        let told = try await told(.acknowledgement) { store, number in
+            try await store.acknowledge(number, replacement: .set("a", 7))
+        }
+        #expect(
+            told == [
+                #"["a": 1] loading"#,
+                #"["a": 7] success(Foldback.Answer(intent: 1, content: Foldback.Answer.Content.confirmed, sequence: 2))"#,
+            ])
+    }
+
+    @Test func `U27: a rejected intent is predicted, then the view without it has the reason`()
+        async throws
+    {
+        let told = try await told(.downlink) { store, number in
+            try await store.reject(number, message: "no")
+        }
+        #expect(
+            told == [
+                #"["a": 1] loading"#,
+                "[:] failure(no)",
+            ])
+    }
+
+    @Test func `a closed store ends the updates with its error`() async throws {
+        let told = try await told(.downlink) { store, _ in await store.close() }
+        #expect(told.count == 2)
+        #expect(told.last?.contains("closed") == true)
+    }
+}

@@ -19,7 +19,7 @@ public struct Receipt: Sendable {
     /// Whether no intent was recorded, because an intent with the same once key is in the overlay.
     /// This is the receipt of that intent (F14).
     public let isJoined: Bool
-    let core: StoreCore
+    package let core: StoreCore
 
     /// The intent's number in this log.
     public var number: IntentNumber { id.number }

@@ -3,3 +3,4 @@ import Foldback
 // For each error, its `description` has all that there is to say.
 
 extension NotReady: DescribedLocalizedError {}
+extension IntentFailure: DescribedLocalizedError {}

@@ -167,7 +167,19 @@ import Observation
         return selection
     }
 
+    /// Returns the states of an intent, from the present state to the answer that settles it, each
+    /// with a view that has it (U27).
+    public func updates(of receipt: Receipt) -> IntentUpdates<P> {
+        IntentUpdates(model: self, core: receipt.core, number: receipt.number)
+    }
+
     // MARK: Updates
+
+    /// Adopts everything that is committed, and returns the view.
+    func adoptedView() async -> P {
+        await adoptNow()
+        return view
+    }
 
     /// Adopts everything that is committed.
     private func adoptNow() async {

@@ -72,13 +72,28 @@ extension StoreCore {
     package func answer(
         to number: IntentNumber, where isEnough: @Sendable (IntentState) -> Bool
     ) async throws(FoldbackError) -> Answer {
+        var last: IntentState?
         while true {
-            let status = try status(of: number)
-            if isEnough(status.state), let answer = status.answer { return answer }
+            let intent = try await intent(number, after: last)
+            if isEnough(intent.state), let answer = intent.answer { return answer }
+            last = intent.state
+        }
+    }
+
+    /// Waits until an intent has another state than `last`, and returns it. Returns at once if
+    /// `last` is nil.
+    ///
+    /// - Throws: `.cancelled`, `.closed`, and the errors of ``status(of:)``.
+    package func intent(
+        _ number: IntentNumber, after last: IntentState?
+    ) async throws(FoldbackError) -> KnownIntent {
+        while true {
+            let intent = try status(of: number)
+            if intent.state != last { return intent }
             guard !writer.listeners.isClosed else { throw .closed(path: storage.path) }
             guard !Task.isCancelled else { throw .cancelled }
             await writer.listeners.wait(for: .intent(number)) { [writer] in
-                writer.publishedState.overlay[number]?.state == status.state
+                writer.publishedState.overlay[number]?.state == last
             }
         }
     }
