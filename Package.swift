@@ -103,3 +103,10 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Tools/mutants builds the tests of one target alone.
+if let tests = Context.environment["FOLDBACK_TESTS"] {
+    package.targets.removeAll {
+        $0.type == .executable || $0.type == .test && $0.name != tests
+    }
+}

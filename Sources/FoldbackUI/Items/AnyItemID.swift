@@ -6,8 +6,11 @@ struct AnyItemID: Hashable, Sendable {
 
     init(_ id: some Hashable & Sendable) { self.id = id }
 
+    /// Returns the id if it has this type.
+    func value<ID>(as _: ID.Type) -> ID? { id as? ID }
+
     static func == (first: AnyItemID, second: AnyItemID) -> Bool {
-        func isSame(_ id: some Hashable) -> Bool { second.id as? AnyHashable == AnyHashable(id) }
+        func isSame<ID: Hashable>(_ id: ID) -> Bool { second.id as? ID == id }
         return isSame(first.id)
     }
 

@@ -1,0 +1,95 @@
+import Foldback
+
+/// The states of a projection with the marks that changed, for views that do not use the
+/// observable models: in a terminal, over a socket, or on an actor of the app (U28).
+///
+/// ```swift
+/// for await update in ViewUpdates(of: store) {
+///     render(update.snapshot.view, update.statuses)
+/// }
+/// ```
+///
+/// The first element has the present state and all marks. A slow reader gets the latest state and
+/// misses those in between, but misses no change of a mark. The sequence does not keep the store:
+/// it ends when the store is closed or released, or the task is canceled (U29).
+public struct ViewUpdates<P: Projection>: AsyncSequence, Sendable {
+    private let makeReader: @Sendable () -> (UpdateReader<P.Event>, AsyncStream<Void>)?
+    private let index: Int
+
+    /// Creates the updates of the store's own projection.
+    public init(of store: Store<P>) {
+        index = store.index(of: P.self)
+        makeReader = { [weak store, index] in
+            guard let store else { return nil }
+            let reader = UpdateReader(store, UpdateSource(P.self, at: index))
+            return (reader, reader.changes(of: store))
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(makeReader(), index) }
+
+    /// A reader of the updates. Each reader gets all of them.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let reader: UpdateReader<P.Event>?
+        private var changes: AsyncStream<Void>.Iterator?
+        private let index: Int
+        private var condition: StoreCondition?
+
+        fileprivate init(
+            _ source: (reader: UpdateReader<P.Event>, changes: AsyncStream<Void>)?, _ index: Int
+        ) {
+            reader = source?.reader
+            changes = source?.changes.makeAsyncIterator()
+            self.index = index
+        }
+
+        /// Returns the next update, or waits for it. Nil at the end of the sequence.
+        public mutating func next() async -> ViewUpdate<P>? { await next(isolation: nil) }
+
+        /// Returns the next update, on the given actor. As ``next()`` in everything else.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async -> ViewUpdate<P>? {
+            guard let reader else { return nil }
+            while await changes?.next(isolation: actor) != nil {
+                await reader.read()
+                guard let update = reader.mailbox.take(),
+                    update.condition != condition || !update.isEmpty
+                else { continue }
+                condition = update.condition
+                return ViewUpdate(update, index)
+            }
+            return nil
+        }
+    }
+}
+
+/// A state of a projection, and what changed since the update before.
+public struct ViewUpdate<P: Projection>: Sendable {
+    /// The states and the overlay.
+    public let snapshot: Snapshot<P>
+    /// The marks of all rejected intents, by ascending number; nil if they did not change.
+    public let rejections: [IntentMark]?
+    /// Whether the store takes commands.
+    public let condition: StoreCondition
+    fileprivate let changed: [AnyItemID: ItemStatus]
+
+    fileprivate init(_ update: Update, _ index: Int) {
+        snapshot = Snapshot(update.published, index)
+        rejections = update.rejections
+        condition = update.condition
+        changed = update.statuses
+    }
+}
+
+extension ViewUpdate where P: Itemized {
+    /// The present statuses of the items whose marks changed. An item without marks has the status
+    /// ``ItemStatus/settled``.
+    public var statuses: [P.ItemID: ItemStatus] {
+        var statuses: [P.ItemID: ItemStatus] = [:]
+        for (id, status) in changed {
+            if let id = id.value(as: P.ItemID.self) { statuses[id] = status }
+        }
+        return statuses
+    }
+}

@@ -1,0 +1,44 @@
+import Foldback
+import FoldbackUI
+import TestSupport
+import Testing
+
+/// Born from the question whether a view that is not on the main actor sees every change.
+@Suite struct ViewUpdatesTests {
+    private actor Terminal {
+        private(set) var lines: [String] = []
+
+        func show(_ store: Store<Board>) async {
+            for await update in ViewUpdates(of: store) {
+                let marks = update.statuses.sorted { $0.key < $1.key }
+                    .map { "\($0.key) \($0.value.worst.map { "\($0)" } ?? "settled")" }
+                lines.append("\(update.snapshot.sequence): \(marks)")
+            }
+        }
+    }
+
+    @Test func `#13: updates arrive on an actor of the app, and end with the store`() async throws {
+        let store = Store.board()
+        try await store.record(.set("a", 1))
+        let terminal = Terminal()
+        async let shown: Void = terminal.show(store)
+        while await terminal.lines.count < 1 { await Task.yield() }
+        try await store.acknowledge(1)
+        while await terminal.lines.count < 2 { await Task.yield() }
+        await store.close()
+        await shown
+        #expect(await terminal.lines == [#"1: ["a pending"]"#, #"2: ["a settled"]"#])
+    }
+
+    @Test func `U29: updates do not keep a store`() async throws {
+        weak var freed: Store<Board>?
+        let updates: ViewUpdates<Board>
+        do {
+            let store = Store.board()
+            freed = store
+            updates = ViewUpdates(of: store)
+        }
+        #expect(freed == nil)
+        for await _ in updates { Issue.record("a released store has no updates") }
+    }
+}
