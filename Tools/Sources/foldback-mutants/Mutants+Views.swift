@@ -26,5 +26,5 @@ let viewMutants: [Mutant] = [
     Mutant(
         "an intent that may have left can be withdrawn", rule: "U31",
         test: "U31: an attempt takes away the action to withdraw", at: "mark-actions",
-        .value("ORIGINAL.union([.withdraw])")),
+        .value("[.withdraw]")),
 ]
