@@ -1,0 +1,200 @@
+/// A wait from its start to its end, as a pure value: inputs say what happened and when, and the
+/// value says what a view shows.
+///
+/// ```swift
+/// var state = ProgressState(Wait(.sending), policy: ProgressPolicy(), at: start)
+/// let cues = state.advance(to: start.advanced(by: .seconds(1)))
+/// // state.indicator is .spinner, state.text is .activity(.sending), and cues announce the text.
+/// ```
+///
+/// The value has no clock. ``nextChange`` says when to call ``advance(to:)``; ``ProgressModel``
+/// does that. Time is handled boundary by boundary, so a late call passes all boundaries in between
+/// and returns their cues in order (U10). A moment before the last one counts as the last one.
+public struct ProgressState: Hashable, Sendable {
+    /// The work that is done.
+    struct Done: Hashable {
+        var fraction: Double
+        /// When all will be done at the speed so far; nil if too little is done to say.
+        var estimatedEnd: Moment?
+    }
+
+    struct Ending: Hashable {
+        let end: ProgressEnd
+        let at: Moment
+    }
+
+    public let wait: Wait
+    public let policy: ProgressPolicy
+    /// The start of the work, or its last restart.
+    private(set) var startedAt: Moment
+    /// All boundaries up to this moment are handled; nil if not even those at the start are.
+    private(set) var passed: Moment?
+    /// The last sign of life.
+    private(set) var quietSince: Moment
+    /// Nil before the first fraction.
+    private(set) var done: Done?
+    private(set) var cause = WaitCause.unknown
+    private(set) var attempts = 1
+    private(set) var isMotionReduced = false
+    /// When the visible indicator appeared; nil while none is visible.
+    private(set) var shownAt: Moment?
+    private(set) var isStalled = false
+    private var isFocusOnIndicator = false
+    private var isStartAnnounced = false
+    private(set) var ending: Ending?
+
+    /// - Parameter start: the moment when the work begins.
+    public init(_ wait: Wait, policy: ProgressPolicy, at start: Moment) {
+        self.wait = wait
+        self.policy = policy
+        startedAt = start
+        quietSince = start
+    }
+
+    /// Passes all boundaries up to a moment, and returns their cues in order.
+    ///
+    /// - Complexity: O(n) in the boundaries that are passed: a dozen, and one for each text in place
+    ///   of motion and each step of an estimate.
+    public mutating func advance(to moment: Moment) -> [Cue] {
+        let moment = max(moment, now)
+        var cues: [Cue] = []
+        while let boundary = nextChange, boundary <= moment {
+            passed = boundary
+            cues += settled() + announcement()
+        }
+        passed = moment
+        return cues
+    }
+
+    /// Advances to a moment, applies an input, and returns the cues of both.
+    ///
+    /// An input at a boundary comes after the boundary.
+    public mutating func handle(_ input: ProgressInput, at moment: Moment) -> [Cue] {
+        let cues = advance(to: moment) + reaction(to: input) + settled()
+        // A restart may have boundaries at once.
+        return cues + advance(to: moment)
+    }
+
+    private mutating func reaction(to input: ProgressInput) -> [Cue] {
+        switch input {
+        case .reduceMotion(let isReduced): isMotionReduced = isReduced
+        case .restarted: restart()
+        case .fraction, .signOfLife, .attempt, .cause, .succeeded, .failed, .cancelled,
+            .continuedInBackground:
+            if ending == nil { return reactionBeforeEnd(to: input) }
+        }
+        return []
+    }
+
+    private mutating func reactionBeforeEnd(to input: ProgressInput) -> [Cue] {
+        switch input {
+        case .fraction(let fraction):
+            quietSince = now
+            rise(to: fraction)
+        case .signOfLife: quietSince = now
+        case .attempt(let count):
+            quietSince = now
+            attempts = count
+        case .cause(let new):
+            if excusesSilence { quietSince = now }
+            cause = new
+        case .succeeded: return end(.succeeded)
+        case .failed(let recovery): return end(.failed(recovery))
+        case .cancelled: return end(.cancelled)
+        case .continuedInBackground: return end(.continuedInBackground)
+        case .reduceMotion, .restarted: preconditionFailure("\(input) is not about a running wait")
+        }
+        return []
+    }
+
+    /// The fraction never falls (U13). Each rise makes a new estimate, from the average speed.
+    private mutating func rise(to fraction: Double) {
+        let fraction = min(fraction, 1)
+        guard fraction >= 0, done.map({ fraction > $0.fraction }) ?? true else { return }
+        done = Done(fraction: fraction)
+        guard fraction >= ProgressPolicy.estimatedFraction else { return }
+        let left = startedAt.duration(to: now) * ((1 - fraction) / fraction)
+        let end = now.advanced(by: left)
+        done?.estimatedEnd = end
+    }
+
+    private mutating func restart() {
+        startedAt = now
+        quietSince = now
+        passed = nil
+        if done != nil { done = Done(fraction: 0) }
+        attempts = 1
+        isStalled = false
+        isStartAnnounced = false
+        ending = nil
+    }
+
+    /// Ends the wait. The content and the focus do not wait for the minimum visible time (U12).
+    private mutating func end(_ end: ProgressEnd) -> [Cue] {
+        ending = Ending(end: end, at: now)
+        isStalled = false
+        var cues: [Cue] = []
+        if isFocusOnIndicator {
+            isFocusOnIndicator = false
+            cues.append(.restoreFocus(wait.initiator.focusAfterwards))
+        }
+        if case .failed = end {
+            cues += announced(.ended(wait.kind, end), .assertive)
+        } else if isStartAnnounced {
+            cues += announced(.ended(wait.kind, end), .polite)
+        }
+        return cues
+    }
+
+    // MARK: Consequences
+
+    /// Draws the consequences of a passed boundary or of an input.
+    private mutating func settled() -> [Cue] {
+        var cues: [Cue] = []
+        let wasStalled = isStalled
+        isStalled = ending == nil && stallsAt.map { $0 <= now } ?? false
+        if isStalled, !wasStalled { cues += announced(.stalled(wait.kind, recovery), .assertive) }
+        shownAt = isIndicatorVisible ? shownAt ?? now : nil
+        if isOverlayVisible, !isFocusOnIndicator {
+            isFocusOnIndicator = true
+            cues.append(.moveFocus(.indicator))
+        }
+        return cues
+    }
+
+    /// The announcement of the boundary that was passed now (U15).
+    private mutating func announcement() -> [Cue] {
+        guard ending == nil, !isStalled, policy.announces(at: elapsed),
+            let text = runningText(spoken: true)
+        else { return [] }
+        isStartAnnounced = true
+        return announced(text, .polite)
+    }
+
+    private func announced(_ text: ProgressText, _ politeness: Politeness) -> [Cue] {
+        wait.initiator.isPerson ? [.announce(text, politeness)] : []  // mutant: silent-app
+    }
+
+    /// Whether the overlay of an obstructive wait covers its scope (U16).
+    private var isOverlayVisible: Bool {
+        guard case .obstructive = wait.presentation, ending == nil else { return false }
+        return elapsed >= policy.indicatorAfter || isIndicatorVisible  // mutant: overlay
+    }
+}
+
+extension Initiator {
+    var isPerson: Bool {
+        switch self {
+        case .user: true
+        case .app: false
+        }
+    }
+
+    /// Where the focus goes after an obstructive wait.
+    fileprivate var focusAfterwards: FocusTarget {
+        switch self {
+        case .user(let origin?): .origin(origin)
+        case .user(nil), .app: .top
+        }
+    }
+}
