@@ -43,6 +43,35 @@ import Testing
         #expect(marks.map(\.retries) == [nil, like.number])
     }
 
+    @Test func `U27: a person hears of a rejection, with the view without the intent`()
+        async throws
+    {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let (own, silent) = (
+            try await model.perform(.set("a", 1)),
+            try await model.perform(.set("b", 1), from: .app)
+        )
+        try await store.reject(silent.number, message: "not b")
+        try await store.reject(own.number, message: "not a")
+        var cues = model.cues.makeAsyncIterator()
+        let recovery = Recovery(reason: "not a")
+        #expect(
+            await cues.next() == .announce(.ended(.sending, .failed(recovery)), .assertive))
+        #expect(model.view.cells == [:])
+        let texts = ProgressTexts.english.words(for: .ended(.sending, .failed(recovery)))
+        #expect(texts.contains("not a"))
+    }
+
+    @Test func `#45: the control that began an intent is known after a restart`() async throws {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        for initiator in [.user(origin: "like:button"), .user(), .app] as [Initiator] {
+            let receipt = try await model.perform(.set("a", 1), from: initiator)
+            #expect(Initiator(info: try store.intent(receipt.number).info) == initiator)
+        }
+    }
+
     @Test func `U31: an attempt takes away the action to withdraw`() async throws {
         let store = Store.board()
         let model = OptimisticModel(store, sources: frames.sources)

@@ -1,3 +1,5 @@
+import Foldback
+
 /// An initiator in an intent's `info`, so that it outlives the process (U16).
 extension Initiator {
     private static let infoKey = "by"
@@ -14,12 +16,21 @@ extension Initiator {
     }
 
     /// Reads an initiator from an intent's notes. An intent without such notes is of a user.
-    init(info: [String: String]) {
+    public init(info: [String: String]) {
         switch info[Self.infoKey] {
         case "app": self = .app
         case let text? where text.hasPrefix(Self.originPrefix):
             self = .user(origin: String(text.dropFirst(Self.originPrefix.count)))
         default: self = .user(origin: nil)
         }
+    }
+}
+
+extension RejectedIntent {
+    /// The announcement of the rejection; nil if the app began the intent by itself (U15).
+    var cue: Cue? {
+        guard case .user = Initiator(info: recorded.info) else { return nil }
+        let recovery = Recovery(reason: rejection.message)
+        return .announce(.ended(.sending, .failed(recovery)), .assertive)
     }
 }

@@ -37,8 +37,13 @@ import Observation
     /// Whether the store takes commands.
     public private(set) var condition: StoreCondition = .open
 
+    /// What the view announces: a rejection of an intent that a person began, after the view is
+    /// without the intent (U27).
+    @ObservationIgnored public let cues: Cues
+
     /// Nil after the store was closed, so that it is released (U29).
     @ObservationIgnored private var store: (any UpdatedStore<P.Event>)?
+    @ObservationIgnored private let ownsCues: Bool
     @ObservationIgnored private let path: String
     @ObservationIgnored private let index: Int
     @ObservationIgnored private let reader: UpdateReader<P.Event>
@@ -51,16 +56,24 @@ import Observation
     ///
     /// The view is there at once. Statuses and rejections follow a moment later, because they are
     /// computed on another thread.
-    public convenience init(_ store: Store<P>, sources: UISources = .system) {
-        self.init(store, showing: P.self, sources: sources)
+    ///
+    /// - Parameter cues: shared with other models. By default, the model has its own, which end with
+    ///   the model.
+    public convenience init(
+        _ store: Store<P>, cues: Cues? = nil, sources: UISources = .system
+    ) {
+        self.init(store, showing: P.self, cues: cues, sources: sources)
     }
 
     /// Makes a model of any projection with which the store was opened. Traps if it was opened
     /// without it.
     public init<Q: EventFold>(
-        _ store: Store<Q>, showing projection: P.Type, sources: UISources = .system
+        _ store: Store<Q>, showing projection: P.Type, cues: Cues? = nil,
+        sources: UISources = .system
     ) where Q.Event == P.Event {
         self.store = store
+        self.cues = cues ?? Cues()
+        ownsCues = cues == nil
         path = store.core.storage.path
         index = store.index(of: P.self)
         reader = UpdateReader(store, UpdateSource(P.self, at: index))
@@ -80,7 +93,10 @@ import Observation
         }
     }
 
-    isolated deinit { updating?.cancel() }
+    isolated deinit {
+        updating?.cancel()
+        if ownsCues { cues.finish() }
+    }
 
     // MARK: Commands
 
@@ -177,7 +193,7 @@ import Observation
 
     /// Adopts everything that is committed, and returns the view.
     func adoptedView() async -> P {
-        await adoptNow()
+        await adoptNow()  // mutant: view-before-news
         return view
     }
 
@@ -201,6 +217,7 @@ import Observation
         if let rejections = update.rejections { self.rejections = rejections }
         if revision != update.published.sequence { revision = update.published.sequence }
         if condition != update.condition { condition = update.condition }
+        cues.send(update.news.compactMap(\.cue))
         return !update.isEmpty
     }
 

@@ -9,6 +9,27 @@ let viewMutants: [Mutant] = [
         test: "U8: after random steps, the state is what the history says", at: "latest-fetch",
         .value("true")),
     Mutant(
+        "a wait becomes long a moment after its boundary", rule: "U10",
+        test: "U10 to U17: a wait looks and sounds like one that looks at each millisecond",
+        at: "phase-boundary",
+        .replace("elapsed >= policy.longAfter", with: "elapsed > policy.longAfter")),
+    Mutant(
+        "an indicator disappears before its minimum time", rule: "U12",
+        test: "U10 to U17: a wait looks and sounds like one that looks at each millisecond",
+        at: "minimum-visible", .value("shownAt > now")),
+    Mutant(
+        "the app's own waits are announced", rule: "U15",
+        test: "U15: a wait that the app began is silent", at: "silent-app",
+        .value("[.announce(text, politeness)]")),
+    Mutant(
+        "an overlay takes the focus before it appears", rule: "U16",
+        test: "U10 to U17: a wait looks and sounds like one that looks at each millisecond",
+        at: "overlay", .value("true")),
+    Mutant(
+        "an answer comes with an older view", rule: "U27",
+        test: "U27: an accepted intent is predicted, then confirmed", at: "view-before-news",
+        .skip()),
+    Mutant(
         "a command returns before its result is shown", rule: "U24",
         test: "U24: when a command returns, the view is at its entry or later",
         at: "read-your-writes", .skip()),
