@@ -4,13 +4,7 @@ extension LogStorage {
     ///
     /// - Throws: `.damaged`, `.newerFormat`; `.closed`, `.storage`.
     package func sharedConflicts() throws(FoldbackError) -> SharedConflicts {
-        let found = try reading(.log) { table throws(FoldbackError) in
-            try table.get(.bytes(SharedConflicts.key))?.array
-        }
-        guard let found else { return SharedConflicts() }
-        do throws(FormatError) { return try SharedConflicts(decoding: found) } catch {
-            throw FoldbackError(error, at: "\(path), table log, conflicts", sequence: nil)
-        }
+        try row(of: SharedConflicts.self) ?? SharedConflicts()
     }
 
     /// Writes the choice of the store that opens the log, in a transaction of its own. Does nothing

@@ -80,3 +80,8 @@ package enum Checksum {
         value << by | value >> (64 - by)
     }
 }
+
+extension KeyBytes {
+    /// The seed of the checksum of the value under this key.
+    package var seed: UInt64 { Checksum.of(bytes.span.bytes, seed: 0) }
+}

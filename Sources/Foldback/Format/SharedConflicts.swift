@@ -87,32 +87,12 @@ package struct SharedConflicts: Hashable, Sendable {
 
 // MARK: Bytes
 
-extension SharedConflicts {
-    /// The key of the row in table `log`.
+extension SharedConflicts: LogRow {
     package static let key = KeyBytes(Array("conflicts".utf8))
+    package static let rowName = "shared conflicts"
+    package static let format: UInt8 = 1
 
-    private static let format: UInt8 = 1
-
-    package var encoded: [UInt8] {
-        var writer = ByteWriter()
-        writer.fixed(Self.format)
-        writer.variable(UInt64(periods.count))
-        for period in periods {
-            writer.variable(period.start)
-            writer.variable(UInt64(period.members.count))
-            for member in period.members {
-                writer.fixed(member.kind.rawValue)
-                writer.sized(member.name.string)
-            }
-        }
-        _ = writer.seal(seed: Self.seed)
-        return writer.bytes
-    }
-
-    package init(decoding bytes: [UInt8]) throws(FormatError) {
-        var reader = try ByteReader(sealed: bytes, seed: Self.seed)
-        let format = try reader.fixed(UInt8.self)
-        guard format == Self.format else { throw .newer("shared conflicts format \(format)") }
+    package init(fields reader: inout ByteReader) throws(FormatError) {
         for _ in 0..<(try reader.variable()) {
             let start: LogSequence = try reader.number()
             if let last = periods.last, last.start >= start {
@@ -128,10 +108,17 @@ extension SharedConflicts {
             }
             periods.append(Period(start: start, members: members))
         }
-        guard reader.isAtEnd else { throw .damaged("it has bytes after its last field") }
     }
 
-    private static var seed: UInt64 {
-        key.bytes.withUnsafeBytes { Checksum.of($0, seed: 0) }
+    package func writeFields(to writer: inout ByteWriter) {
+        writer.variable(UInt64(periods.count))
+        for period in periods {
+            writer.variable(period.start)
+            writer.variable(UInt64(period.members.count))
+            for member in period.members {
+                writer.fixed(member.kind.rawValue)
+                writer.sized(member.name.string)
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@ package enum StoredRow {
         var sealed: [UInt8] = []
         sealed.reserveCapacity(bytes.count + checksumBytes)
         sealed.append(contentsOf: bytes)
-        let checksum = Checksum.of(bytes.span.bytes, seed: seed(of: key))
+        let checksum = Checksum.of(bytes.span.bytes, seed: key.seed)
         withUnsafeBytes(of: checksum.littleEndian) { sealed.append(contentsOf: $0) }
         return sealed
     }
@@ -27,7 +27,7 @@ package enum StoredRow {
         let kept = sealed.unsafeLoadUnaligned(fromByteOffset: count, as: UInt64.self)
         guard
             UInt64(littleEndian: kept)
-                == Checksum.of(sealed.extracting(first: count), seed: seed(of: key))
+                == Checksum.of(sealed.extracting(first: count), seed: key.seed)
         else { throw .damaged("its checksum does not fit its bytes") }
         return count
     }
@@ -36,10 +36,6 @@ package enum StoredRow {
     package static func number(of key: KeyBytes) -> UInt32? {
         guard key.bytes.count >= prefixBytes else { return nil }
         return key.bytes.prefix(prefixBytes).reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    private static func seed(of key: KeyBytes) -> UInt64 {
-        Checksum.of(key.bytes.span.bytes, seed: 0)
     }
 
     /// The bytes of the projection's number in a key.
