@@ -12,7 +12,7 @@ final class ImageFiles {
     /// - Throws: errors of the file system; `RecordingError` if an identity cannot be given.
     init(_ image: DiskImage, in root: URL) throws {
         self.root = root
-        try Self.write(image, to: root)
+        try image.write(to: root)
         for item in image.items where item.bytes != nil {
             let path = root.appending(path: item.path).path
             let identity = recorded_identity_give(path, item.id.inode, item.id.birth)
@@ -20,20 +20,6 @@ final class ImageFiles {
                 throw RecordingError("the image's file \(path) gets no identity")
             }
             identities.append(identity)
-        }
-    }
-
-    /// Writes the image's files into a directory, which may be missing.
-    static func write(_ image: DiskImage, to root: URL) throws {
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
-        for item in image.items {
-            let path = root.appending(path: item.path)
-            if let bytes = item.bytes {
-                try Data(bytes).write(to: path)
-            } else {
-                try FileManager.default.createDirectory(
-                    at: path, withIntermediateDirectories: false)
-            }
         }
     }
 

@@ -165,7 +165,7 @@ struct PowerCut: AsyncParsableCommand {
         for failure in failures.prefix(Self.shownMax) {
             let place = kept.appending(path: "image-\(failure.cut.number)")
             try? FileManager.default.removeItem(at: place)
-            try ImageFiles.write(failure.image, to: place)
+            try failure.image.write(to: place)
             let text = ([failure.text, ""] + failure.image.losses).joined(separator: "\n") + "\n"
             try Data(text.utf8).write(to: place.appending(path: "finding.txt"))
         }

@@ -45,7 +45,7 @@ extension Recorder {
     /// Writes an image as the files that a recording starts with, and the trace that leads to them.
     private func write(_ image: DiskImage, asStartOf place: URL) throws {
         let root = place.appending(path: "root", directoryHint: .isDirectory)
-        try ImageFiles.write(image, to: root)
+        try image.write(to: root)
         let top = try Self.identity(of: root)
         var directories = ["": top]
         var operations = [Operation.start(top)]

@@ -38,19 +38,6 @@ import Testing
         return try Trace(parsing: Array(Data(contentsOf: trace))).operations
     }
 
-    private func write(_ image: DiskImage, to root: URL) throws {
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
-        for item in image.items {
-            let path = root.appending(path: item.path)
-            if let bytes = item.bytes {
-                try Data(bytes).write(to: path)
-            } else {
-                try FileManager.default.createDirectory(
-                    at: path, withIntermediateDirectories: false)
-            }
-        }
-    }
-
     /// Checks that the log is complete or gone, and that finishing leaves nothing of a wiped log. Returns
     /// whether it is gone.
     private func check(_ root: URL, _ note: Comment) async throws -> Bool {
@@ -97,7 +84,7 @@ import Testing
             for seed in Self.seeds {
                 let image = disk.image(seed: seed)
                 let copy = self.place.appending(path: "image", directoryHint: .isDirectory)
-                try write(image, to: copy)
+                try image.write(to: copy)
                 let note: Comment = "after \(place - made.count) operations: \(image.lossText)"
                 if place == all.count {
                     #expect(image.items.isEmpty, note)
