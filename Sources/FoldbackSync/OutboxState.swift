@@ -93,17 +93,17 @@ package struct OutboxState: Sendable {
     /// Pending intents that this code cannot read. Newer code will send them. Later intents are
     /// sent now, because the view omits the unreadable intents too (F9, L5).
     package private(set) var unreadable: Set<IntentNumber> = []
-    private var waiting = NumberMap<IntentNumber, Waiting>()
+    var waiting = NumberMap<IntentNumber, Waiting>()
     /// The suspects in ``waiting`` (S3).
-    private var suspects: Set<IntentNumber> = []
+    private(set) var suspects: Set<IntentNumber> = []
     /// Intents that were released before ``Input/recorded(_:)`` with the attempts that a run begins
     /// with. Those may have been read from the log before the release.
     private var releasedEarly: Set<IntentNumber> = []
     private var lastRequest: RequestNumber = 0
     /// No request begins before the end of this pause.
-    private var pause = Pause()
+    var pause = Pause()
     /// No request of suspects begins before the end of this pause.
-    private var suspectPause = Pause()
+    var suspectPause = Pause()
     /// How often requests of suspects were halved since the last answer.
     private var halvings = 0
 
@@ -369,89 +369,8 @@ package struct OutboxState: Sendable {
         }
     }
 
-    // MARK: Next requests
-
-    /// Begins as many requests as allowed. If none can begin and intents wait, returns a wait until
-    /// one can.
-    private mutating func begin(at now: Timestamp) -> [Action] {
-        guard isOnline, signedOut == nil, requests.count < policy.requestsMax else { return [] }
-        if let until = pause.remains(at: now, policy) {
-            return waiting.isEmpty ? [] : [.wait(until: until)]
-        }
-        var actions: [Action] = []
-        while requests.count < policy.requestsMax {
-            var draft = RequestDraft(policy)
-            if policy.keepsOrder {
-                draftInOrder(&draft, now)
-            } else {
-                draftOfSuspects(&draft, now)
-                if draft.intents.isEmpty { draftOfOthers(&draft, now) }
-            }
-            guard !draft.intents.isEmpty else {
-                if let earliest = draft.earliest { actions.append(.wait(until: earliest)) }
-                break
-            }
-            actions.append(begin(draft.intents, at: now))
-        }
-        return actions
-    }
-
-    /// Drafts a request of the first waiting intents. A wait of the first intent is a wait of all.
-    private mutating func draftInOrder(_ draft: inout RequestDraft, _ now: Timestamp) {
-        for (number, intent) in waiting {
-            let until = remains(of: number, intent, now)
-            let pause = intent.isSuspect ? suspectPause.remains(at: now, policy) : nil
-            if let later = [until, pause].compactMap({ $0 }).max() {
-                draft.wait(until: later)
-                return
-            }
-            guard draft.add(number, intent) else { return }
-        }
-    }
-
-    /// Drafts a request of suspects, unless one is on its way: first those that were halved least
-    /// often and failed least often, so that suspects that only keep failing delay no others.
-    private mutating func draftOfSuspects(_ draft: inout RequestDraft, _ now: Timestamp) {
-        guard !suspects.isEmpty, !requests.values.contains(where: \.isOfSuspects) else { return }
-        if let until = suspectPause.remains(at: now, policy) { return draft.wait(until: until) }
-        var due: [(number: IntentNumber, intent: Waiting)] = []
-        for number in suspects {
-            guard let intent = waiting[number] else { continue }
-            if let until = remains(of: number, intent, now) {
-                draft.wait(until: until)
-            } else {
-                due.append((number, intent))
-            }
-        }
-        due.sort { $0.intent.suspectRank(at: $0.number) < $1.intent.suspectRank(at: $1.number) }
-        // The first intent decides which others fit.
-        for (number, intent) in due { _ = draft.add(number, intent) }
-    }
-
-    /// Drafts a request of intents that are not suspects and do not wait.
-    private mutating func draftOfOthers(_ draft: inout RequestDraft, _ now: Timestamp) {
-        guard waiting.count > suspects.count else { return }
-        for (number, intent) in waiting where !intent.isSuspect {
-            if let until = remains(of: number, intent, now) {
-                draft.wait(until: until)
-            } else if !draft.add(number, intent) {
-                return
-            }
-        }
-    }
-
-    /// Returns the end of an intent's own wait, at most `policy.delayMax` from now, because the
-    /// clock may have been set back; nil if the wait is over.
-    private mutating func remains(
-        of number: IntentNumber, _ intent: Waiting, _ now: Timestamp
-    ) -> Timestamp? {
-        guard let delay = intent.delay else { return nil }  // mutant: quarantine-retried
-        let bounded = delay.bounded(at: now, policy)
-        if bounded.until != delay.until { waiting[number]?.delay = bounded }
-        return bounded.until > now ? bounded.until : nil
-    }
-
-    private mutating func begin(
+    /// Begins a request of waiting intents.
+    mutating func begin(
         _ due: [(IntentNumber, Waiting)], at now: Timestamp
     ) -> Action {
         lastRequest = lastRequest.next
