@@ -239,7 +239,8 @@ public final class Downlink<P: EventFold>: Sendable {
         case .failure where Task.isCancelled: readers.say(.requestDropped(reader))
         case .failure(let failure):
             if case .superseded(let shared) = failure {
-                _ = await store.noteLostData(shared: shared)
+                let error = await store.noteLostData(shared: shared)
+                guard case .superseded = error else { throw error }
             }
             readers.say(.requestFailed(reader, failure))
         case .success(let changes): readers.say(try await recorded(changes, device, reader))

@@ -148,6 +148,83 @@ import Testing
         await store.close()
     }
 
+    private enum Call: CaseIterable {
+        case run, follow, fetch
+
+        func carryOut(
+            on sync: (outbox: Outbox<Board>, downlink: Downlink<Board>)
+        ) async throws(FoldbackError) {
+            switch self {
+            case .run: try await sync.outbox.run()
+            case .follow: try await sync.downlink.follow()
+            case .fetch: _ = try await sync.downlink.fetch()
+            }
+        }
+    }
+
+    /// Born from a review: the error was dropped, and the call ended as if the log had the finding.
+    @Test(arguments: Call.allCases, [false, true])
+    private func
+        `N6: a call that finds lost data ends with the storage error if the log cannot keep that`(
+            call: Call, isOutcomeUnknown: Bool
+        ) async throws
+    {
+        let lineage = Lineage("first")!
+        let servers: [any Authority<Move>] = [
+            StubAuthority([], lineage: lineage, head: 4), Superseding(shared: 4),
+        ]
+        for server in servers {
+            let time = VirtualTime()
+            let log = FaultyLog(leavesOutcomeUnknown: isOutcomeUnknown)
+            let store = try Store.withoutThread(Board.self, on: log, sources: .counting())
+            try await store.confirm([Self.event(9)], from: lineage)
+            try await store.record(.set("b", 1))
+            try await time.run {
+                let sync = Self.both(store, server, time.sources)
+                let failure = await error { () throws(FoldbackError) in
+                    try await call.carryOut(on: sync)
+                }
+                switch failure {
+                case .storage: #expect(!isOutcomeUnknown)
+                case .outcomeUnknown, .latched: #expect(isOutcomeUnknown)
+                default: Issue.record("\(String(describing: failure))")
+                }
+                // This store knows it until it is closed.
+                #expect(store.status.superseded == 4)
+            }
+        }
+    }
+
+    /// A log that cannot write the finding that data was lost.
+    private final class FaultyLog: ForwardingLog {
+        let log = MemoryLog(kind: .downlink, replica: ReplicaID("me")!)
+        private let leavesOutcomeUnknown: Bool
+
+        init(leavesOutcomeUnknown: Bool) { self.leavesOutcomeUnknown = leavesOutcomeUnknown }
+
+        func write(_ writes: [TableWrite]) throws(StorageFailure) {
+            guard writes.allSatisfy({ $0.key != .bytes(LostData.key) }) else {
+                throw StorageFailure(
+                    path: path, reason: .system(errno: EIO), detail: "on purpose",
+                    leavesOutcomeUnknown: leavesOutcomeUnknown)
+            }
+            try log.write(writes)
+        }
+    }
+
+    /// Says of each request that it supersedes the log.
+    private struct Superseding: Authority {
+        let shared: Position
+
+        func submit(
+            _ intents: [Submission<Move>], from device: SyncPoint
+        ) async throws(AuthorityFailure) -> Verdicts<Move> { throw .superseded(shared: shared) }
+
+        func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<Move> {
+            throw .superseded(shared: shared)
+        }
+    }
+
     private static func event(_ position: Position) -> ConfirmedEvent<Move> {
         ConfirmedEvent(position: position, event: .set("a", 1))
     }

@@ -184,21 +184,33 @@ extension Store {
         return .superseded(shared: shared)
     }
 
-    /// Notes that the authority has lost events, and keeps that in the log: no answer is recorded any
-    /// more, also after the log is opened again (N6).
+    /// Notes that the authority has lost events, and keeps that in the log: no answer is recorded
+    /// any more, also after the log is opened again (N6).
     ///
     /// If the log cannot be written, only this store knows it. The same holds for a log that
     /// acknowledgements confirm: it has no positions to lose, and cannot continue on a new log.
     ///
-    /// - Returns: `.superseded`.
+    /// - Returns: the error that ends the caller's work: `.superseded`; the errors of
+    ///   ``noteLineage(_:)`` if the log cannot be written, because the finding is then lost when
+    ///   the store is closed.
     package nonisolated(nonsending) func noteLostData(
         shared: Position
     ) async -> FoldbackError {
+        var failure: FoldbackError?
         if core.storage.header.kind == .downlink {
             let work = Request.Work.noteLostData(LostData(shared: shared))
-            _ = try? await core.runner.submit(work, bytes: 64).outcome()
+            do throws(FoldbackError) {
+                _ = try await core.runner.submit(work, bytes: 64).outcome()
+            } catch {
+                // A closed store and a canceled task end the caller's work anyway.
+                switch error {
+                case .closed, .cancelled: break
+                default: failure = error
+                }
+            }
         }
-        return noteSuperseded(shared: shared)
+        let superseded = noteSuperseded(shared: shared)
+        return failure ?? superseded
     }
 
     /// The last position that the log shares with an authority that superseded it; nil if none did.
