@@ -13,9 +13,16 @@ import Testing
         intentsPerRequestMax: 3, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(60), waiting: .seconds(20))
 
-    private static func store(_ kind: LogKind = .downlink) -> Store<Board> {
+    private let time = VirtualTime()
+    private let store = Self.store(.downlink)
+
+    private static func store(_ kind: LogKind) -> Store<Board> {
         Store.inMemory(
             Board.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
+    }
+
+    private func makeDownlink(from authority: any Authority<Move>) -> Downlink<Board> {
+        Downlink(store, from: authority, policy: Self.policy, sources: time.sources)
     }
 
     private static func submission(_ number: UInt64) -> Submission<Move> {
@@ -76,13 +83,10 @@ import Testing
     @Test func `a follower gets each event at once from an authority with long polls`()
         async throws
     {
-        let time = VirtualTime()
         let authority = InProcessAuthority(Board.self, sources: time.sources)
         let counting = Counting(authority, time)
-        let store = Self.store()
         try await time.run {
-            let downlink = Downlink(
-                store, from: counting, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: counting)
             try await Self.following(downlink) {
                 for number in 1...3 as ClosedRange<UInt64> {
                     await time.sleep(.seconds(7))
@@ -98,13 +102,10 @@ import Testing
     }
 
     @Test func `an authority without long polls is asked at intervals`() async throws {
-        let time = VirtualTime()
         let authority = InProcessAuthority(Board.self)
         let counting = Counting(OldAuthority(base: authority), time)
-        let store = Self.store()
         try await time.run {
-            let downlink = Downlink(
-                store, from: counting, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: counting)
             try await Self.following(downlink) {
                 await time.sleep(.seconds(30))
                 _ = try await authority.submit([Self.submission(1)])
@@ -116,14 +117,12 @@ import Testing
     }
 
     @Test func `a follower asks at once when the device comes online`() async throws {
-        let time = VirtualTime()
         let authority = InProcessAuthority(Board.self, sources: time.sources)
         _ = try await authority.submit([Self.submission(1)])
         let isDown = Mutex(true)
         let link = FaultyAuthority(authority) { _ in isDown.withLock { $0 } ? .lostBefore : nil }
-        let store = Self.store()
         try await time.run {
-            let downlink = Downlink(store, from: link, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: link)
             try await Self.following(downlink) {
                 await time.sleep(.seconds(40))
                 guard case .failing(.unreachable) = downlink.status.pause else {
@@ -143,13 +142,10 @@ import Testing
     @Test func `an offline follower asks nothing, and neither does a follower that is signed out`()
         async throws
     {
-        let time = VirtualTime()
         let authority = InProcessAuthority(Board.self, sources: time.sources)
         let counting = Counting(authority, time)
-        let store = Self.store()
         try await time.run {
-            let downlink = Downlink(
-                store, from: counting, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: counting)
             downlink.wentOffline()
             try await Self.following(downlink) {
                 await time.sleep(.seconds(100))
@@ -172,16 +168,13 @@ import Testing
     }
 
     @Test func `a follower ends with an error if the authority is another one`() async throws {
-        let time = VirtualTime()
         let first = InProcessAuthority(Board.self, sources: time.sources)
-        let store = Self.store()
         try await time.run {
             _ = try await first.submit([Self.submission(1)])
-            let old = Downlink(store, from: first, policy: Self.policy, sources: time.sources)
+            let old = makeDownlink(from: first)
             _ = try await old.fetch()
             let second = InProcessAuthority(Board.self, sources: time.sources)
-            let downlink = Downlink(
-                store, from: second, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: second)
             for _ in 0..<2 {
                 let failure = await error { () throws(FoldbackError) in
                     try await downlink.follow()
@@ -197,14 +190,10 @@ import Testing
     }
 
     @Test func `closing the store ends a follower and a fetch`() async throws {
-        let time = VirtualTime()
-        let store = Self.store()
         let authority = InProcessAuthority(Board.self, sources: time.sources)
         try await time.run {
-            let downlink = Downlink(
-                store, from: authority, policy: Self.policy, sources: time.sources)
-            let offline = Downlink(
-                store, from: authority, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: authority)
+            let offline = makeDownlink(from: authority)
             offline.wentOffline()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await downlink.follow() }
@@ -223,7 +212,6 @@ import Testing
     @Test func `F2: a follower of an acknowledgement log asks nothing until it is canceled`()
         async throws
     {
-        let time = VirtualTime()
         let stub = StubAuthority<Move>([])
         try await time.run {
             let downlink = Downlink(
@@ -238,14 +226,10 @@ import Testing
 
     @Test func `a second follower is refused, also of another downlink of the store`() async throws
     {
-        let time = VirtualTime()
-        let store = Self.store()
         let authority = InProcessAuthority(Board.self, sources: time.sources)
         try await time.run {
-            let downlink = Downlink(
-                store, from: authority, policy: Self.policy, sources: time.sources)
-            let other = Downlink(
-                store, from: authority, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: authority)
+            let other = makeDownlink(from: authority)
             try await Self.following(downlink) {
                 await time.sleep(.seconds(1))
                 for second in [downlink, other] {
@@ -268,13 +252,11 @@ import Testing
     /// A screen that was closed and opened trapped, because its authority took 0.5 seconds to notice
     /// the cancellation.
     @Test func `a follower waits for a canceled follower that is ending`() async throws {
-        let time = VirtualTime()
-        let store = Self.store()
         let authority = InProcessAuthority(Board.self, sources: time.sources)
         // It notices a cancellation half a second late.
         let slow = SlowToEnd(base: authority, time: time)
         try await time.run {
-            let downlink = Downlink(store, from: slow, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: slow)
             let first = Task(executorPreference: time) { try await downlink.follow() }
             await time.sleep(.seconds(1))
             first.cancel()
@@ -323,13 +305,9 @@ import Testing
     }
 
     @Test func `a fetch returns at once while a follower waits for events`() async throws {
-        let time = VirtualTime()
-        let store = Self.store()
         let authority = InProcessAuthority(Board.self)
         try await time.run {
-            let downlink = Downlink(
-                store, from: OldAuthority(base: authority), policy: Self.policy,
-                sources: time.sources)
+            let downlink = makeDownlink(from: OldAuthority(base: authority))
             try await Self.following(downlink) {
                 await time.sleep(.seconds(5))
                 _ = try await authority.submit([Self.submission(1)])
@@ -346,12 +324,10 @@ import Testing
 
     /// A fetch had not returned after 40 seconds without a connection.
     @Test func `a bounded fetch returns in time and says why`() async throws {
-        let time = VirtualTime()
-        let store = Self.store()
         let stub = StubAuthority<Move>([])
         let lost = FaultyAuthority(stub) { _ in .lostBefore }
         try await time.run {
-            let downlink = Downlink(store, from: lost, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: lost)
             let result = try await downlink.fetch(within: .seconds(10))
             guard case .timedOut(through: 0, failure: .unreachable?) = result else {
                 Issue.record("\(result)")
@@ -370,8 +346,6 @@ import Testing
     }
 
     @Test func `a bounded fetch cancels a request that takes too long`() async throws {
-        let time = VirtualTime()
-        let store = Self.store()
         let authority = InProcessAuthority(Board.self, eventsPerPageMax: 1)
         let calls = Mutex(0)
         let far = DelayedAuthority(
@@ -384,7 +358,7 @@ import Testing
             sleep: time.sleep)
         try await time.run {
             _ = try await authority.submit([Self.submission(1), Self.submission(2)])
-            let downlink = Downlink(store, from: far, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: far)
             let result = try await downlink.fetch(within: .seconds(10))
             // It keeps the first page.
             #expect(result == .timedOut(through: 1, failure: nil))
@@ -393,13 +367,10 @@ import Testing
     }
 
     @Test func `a bounded fetch that is done earlier returns earlier`() async throws {
-        let time = VirtualTime()
-        let store = Self.store()
         let authority = InProcessAuthority(Board.self)
         try await time.run {
             _ = try await authority.submit([Self.submission(1)])
-            let downlink = Downlink(
-                store, from: authority, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: authority)
             let result = try await downlink.fetch(within: .seconds(10))
             #expect(result == .caughtUp(through: 1))
             #expect(time.passed == .zero)
@@ -407,11 +378,9 @@ import Testing
     }
 
     @Test func `a canceled fetch stops`() async throws {
-        let time = VirtualTime()
         let lost = FaultyAuthority(StubAuthority<Move>([])) { _ in .lostBefore }
         try await time.run {
-            let downlink = Downlink(
-                Self.store(), from: lost, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: lost)
             for limit in [nil, Duration.seconds(50)] {
                 let task = Task(executorPreference: time) {
                     if let limit { return try await downlink.fetch(within: limit) }
@@ -428,12 +397,9 @@ import Testing
     // MARK: Status
 
     @Test func `the next status after a call includes the call's effect`() async throws {
-        let time = VirtualTime()
-        let store = Self.store()
         let authority = InProcessAuthority(Board.self, sources: time.sources)
         try await time.run {
-            let downlink = Downlink(
-                store, from: authority, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: authority)
             var statuses = downlink.statuses.makeAsyncIterator()
             #expect(await statuses.next()?.pause == .stopped)
             try await Self.following(downlink) {
@@ -460,13 +426,11 @@ import Testing
     }
 
     @Test func `a status is fetching until the log has all events`() async throws {
-        let time = VirtualTime()
-        let store = Self.store()
         let authority = InProcessAuthority(Board.self, eventsPerPageMax: 1, sources: time.sources)
         let far = DelayedAuthority(authority, there: { .seconds(1) }, sleep: time.sleep)
         try await time.run {
             _ = try await authority.submit((1...3).map { Self.submission($0) })
-            let downlink = Downlink(store, from: far, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: far)
             try await Self.following(downlink) {
                 var seen: [DownlinkStatus] = []
                 for await status in downlink.statuses {
@@ -480,12 +444,10 @@ import Testing
     }
 
     @Test func `the status changes when a request begins after a wait`() async throws {
-        let time = VirtualTime()
         let link = FaultyAuthority(InProcessAuthority(Board.self)) { _ in .lostBefore }
         let far = DelayedAuthority(link, there: { .seconds(1) }, sleep: time.sleep)
         try await time.run {
-            let downlink = Downlink(
-                Self.store(), from: far, policy: Self.policy, sources: time.sources)
+            let downlink = makeDownlink(from: far)
             try await Self.following(downlink) {
                 var statuses = downlink.statuses.makeAsyncIterator()
                 while await statuses.next()?.nextAttempt == nil {}
@@ -496,11 +458,8 @@ import Testing
     }
 
     @Test func `a task that waits for a status ends when it is canceled`() async throws {
-        let time = VirtualTime()
         try await time.run {
-            let downlink = Downlink(
-                Self.store(), from: StubAuthority<Move>([]), policy: Self.policy,
-                sources: time.sources)
+            let downlink = makeDownlink(from: StubAuthority<Move>([]))
             let task = Task(executorPreference: time) {
                 var count = 0
                 for await _ in downlink.statuses { count += 1 }

@@ -8,6 +8,10 @@ import Testing
 /// These tests ask what happens if an app runs its outboxes at the wrong time, as views and their
 /// tasks do: a run that was started right after a canceled run trapped.
 @Suite struct OutboxRunTests {
+    private let time = VirtualTime()
+    private let store = Self.store()
+    private let authority = StubAuthority<Move>([])
+
     private static func store(_ replica: String = "me") -> Store<Board> {
         Store.inMemory(
             Board.self, confirmedBy: .acknowledgement, replica: ReplicaID(replica)!,
@@ -34,120 +38,109 @@ import Testing
         }
     }
 
-    private static func error(of run: Task<Void, any Error>) async -> FoldbackError? {
-        await run.result.failure as? FoldbackError
+    private typealias Run = Task<Void, any Error>
+
+    private func makeOutbox(
+        _ authority: any Authority<Move>, policy: OutboxPolicy = .ordered
+    ) -> Outbox<Board> {
+        Outbox(store, to: authority, policy: policy, sources: time.sources)
+    }
+
+    private func start(_ outbox: Outbox<Board>) -> Run {
+        Run(executorPreference: time) { try await outbox.run() }
+    }
+
+    private static func stop(_ run: Run) async throws {
+        run.cancel()
+        try await run.value
+    }
+
+    private static func isRefused(_ run: Run) async -> Bool {
+        if case .failure(FoldbackError.alreadyRunning) = await run.result { true } else { false }
     }
 
     @Test(arguments: [true, false])
     func `S4: a run waits for a canceled run of this or another outbox of the store`(
         isSame: Bool
     ) async throws {
-        let time = VirtualTime()
-        let store = Self.store()
-        let authority = StubAuthority<Move>([])
         try await time.run {
             let far = Deaf(base: authority, time: time)
-            let outbox = Outbox(store, to: far, policy: .ordered, sources: time.sources)
-            let other =
-                isSame
-                ? outbox : Outbox(store, to: far, policy: .ordered, sources: time.sources)
+            let outbox = makeOutbox(far)
+            let other = isSame ? outbox : makeOutbox(far)
             _ = try await store.record(.set("a", 1))
-            let first = Task(executorPreference: time) { try await outbox.run() }
+            let first = start(outbox)
             await time.sleep(.seconds(5))
             #expect(outbox.status.inFlight == [1])
             first.cancel()
-            let second = Task(executorPreference: time) { try await other.run() }
-            let third = Task(executorPreference: time) { try await other.run() }
+            let second = start(other)
+            let third = start(other)
             await time.sleep(.seconds(1))
             // The first request is on its way. The second run waits, so the third is refused.
-            guard case .alreadyRunning = await Self.error(of: third) else {
-                Issue.record("the third run is not refused")
-                return
-            }
+            #expect(await Self.isRefused(third))
             try await first.value
             #expect(time.now.duration(since: .init(millisecondsSince1970: 0)) > .seconds(10))
             _ = try await store.record(.set("b", 1))
             try await time.wait { store.snapshot.pending.isEmpty }
             // The canceled run has recorded no verdict.
             #expect(authority.submitted.map { $0.map(\.id.number) } == [[1], [1], [2]])
-            second.cancel()
-            try await second.value
+            try await Self.stop(second)
         }
     }
 
     @Test func `a refused sign-in that a canceled run hears does not stop the next run`()
         async throws
     {
-        let time = VirtualTime()
-        let store = Self.store()
         let authority = StubAuthority<Move>([.fail(.unauthenticated(reason: "expired"))])
         try await time.run {
             let far = Deaf(base: authority, time: time)
-            let outbox = Outbox(store, to: far, policy: .ordered, sources: time.sources)
+            let outbox = makeOutbox(far)
             _ = try await store.record(.set("a", 1))
-            let first = Task(executorPreference: time) { try await outbox.run() }
+            let first = start(outbox)
             await time.sleep(.seconds(5))
-            first.cancel()
-            try await first.value
-            let second = Task(executorPreference: time) { try await outbox.run() }
+            try await Self.stop(first)
+            let second = start(outbox)
             await time.sleep(.seconds(30))
             #expect(outbox.status.pause == nil)
             #expect(store.snapshot.pending.isEmpty)
-            second.cancel()
-            try await second.value
+            try await Self.stop(second)
         }
     }
 
     @Test func `S4: a run is refused while another outbox of the store runs`() async throws {
-        let time = VirtualTime()
-        let (store, other) = (Self.store(), Self.store("other"))
-        let authority = StubAuthority<Move>([])
+        let other = Self.store("other")
         try await time.run {
-            func outbox(_ store: Store<Board>) -> Outbox<Board> {
-                Outbox(store, to: authority, policy: .ordered, sources: time.sources)
-            }
-            let first = Task(executorPreference: time) { try await outbox(store).run() }
+            let first = start(makeOutbox(authority))
             await time.sleep(.seconds(1))
-            let second = Task(executorPreference: time) { try await outbox(store).run() }
-            guard case .alreadyRunning = await Self.error(of: second) else {
-                Issue.record("the second run is not refused")
-                return
-            }
+            let second = start(makeOutbox(authority))
+            #expect(await Self.isRefused(second))
             #expect("\(FoldbackError.alreadyRunning)".contains("cancel it first"))
             // Another store is independent.
-            let third = Task(executorPreference: time) { try await outbox(other).run() }
+            let third = start(
+                Outbox(other, to: authority, policy: .ordered, sources: time.sources))
             _ = try await other.record(.set("a", 1))
             try await time.wait { other.snapshot.pending.isEmpty }
-            for task in [first, third] {
-                task.cancel()
-                try await task.value
-            }
+            for run in [first, third] { try await Self.stop(run) }
         }
     }
 
     @Test func `S4: a run that is canceled before it begins, or while it waits, returns`()
         async throws
     {
-        let time = VirtualTime()
-        let store = Self.store()
-        let authority = StubAuthority<Move>([])
         try await time.run {
             let far = Deaf(base: authority, time: time)
-            let outbox = Outbox(store, to: far, policy: .ordered, sources: time.sources)
+            let outbox = makeOutbox(far)
             _ = try await store.record(.set("a", 1))
-            let first = Task(executorPreference: time) { try await outbox.run() }
+            let first = start(outbox)
             await time.sleep(.seconds(1))
             first.cancel()
-            let second = Task(executorPreference: time) { try await outbox.run() }
+            let second = start(outbox)
             await time.sleep(.seconds(1))
-            let start = time.now
-            second.cancel()
-            try await second.value
-            #expect(time.now == start)
-            let third = Task(executorPreference: time) { try await outbox.run() }
-            third.cancel()
-            try await third.value
-            #expect(time.now == start)
+            let canceled = time.now
+            try await Self.stop(second)
+            #expect(time.now == canceled)
+            let third = start(outbox)
+            try await Self.stop(third)
+            #expect(time.now == canceled)
             try await first.value
         }
         let last = Task {
@@ -209,14 +202,10 @@ import Testing
     @Test func `S3: the status and the log show a quarantine, and a release or abandoning ends it`()
         async throws
     {
-        let time = VirtualTime()
-        let store = Self.store()
-        let authority = StubAuthority<Move>([])
         try await time.run {
-            let outbox = Outbox(
-                store, to: Self.poisoned(authority), policy: Self.policy, sources: time.sources)
+            let outbox = makeOutbox(Self.poisoned(authority), policy: Self.policy)
             for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
-            let run = Task(executorPreference: time) { try await outbox.run() }
+            let run = start(outbox)
             try await time.wait { !outbox.status.quarantined.isEmpty }
             await time.sleep(.milliseconds(1))
             let quarantine = try #require(store.attempt(of: 1)?.quarantine)
@@ -229,49 +218,35 @@ import Testing
             try await time.wait { store.attempt(of: 1)?.failuresAlone == 3 }
             // Without a run, a release changes the log.
             try await time.wait { store.attempt(of: 1)?.quarantine != nil }
-            run.cancel()
-            try await run.value
+            try await Self.stop(run)
             try await Outbox(store, to: authority, policy: Self.policy).release(1)
             #expect(store.attempt(of: 1)?.suspicion == Attempt.Suspicion.none)
-            let again = Task(executorPreference: time) { try await outbox.run() }
+            let again = start(outbox)
             try await time.wait { outbox.status.blocking == 1 }
             try await store.abandon(1)
             try await time.wait { store.snapshot.pending.isEmpty }
             #expect(outbox.status.quarantined.isEmpty && store.attempts.isEmpty)
             #expect(authority.submitted.map { $0.map(\.id.number) } == [[2]])
-            again.cancel()
-            try await again.value
+            try await Self.stop(again)
         }
     }
 
     @Test func `S3: a quarantine survives a restart`() async throws {
-        let time = VirtualTime()
-        let authority = StubAuthority<Move>([])
         try await time.run {
-            let store = Self.store()
             for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
-            let outbox = Outbox(
-                store, to: Self.poisoned(authority), policy: Self.policy, sources: time.sources)
-            let run = Task(executorPreference: time) { try await outbox.run() }
+            let outbox = makeOutbox(Self.poisoned(authority), policy: Self.policy)
+            let run = start(outbox)
             try await time.wait { store.attempt(of: 1)?.quarantine != nil }
             let rows = try #require(store.memoryRows)
-            run.cancel()
-            try await run.value
+            try await Self.stop(run)
             let again = try Store.inMemory(Board.self, reopening: rows, sources: .counting())
             let next = Outbox(
                 again, to: Self.poisoned(authority), policy: Self.policy, sources: time.sources)
-            let second = Task(executorPreference: time) { try await next.run() }
+            let second = start(next)
             try await time.wait { next.status.blocking == 1 }
             #expect(again.attempt(of: 1)?.quarantine == store.attempt(of: 1)?.quarantine)
             try await time.wait { again.attempt(of: 1)?.failuresAlone == 9 }
-            second.cancel()
-            try await second.value
+            try await Self.stop(second)
         }
-    }
-}
-
-extension Result {
-    fileprivate var failure: Failure? {
-        if case .failure(let failure) = self { failure } else { nil }
     }
 }

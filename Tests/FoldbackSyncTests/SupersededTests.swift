@@ -40,9 +40,7 @@ import Testing
             _ = try await authority.submit([Submission(id: id, event: .set("k\(number)", number))])
         }
         let store = try await Self.open(directory.log)
-        _ = try await Downlink(
-            store, from: authority, policy: Self.policy
-        ).fetch()
+        _ = try await Downlink(store, from: authority, policy: Self.policy).fetch()
         return (store, authority)
     }
 
@@ -132,9 +130,7 @@ import Testing
         await expectSuperseded(0) { try await outbox.run() }
         #expect(outbox.status.pause == .superseded(shared: 0))
         await expectSuperseded(0) {
-            _ = try await Downlink(
-                store, from: empty, policy: Self.policy
-            ).fetch()
+            _ = try await Downlink(store, from: empty, policy: Self.policy).fetch()
         }
         #expect(store.snapshot.pending == [1])
         #expect(store.status.through == 6)
@@ -154,9 +150,7 @@ import Testing
         await expectSuperseded(4) { try await outbox.run() }
         #expect(outbox.status.pause == .superseded(shared: 4))
         await expectSuperseded(4) {
-            _ = try await Downlink(
-                store, from: server, policy: Self.policy
-            ).fetch()
+            _ = try await Downlink(store, from: server, policy: Self.policy).fetch()
         }
         #expect(store.status.sequence == sequence && store.snapshot.pending == [1])
         await store.close()
@@ -184,12 +178,8 @@ import Testing
         _ = try await restored.submit([Submission(id: first, event: .set("known", 1))])
 
         _ = store.noteSuperseded(shared: 0)
-        let result = try await store.continueOnNewLog(
+        let next = try await store.continuedLog(
             from: restored, policy: Self.policy, opening: Self.open)
-        guard case .continued(let next) = result else {
-            Issue.record("\(result)")
-            return
-        }
         #expect(next.status.path == store.status.path && next.status.replica != me)
         #expect(next.syncPoint == SyncPoint(lineage: Self.lineage("second"), through: 1))
         #expect(next.overlay.map(\.once) == ["2", "3", "4", "5"].map { "\(me).\($0)" })
@@ -242,12 +232,8 @@ import Testing
         try await store.reject(2, message: "no")
         try await store.record(.set("c", 3))
         _ = store.noteSuperseded(shared: 0)
-        let result = try await store.continueOnNewLog(
+        let next = try await store.continuedLog(
             from: server, policy: Self.policy, opening: Self.open)
-        guard case .continued(let next) = result else {
-            Issue.record("\(result)")
-            return
-        }
         #expect(next.overlay.map(\.once) == ["\(me).3"])
         #expect(next.view.cells == ["a": 1, "c": 3])
         await next.close()
@@ -263,12 +249,8 @@ import Testing
         await beside.close()
         let server = InProcessAuthority(Board.self, lineage: Self.lineage("third"))
         _ = store.noteSuperseded(shared: 0)
-        let result = try await store.continueOnNewLog(
+        let next = try await store.continuedLog(
             from: server, policy: Self.policy, opening: Self.open)
-        guard case .continued(let next) = result else {
-            Issue.record("\(result)")
-            return
-        }
         #expect(next.view.cells == ["a": 1])
         await next.close()
     }
@@ -357,14 +339,7 @@ import Testing
         var now = store
         for server in [InProcessAuthority(Board.self, lineage: Self.lineage("second")), first] {
             _ = now.noteSuperseded(shared: 0)
-            guard
-                case .continued(let next) = try await now.continueOnNewLog(
-                    from: server, policy: Self.policy, opening: open)
-            else {
-                Issue.record("not continued")
-                return
-            }
-            now = next
+            now = try await now.continuedLog(from: server, policy: Self.policy, opening: open)
         }
         #expect(now.overlay.isEmpty && now.view == first.state)
         await now.close()
@@ -400,13 +375,8 @@ import Testing
             let id = IntentID(replica: ReplicaID("third")!, number: IntentNumber(number))
             _ = try await server.submit([Submission(id: id, event: .set("new", Int(number)))])
         }
-        guard
-            case .continued(let next) = try await store.continueOnNewLog(
-                from: server, policy: Self.policy, opening: Self.open)
-        else {
-            Issue.record("not continued")
-            return
-        }
+        let next = try await store.continuedLog(
+            from: server, policy: Self.policy, opening: Self.open)
         #expect(next.view.cells == ["new": 4, "mine": 1])
         await next.close()
     }
@@ -416,13 +386,8 @@ import Testing
         try await store.record(.set("a", 1))
         _ = store.noteSuperseded(shared: 0)
         let server = InProcessAuthority(Board.self, lineage: Self.lineage("second"))
-        guard
-            case .continued(let next) = try await store.continueOnNewLog(
-                from: server, policy: Self.policy, opening: Self.open)
-        else {
-            Issue.record("not continued")
-            return
-        }
+        let next = try await store.continuedLog(
+            from: server, policy: Self.policy, opening: Self.open)
         do {
             _ = try await store.continueOnNewLog(
                 from: server, policy: Self.policy, opening: Self.open)
@@ -454,8 +419,7 @@ import Testing
             }
             group.cancelAll()
         }
-        _ = try await Downlink(store, from: authority, policy: policy)
-            .fetch()
+        _ = try await Downlink(store, from: authority, policy: policy).fetch()
     }
 }
 

@@ -232,14 +232,10 @@ import Testing
     private func continueAndExpectNewLog(
         _ store: Store<Board>, _ server: InProcessAuthority<Board>
     ) async throws {
-        let result = try await store.continueOnNewLog(from: server, policy: .ordered) {
+        let next = try await store.continuedLog(from: server, policy: .ordered) {
             url throws(FoldbackError) in
             try await Store.open(
                 at: url, Board.self, confirmedBy: .downlink, durability: .durable)
-        }
-        guard case .continued(let next) = result else {
-            Issue.record("\(result)")
-            return
         }
         #expect(next.status.superseded == nil && next.view.cells == ["a": 9])
         await next.close()
