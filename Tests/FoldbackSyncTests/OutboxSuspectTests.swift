@@ -58,6 +58,19 @@ import Testing
         #expect(play.broken.isEmpty)
     }
 
+    /// Without a bound on the halvings that end a wait, 302 requests came in three hours.
+    @Test(arguments: [OutboxPolicy.ordered, .concurrent(requestsMax: 2)])
+    func `S3: if all intents become suspects, the server gets one request a minute and 60 more`(
+        policy: OutboxPolicy
+    ) {
+        var play = OutboxPlay(
+            policy, server: OutboxPlay.failing(until: .init(millisecondsSince1970: .max)))
+        play.record(200)
+        play.play(for: .seconds(3 * 3_600))
+        #expect(play.sent.count <= 3 * 60 + 60, "\(play.sent.count)")
+        #expect(play.broken.isEmpty)
+    }
+
     @Test func `S3: an answer without a verdict on an intent counts against this intent only`() {
         var play = OutboxPlay(Self.policy(1)) { _, intents in .settles(intents.filter { $0 != 2 }) }
         play.record(4)
