@@ -30,9 +30,9 @@ import Foldback
 /// Each request carries what the device knows (``/Foldback/SyncPoint``). If the authority has
 /// another lineage, or no longer has the events up to `through`, it decides nothing and throws
 /// ``AuthorityFailure/superseded(shared:)``. (If it decided, a request that was on its way could be
-/// applied again when the device continues under new ids.) Each answer carries the authority's lineage and head, if
-/// it has them, and the device compares them too. So an intent never counts as confirmed by a server
-/// that lost it.
+/// applied again when the device continues under new ids.) Each answer carries the authority's
+/// lineage and head, if it has them, and the device compares them too. So an intent never counts as
+/// confirmed by a server that lost it.
 ///
 /// All functions are called from any task, and several times at once if the policy allows it. If
 /// the task is canceled, an implementation throws `.unreachable` soon. It also sets its own time

@@ -15,9 +15,9 @@ import Foldback
 /// server pushes the events themselves, the app calls
 /// ``/Foldback/Store/confirm(_:through:from:)`` with them, and needs a downlink only to catch up.
 ///
-/// The outbox and the downlink of a store do not know each other: the app tells each of them when it
-/// is online and who is signed in. All work runs in the tasks that call the downlink, and in their
-/// child tasks.
+/// The outbox and the downlink of a store do not know each other: the app tells each of them when
+/// the device goes online or offline, and when a user signs in or out. All work runs in the tasks
+/// that call the downlink, and in their child tasks.
 public final class Downlink<P: EventFold>: Sendable {
     /// The result of ``fetch()`` and ``fetch(within:)``.
     @nonexhaustive

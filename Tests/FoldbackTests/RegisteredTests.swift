@@ -79,7 +79,8 @@ import Testing
         await letters.close()
     }
 
-    @Test func `a downgraded app opens its own log, of which it reads nothing`() async throws {
+    @Test func `a downgraded app opens its own log, but can read none of its events`() async throws
+    {
         let newer = try await open(New.self)
         _ = try await newer.record(.drew)
         await newer.close()

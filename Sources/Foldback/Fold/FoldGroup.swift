@@ -216,8 +216,7 @@ package struct FoldGroup: Sendable {
         for (number, intent) in rest {
             if intent.isOptimistic { decide(intent, &folds, &stored) }
             left -= 1
-            // Keep savepoints 1, 2, 4, … intents before the end, so that the next rollback is short
-            // too.
+            // Keep savepoints 1, 2, 4, … intents before the end. So the next rollback is short.
             if left > 0, left.nonzeroBitCount == 1 {
                 for place in values { folds[place].keepSavepoint(after: number) }
             }

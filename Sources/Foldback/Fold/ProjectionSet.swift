@@ -1,5 +1,4 @@
-/// A projection on a log beside the store's own; see
-/// ``Store/open(at:_:also:conflicts:confirmedBy:durability:checkpoints:replica:unreadable:sources:onCatchUp:)``.
+/// A projection on a log beside the store's own, for the parameter `also` when a ``Store`` is opened.
 ///
 /// ```swift
 /// let store = try await Store.open(

@@ -169,9 +169,9 @@ extension Verifier {
                 || next?.value != found
             {
                 flaw =
-                    "\(name(of: key, in: fold)) differs from the fold of the entries; if apply, an index or "
-                    + "a codec was changed, give the projection another version; a codec must encode "
-                    + "equal rows as equal bytes"
+                    "\(name(of: key, in: fold)) differs from the fold of the entries; "
+                    + "if apply, an index or a codec was changed, give the projection another "
+                    + "version; a codec must encode equal rows as equal bytes"
             }
             return flaw == nil
         }

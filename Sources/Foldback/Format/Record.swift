@@ -1,9 +1,9 @@
 /// One record of the log: an entry with its header (L5). <doc:FileFormat> describes each byte.
 ///
 /// ```
-///  0        1     2      3      4              6        8     16           24       26
-///  format   kind  flags  codec  event version  replica  time  predecessor  info's   info, body, checksum
-///                                                             's checksum  length
+///  0       1     2      3      4        6        8     16           24      26
+///  format  kind  flags  codec  event    replica  time  predecessor  info's  info, body,
+///                              version                 's checksum  length  checksum
 /// ```
 package struct Record: Sendable {
     package let stamp: Stamp

@@ -3,8 +3,9 @@
 ///
 /// Numbers with a fraction or an exponent are doubles. The order of members is not kept.
 ///
-/// Foundation's decoder cannot replace this type. It makes objects `[String: …]`, where "é" and "e"
-/// + U+0301 are one key, and it does not distinguish 1 from 1.0. Documents need both distinctions.
+/// Foundation's decoder cannot replace this type. It makes objects `[String: …]`, where "é" and
+/// "e" + U+0301 are one key. It also does not distinguish 1 from 1.0. Documents need both
+/// distinctions.
 public enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)

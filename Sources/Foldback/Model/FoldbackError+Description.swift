@@ -29,8 +29,8 @@ extension FoldbackError: CustomStringConvertible {
                 "check the path", code: " (an app can open it with unreadable: .opened)")
         case .lacksProjections(let path, let names):
             Explanation(
-                "the log at \(path) has views that need \(names.joined(separator: ", ")) too, because "
-                    + "these projections share their conflicts",
+                "the log at \(path) has views that need \(names.joined(separator: ", ")) too, "
+                    + "because these projections share their conflicts",
                 "open it with the app that has them",
                 code: " (also:), or drop them on purpose when you open a store "
                     + "(conflicts: .shared.dropping(...))")
@@ -40,8 +40,8 @@ extension FoldbackError: CustomStringConvertible {
                     + "the kind is fixed when a log is created")
         case .newerFormat(let path, let sequence, let found):
             Explanation(
-                "the log at \(path) was written by a newer Foldback (\(found)\(Self.at(sequence))); "
-                    + "nothing was changed",
+                "the log at \(path) was written by a newer Foldback "
+                    + "(\(found)\(Self.at(sequence))); nothing was changed",
                 "use that version")
         case .damaged(let path, let sequence, let reason):
             Explanation(
@@ -68,8 +68,9 @@ extension FoldbackError: CustomStringConvertible {
                 "abandon it, or record an event that reverses it")
         case .notRejected(let number, let state, let isDismissed):
             Explanation(
-                "intent \(number) is \(isDismissed ? "dismissed or retried already" : state.rawValue), "
-                    + "and only a listed rejection can be dismissed or retried")
+                "intent \(number) is "
+                    + (isDismissed ? "dismissed or retried already" : state.rawValue)
+                    + ", and only a listed rejection can be dismissed or retried")
         case .invalidBatch(let reason):
             Explanation("the server's answer is invalid for this log: \(reason)")
         case .tooLarge(let what, let bytes, let bytesMax):

@@ -33,9 +33,10 @@ public struct LogDirectory: Hashable, Sendable {
     ///
     /// Runs on its own thread. Suspends the caller.
     ///
-    /// - Throws: `.missing`; `.locked`; `.notALog`; `.unsafeFile`; `.damaged` if more than the bytes of rows is
-    ///   damaged; `.newerFormat` if newer code made any of the rows; `.unsupportedLibrary`;
-    ///   `.storage`. The next opening also makes the rows again that were removed before the error.
+    /// - Throws: `.missing`; `.locked`; `.notALog`; `.unsafeFile`; `.damaged` if more than the bytes
+    ///   of rows is damaged; `.newerFormat` if newer code made any of the rows;
+    ///   `.unsupportedLibrary`; `.storage`. The next opening also makes the rows again that were
+    ///   removed before the error.
     /// - Complexity: O(n) in rows and index entries.
     public func discardRows() async throws(FoldbackError) {
         let path = try url.logPath()

@@ -118,9 +118,9 @@ extension Store {
     ///   - lineage: the lineage of the authority that sent the batch; nil if it has none. The log
     ///     keeps the first lineage that it is given, and refuses all others.
     /// - Returns: the entry's sequence with the new `through`, or that the batch had nothing new.
-    /// - Throws: `.invalidBatch`, `.tooLarge`, `.notEncodable` or `.superseded`, and nothing changed; else as
-    ///   ``record(_:force:confirmOnly:once:info:)``. `.invalidBatch` in an acknowledgement log
-    ///   (F2).
+    /// - Throws: `.invalidBatch`, `.tooLarge`, `.notEncodable` or `.superseded`, and nothing changed;
+    ///   else as ``record(_:force:confirmOnly:once:info:)``. `.invalidBatch` in an acknowledgement
+    ///   log (F2).
     /// - Complexity: one write and one `apply` for each event. Also a refold of the overlay, unless
     ///   the batch confirms the overlay's first intents as they were recorded. An event whose bytes
     ///   differ from its intent's is compared by what the store's codec encodes of both.

@@ -29,18 +29,18 @@ extension Store {
     ///   - replica: the replica id of a new log. By default, no two logs have the same id. Ignored
     ///     for an existing log. A log that was copied or restored takes a fresh replica id by itself
     ///     (L11).
-    ///   - unreadable: what to do with a log of which this code can read no event, and on which none
-    ///     of its projections ever was: probably another app's.
+    ///   - unreadable: what to do with a log that is probably another app's: this code can read
+    ///     none of its events, and none of this code's projections was ever on it.
     ///   - sources: the source of time and of fresh replica ids.
     ///   - progress: called while stored projections that are new to the log, or have another
     ///     version, get their rows from its entries: after each piece of at most 65,536 entries, on
     ///     the opening thread. Rows of a piece are kept. If the process ends, the next opening
     ///     continues after the last piece.
     /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.unsafeFile`, `.otherApp`,
-    ///   `.lacksProjections`, `.damaged`, `.newerFormat`, `.unsupportedLibrary`, `.storage`. Nothing stays open. An existing log is unchanged,
-    ///   except that a copied log may have its fresh replica id, and that rows of finished pieces
-    ///   are kept. If a row that an intent of the overlay reads is damaged,
-    ///   ``LogDirectory/discardRows()`` helps.
+    ///   `.lacksProjections`, `.damaged`, `.newerFormat`, `.unsupportedLibrary`, `.storage`. Nothing
+    ///   stays open. An existing log is unchanged, except that a copied log may have its fresh
+    ///   replica id, and that rows of finished pieces are kept. If a row that an intent of the
+    ///   overlay reads is damaged, ``LogDirectory/discardRows()`` helps.
     /// - Complexity: reads the newest checkpoint and the entries after it. One `apply` for each
     ///   confirmed event in these entries and for each intent in the overlay. Folds the whole log
     ///   if a projection has no state codec or has another version: see ``Store/replayStart``.

@@ -150,7 +150,7 @@ final class Campaign: Sendable {
         }
     }
 
-    /// Failures of which the whole image is kept in memory.
+    /// The number of failures whose whole images are kept in memory.
     private static let failuresMax = 20
 
     private func finding(

@@ -133,7 +133,7 @@ struct Simulate: AsyncParsableCommand {
         Simulation(of: projection, events: Self.events, replicas: replicas, stepsMax: steps)
     }
 
-    /// Events, some of which apply only after others.
+    /// Events. Some apply only after others.
     private static let events = Generator<Counters.Event>.oneOf(
         .making(Counters.Event.added, names, .integers(in: 0...9)),
         .making(Counters.Event.spent, names, .integers(in: 0...9)),

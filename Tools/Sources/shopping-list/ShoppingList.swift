@@ -19,7 +19,7 @@ struct ShoppingList: Projection, Codable {
         var errorDescription: String? { "\(item) is not on the list" }
     }
 
-    /// The items, each with the user who wants it.
+    /// The wanted items, each with its user's name.
     private(set) var items: [String: String] = [:]
 
     mutating func apply(_ event: Event, _ context: EventContext) throws {
