@@ -1,0 +1,116 @@
+extension ListSnapshot {
+    /// Makes a snapshot from the sections and rows that a closure adds, in its order.
+    ///
+    /// - Throws: `.duplicateItem` or `.duplicateSection` if two rows or two sections have the same
+    ///   id (U19); errors of the closure.
+    /// - Complexity: O(n) in rows.
+    public init(_ build: (inout Builder) throws(ListError) -> Void) throws(ListError) {
+        var builder = Builder()
+        try build(&builder)
+        storage = try Storage(builder.sections)
+    }
+
+    /// Collects the sections and rows of a snapshot.
+    ///
+    /// ```swift
+    /// list.section(.posts)
+    /// list.items(posts, status: { model.status(of: $0.id) })
+    /// list.ghost(draft, status: status)
+    /// list.placeholders(count: 3, at: .end)
+    /// ```
+    /// Begin each section with ``section(_:)``. Rows are added after the rows that the section has
+    /// so far. Only placeholders are always at the edges, whenever they are added. Two rows with the
+    /// same id are an error of the snapshot's `init`, so these methods do not throw.
+    public struct Builder {
+        private var parts: [Part] = []
+
+        private struct Part {
+            let id: SectionID
+            var rows: [Row] = []
+            /// The numbers of placeholders.
+            var start = 0
+            var end = 0
+        }
+
+        /// Begins a section. The calls after it add rows to this section.
+        public mutating func section(_ id: SectionID) { parts.append(Part(id: id)) }
+
+        /// Adds a row for each item.
+        ///
+        /// - Parameter status: returns the status of an item, by default without marks.
+        public mutating func items(
+            _ items: some Sequence<Item>, status: (Item) -> ItemStatus = { _ in .settled }
+        ) {
+            let section = openSection
+            for item in items {
+                parts[section].rows.append(
+                    Row(id: .item(item.id), content: item, status: status(item), isGhost: false))
+            }
+        }
+
+        /// Adds a row for the result of an intent that is not in the view, such as a rejected
+        /// comment (U32). The row is under the id that the result would have.
+        public mutating func ghost(_ item: Item, status: ItemStatus) {
+            parts[openSection].rows.append(
+                Row(id: .item(item.id), content: item, status: status, isGhost: true))
+        }
+
+        /// Adds a row for each item whose id is known, also if its content is not known yet.
+        ///
+        /// The row of an id stays when its content arrives: the difference has a change, and
+        /// neither a deletion nor an insertion (U20).
+        ///
+        /// - Parameters:
+        ///   - content: returns the item with an id; nil if it is not known yet. The item must
+        ///     have this id.
+        ///   - status: returns the status of the item with an id, by default without marks.
+        public mutating func known(
+            ids: some Sequence<Item.ID>, content: (Item.ID) -> Item? = { _ in nil },
+            status: (Item.ID) -> ItemStatus = { _ in .settled }
+        ) {
+            let section = openSection
+            for id in ids {
+                let item = content(id)
+                precondition(item == nil || item?.id == id, "the content of \(id) has another id")
+                parts[section].rows.append(
+                    Row(id: .item(id), content: item, status: status(id), isGhost: false))
+            }
+        }
+
+        /// Adds placeholders at an edge of the section, for rows whose ids are not known yet.
+        ///
+        /// They are outside of the section's other rows, also of rows that are added later. Their
+        /// ids are distinct, and the same in each snapshot with at least as many placeholders at
+        /// this edge (U20). A second call for the same edge adds more, farther out.
+        ///
+        /// - Parameter count: from 0 up.
+        public mutating func placeholders(count: Int, at edge: ListEdge = .end) {
+            precondition(count >= 0, "\(count) placeholders")
+            switch edge {
+            case .start: parts[openSection].start += count
+            case .end: parts[openSection].end += count
+            }
+        }
+
+        private var openSection: Int {
+            precondition(!parts.isEmpty, "a row without a section; call section(_:) first")
+            return parts.count - 1
+        }
+
+        var sections: [Section] {
+            parts.map { part in
+                func placeholders(_ edge: ListEdge, _ slots: some Sequence<Int>) -> [Row] {
+                    slots.map { slot in
+                        Row(
+                            id: .placeholder(part.id, edge, slot: slot), content: nil,
+                            status: .settled, isGhost: false)
+                    }
+                }
+                // Slots count outward, so at the start the last slot is on top.
+                let start = placeholders(.start, (0..<part.start).reversed())
+                return Section(
+                    id: part.id, rows: start + part.rows + placeholders(.end, 0..<part.end))
+            }
+        }
+    }
+}
