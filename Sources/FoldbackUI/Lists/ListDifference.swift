@@ -49,7 +49,7 @@ public struct ListDifference<
     var oldSectionCount = 0
     var newSectionCount = 0
 
-    init() {}
+    @usableFromInline init() {}
 
     /// A deleted section with its index in the old snapshot, or an inserted section with its index
     /// in the new snapshot.
@@ -75,6 +75,11 @@ public struct ListDifference<
     public struct Insertion: Equatable, Sendable {
         public let place: RowPlace
         public let row: Row
+
+        @inlinable init(place: RowPlace, row: Row) {
+            self.place = place
+            self.row = row
+        }
     }
 
     /// A row that has passed others or changed its section, with its places in the old and new
@@ -83,6 +88,12 @@ public struct ListDifference<
         public let from: RowPlace
         public let to: RowPlace
         public let id: RowID
+
+        @inlinable init(from: RowPlace, to: RowPlace, id: RowID) {
+            self.from = from
+            self.to = to
+            self.id = id
+        }
     }
 
     /// A row with a new content or status, as it is in the new snapshot, with its place there.
@@ -90,6 +101,12 @@ public struct ListDifference<
         public let place: RowPlace
         public let row: Row
         public let kinds: ListChangeKinds
+
+        @inlinable init(place: RowPlace, row: Row, kinds: ListChangeKinds) {
+            self.place = place
+            self.row = row
+            self.kinds = kinds
+        }
     }
 
     /// The places of a deleted row in the old snapshot, and of the inserted row in the new snapshot.

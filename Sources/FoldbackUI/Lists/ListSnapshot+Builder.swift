@@ -4,7 +4,7 @@ extension ListSnapshot {
     /// - Throws: `.duplicateItem` or `.duplicateSection` if two rows or two sections have the same
     ///   id (U19); errors of the closure.
     /// - Complexity: O(n) in rows.
-    public init(_ build: (inout Builder) throws(ListError) -> Void) throws(ListError) {
+    @inlinable public init(_ build: (inout Builder) throws(ListError) -> Void) throws(ListError) {
         var builder = Builder()
         try build(&builder)
         storage = try Storage(builder.sections)
@@ -22,14 +22,16 @@ extension ListSnapshot {
     /// so far. Only placeholders are always at the edges, whenever they are added. Two rows with the
     /// same id are an error of the snapshot's `init`, so these methods do not throw.
     public struct Builder {
-        private var parts: [Part] = []
+        @usableFromInline var parts: [Part] = []
 
-        private struct Part {
+        @usableFromInline init() {}
+
+        @usableFromInline struct Part {
             let id: SectionID
-            var rows: [Row] = []
+            @usableFromInline var rows: [Row] = []
             /// The numbers of placeholders.
-            var start = 0
-            var end = 0
+            @usableFromInline var start = 0
+            @usableFromInline var end = 0
         }
 
         /// Begins a section. The calls after it add rows to this section.
@@ -38,7 +40,7 @@ extension ListSnapshot {
         /// Adds a row for each item.
         ///
         /// - Parameter status: returns the status of an item, by default without marks.
-        public mutating func items(
+        @inlinable public mutating func items(
             _ items: some Sequence<Item>, status: (Item) -> ItemStatus = { _ in .settled }
         ) {
             let section = openSection
@@ -64,7 +66,7 @@ extension ListSnapshot {
         ///   - content: returns the item with an id; nil if it is not known yet. The item must
         ///     have this id.
         ///   - status: returns the status of the item with an id, by default without marks.
-        public mutating func known(
+        @inlinable public mutating func known(
             ids: some Sequence<Item.ID>, content: (Item.ID) -> Item? = { _ in nil },
             status: (Item.ID) -> ItemStatus = { _ in .settled }
         ) {
@@ -92,25 +94,33 @@ extension ListSnapshot {
             }
         }
 
-        private var openSection: Int {
+        @inlinable var openSection: Int {
             precondition(!parts.isEmpty, "a row without a section; call section(_:) first")
             return parts.count - 1
         }
 
-        var sections: [Section] {
-            parts.map { part in
-                func placeholders(_ edge: ListEdge, _ slots: some Sequence<Int>) -> [Row] {
-                    slots.map { slot in
-                        Row(
-                            id: .placeholder(part.id, edge, slot: slot), content: nil,
-                            status: .settled, isGhost: false)
-                    }
-                }
-                // Slots count outward, so at the start the last slot is on top.
-                let start = placeholders(.start, (0..<part.start).reversed())
-                return Section(
-                    id: part.id, rows: start + part.rows + placeholders(.end, 0..<part.end))
-            }
+        /// The sections with their placeholders.
+        @usableFromInline var sections: [Section] { parts.map(\.section) }
+    }
+}
+
+extension ListSnapshot.Builder.Part {
+    var section: ListSnapshot.Section {
+        // Without placeholders, the rows are not copied.
+        guard start > 0 || end > 0 else { return ListSnapshot.Section(id: id, rows: rows) }
+        // Slots count outward, so at the start the last slot is on top.
+        let top = placeholders(.start, (0..<start).reversed())
+        return ListSnapshot.Section(
+            id: id, rows: top + rows + placeholders(.end, 0..<end))
+    }
+
+    private func placeholders(
+        _ edge: ListEdge, _ slots: some Sequence<Int>
+    ) -> [ListSnapshot.Row] {
+        slots.map { slot in
+            ListSnapshot.Row(
+                id: .placeholder(id, edge, slot: slot), content: nil, status: .settled,
+                isGhost: false)
         }
     }
 }

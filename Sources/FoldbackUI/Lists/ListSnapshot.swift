@@ -21,15 +21,15 @@
 public struct ListSnapshot<
     SectionID: Hashable & Sendable, Item: Identifiable & Equatable & Sendable
 >: Sendable where Item.ID: Sendable {
-    let storage: Storage
+    @usableFromInline let storage: Storage
 
-    init(_ storage: Storage) { self.storage = storage }
+    @inlinable init(_ storage: Storage) { self.storage = storage }
 
     /// Makes a snapshot without sections.
     public init() { storage = .empty }
 
     /// The identity of a row. It stays the same while the row's content, status and place change.
-    public enum RowID: Hashable, Sendable {
+    public enum RowID: Sendable {
         /// The row of an item, also before the content of the item is known (U20).
         case item(Item.ID)
         /// The row of a placeholder. Slots count outward from the section's content, from 0 up, so a
@@ -38,7 +38,7 @@ public struct ListSnapshot<
     }
 
     /// One row of a list.
-    public struct Row: Identifiable, Equatable, Sendable {
+    public struct Row: Identifiable, Sendable {
         public let id: RowID
         /// The item to show; nil for a placeholder, and for an item whose id is known before its
         /// content (U20). Hide a row without content from assistive technology.
@@ -47,13 +47,25 @@ public struct ListSnapshot<
         public let status: ItemStatus
         /// Whether the row shows the event of an intent that is not in the view (U32).
         public let isGhost: Bool
+
+        @inlinable init(id: RowID, content: Item?, status: ItemStatus, isGhost: Bool) {
+            self.id = id
+            self.content = content
+            self.status = status
+            self.isGhost = isGhost
+        }
     }
 
     /// One section of a list, with its rows.
-    public struct Section: Identifiable, Equatable, Sendable {
+    public struct Section: Identifiable, Sendable {
         public let id: SectionID
         /// From the top down, including placeholders.
         public let rows: [Row]
+
+        @inlinable init(id: SectionID, rows: [Row]) {
+            self.id = id
+            self.rows = rows
+        }
     }
 
     /// The sections, from the top down.
@@ -81,22 +93,15 @@ public struct ListSnapshot<
     public func index(ofSection id: SectionID) -> Int? { storage.indexes[id] }
 }
 
-extension ListSnapshot: Equatable {
-    /// - Complexity: O(n) in rows; constant for copies of one snapshot.
-    public static func == (first: ListSnapshot, second: ListSnapshot) -> Bool {
-        first.storage === second.storage || first.storage.sections == second.storage.sections
-    }
-}
-
 extension ListSnapshot {
     /// The sections, and the indexes that prove that ids are distinct.
-    final class Storage: Sendable {
-        let sections: [Section]
+    @usableFromInline final class Storage: Sendable {
+        @usableFromInline let sections: [Section]
         /// The index of each section.
-        let indexes: [SectionID: Int]
+        @usableFromInline let indexes: [SectionID: Int]
         /// The place of each row. Differences look rows up here, so a list is indexed only once.
-        let rows: [RowID: RowPlace]
-        let isBusy: Bool
+        @usableFromInline let rows: [RowID: RowPlace]
+        @usableFromInline let isBusy: Bool
 
         static var empty: Storage { Storage() }
 
@@ -105,7 +110,7 @@ extension ListSnapshot {
         /// - Throws: `.duplicateSection` or `.duplicateItem`, for the first row or section that
         ///   repeats an id.
         /// - Complexity: O(n) in rows.
-        init(_ sections: [Section]) throws(ListError) {
+        @inlinable init(_ sections: [Section]) throws(ListError) {
             var indexes: [SectionID: Int] = [:]
             for (index, section) in sections.enumerated() {
                 if let first = indexes.updateValue(index, forKey: section.id) {

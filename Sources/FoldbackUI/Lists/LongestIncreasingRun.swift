@@ -3,12 +3,12 @@
 ///
 /// It is found by patience sorting (Fredman, "On computing the length of longest increasing
 /// subsequences", 1975).
-struct LongestIncreasingRun {
+@usableFromInline struct LongestIncreasingRun {
     private var isMember: [Bool]
 
     /// - Parameter values: distinct numbers. A nil is never in the run.
     /// - Complexity: O(n log n) in values; O(n) if they ascend.
-    init(of values: [Int?]) {
+    @usableFromInline init(of values: [Int?]) {
         isMember = Array(repeating: false, count: values.count)
         /// At index k, the least last value of the increasing runs of k + 1 values so far.
         var ends: [Int] = []
@@ -36,7 +36,7 @@ struct LongestIncreasingRun {
     }
 
     /// Whether the value at an index is in the run.
-    subscript(index: Int) -> Bool { isMember[index] }
+    @usableFromInline subscript(index: Int) -> Bool { isMember[index] }
 
     private static func count(of ascending: [Int], below value: Int) -> Int {
         guard let last = ascending.last, last >= value else { return ascending.count }
