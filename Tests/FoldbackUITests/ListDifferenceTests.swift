@@ -187,7 +187,7 @@ import Testing
     // MARK: Cost
 
     @Test func `comparing lists with equal ids hashes none of them`() throws {
-        let counter = Counter()
+        let counter = IDCounter()
         func list(_ values: some Sequence<Int>, text: String = "") throws
             -> ListSnapshot<Int, Counted>
         {

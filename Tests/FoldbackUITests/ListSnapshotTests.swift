@@ -36,7 +36,7 @@ import Testing
 
     /// Foldback's own rule of #63: `Numbered` and `Note` are not `Hashable`.
     @Test func `U19: building a list hashes each id once`() throws {
-        let counter = Counter()
+        let counter = IDCounter()
         let items = (0..<1_000).map { Counted(id: CountedID(value: $0, counter: counter)) }
         let list = try ListSnapshot<Int, Counted> { list in
             list.section(0)
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func `comparing copies of a list looks at no row`() throws {
-        let counter = Counter()
+        let counter = IDCounter()
         let list = try ListSnapshot<Int, Counted> { list in
             list.section(0)
             list.items([Counted(id: CountedID(value: 0, counter: counter))])
@@ -202,7 +202,7 @@ private enum Feed {
 }
 
 /// Counts how often ids are hashed and compared.
-final class Counter: Sendable {
+final class IDCounter: Sendable {
     private let counts = Mutex((hashes: 0, comparisons: 0))
     var hashes: Int { counts.withLock { $0.hashes } }
     var comparisons: Int { counts.withLock { $0.comparisons } }
@@ -212,7 +212,7 @@ final class Counter: Sendable {
 
 struct CountedID: Hashable, Sendable {
     let value: Int
-    let counter: Counter
+    let counter: IDCounter
 
     static func == (first: CountedID, second: CountedID) -> Bool {
         first.counter.compare()

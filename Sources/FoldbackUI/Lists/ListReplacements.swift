@@ -57,7 +57,7 @@ struct ListReplacements<
             let arrived = arrivals[key] ?? self.arrived(at: edge, of: section)
             arrivals[key] = arrived
             guard slot < arrived.count, pairs[arrived[slot]] == nil else { continue }
-            pairs[arrived[slot]] = deletion.place
+            pairs[arrived[slot]] = deletion.place  // mutant: list-replaced-placeholder
         }
     }
 

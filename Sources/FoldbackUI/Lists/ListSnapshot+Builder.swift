@@ -109,7 +109,7 @@ extension ListSnapshot.Builder.Part {
         // Without placeholders, the rows are not copied.
         guard start > 0 || end > 0 else { return ListSnapshot.Section(id: id, rows: rows) }
         // Slots count outward, so at the start the last slot is on top.
-        let top = placeholders(.start, (0..<start).reversed())
+        let top = placeholders(.start, (0..<start).reversed())  // mutant: list-placeholder-slots
         return ListSnapshot.Section(
             id: id, rows: top + rows + placeholders(.end, 0..<end))
     }

@@ -40,7 +40,7 @@ extension ListSnapshot {
                 if rows[row].status != oldRows[oldRow].status
                     || rows[row].isGhost != oldRows[oldRow].isGhost
                 {
-                    kinds.insert(.status)
+                    kinds.insert(.status)  // mutant: list-status-change
                 }
                 return kinds
             }

@@ -19,7 +19,7 @@
         for (place, value) in values.enumerated() {
             guard let value else { continue }
             let length = Self.count(of: ends, below: value)
-            if length > 0 { previous[place] = places[length - 1] }
+            if length > 0 { previous[place] = places[length - 1] }  // mutant: list-fewest-moves
             if length == ends.count {
                 ends.append(value)
                 places.append(place)

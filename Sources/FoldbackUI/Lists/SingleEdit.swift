@@ -34,7 +34,7 @@ struct SingleEdit {
                 let next = RowPlace(section: section, row: anchors + 1)
                 let arrived =
                     min(index, arriving.firstIndex(from: next)) - arriving.firstIndex(from: top)
-                waiting.remove(source)
+                waiting.remove(source)  // mutant: list-single-steps
                 let before = waiting.count(in: leaving.firstIndex(from: top)..<source)
                 edits[index].from = RowPlace(
                     section: section, row: anchors + max(0, arrived) + before)
