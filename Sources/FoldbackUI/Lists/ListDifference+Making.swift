@@ -54,7 +54,8 @@ extension ListDifference {
         }
         var middles = old.sections.map { $0.rows.indices }
         for match in matches {
-            if let origin = match.origin { middles[origin] = match.oldMiddle }  // mutant: list-equal-ends
+            guard let origin = match.origin else { continue }
+            middles[origin] = match.oldMiddle  // mutant: list-equal-ends
         }
         for (section, middle) in middles.enumerated() {
             for row in middle where remains[section][row] {

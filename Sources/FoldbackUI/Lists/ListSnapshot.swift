@@ -124,7 +124,9 @@ extension ListSnapshot {
                 for (index, row) in sections[section].rows.enumerated() {
                     let place = RowPlace(section: section, row: index)
                     if let first = rows.updateValue(place, forKey: row.id) {
-                        throw .duplicateItem("\(row.id)", first: first, second: place)  // mutant: list-duplicate-item
+                        let error = ListError.duplicateItem(
+                            "\(row.id)", first: first, second: place)
+                        throw error  // mutant: list-duplicate-item
                     }
                     if row.content == nil { isBusy = true }
                 }
