@@ -276,7 +276,7 @@ private struct FetchHistory {
             attempt: requests.filter { $0.begun > success }.count)
     }
 
-    /// The table of ui.md, section 2.
+    /// The table at ``FetchState``.
     var data: RemoteData<Int, RequestError> {
         switch (known, activity) {
         case (.nothing, .idle): .notAsked

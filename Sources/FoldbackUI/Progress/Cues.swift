@@ -20,7 +20,7 @@ public final class Cues: AsyncSequence, Sendable {
         var pending: [Cue] = []
         /// The newest iterator.
         var reader = 0
-        /// The newest iterator waits here, if there is no cue for it.
+        /// The newest iterator waits here while it has read all cues.
         var waiting: CheckedContinuation<Cue?, Never>?
         var isFinished = false
     }

@@ -5,7 +5,7 @@ extension ProgressState {
     /// The time from the start until now, or until the end of the wait.
     var elapsed: Duration { startedAt.duration(to: ending?.at ?? now) }
 
-    /// When something that a view shows changes, or a cue is due, if there is no input until then;
+    /// When something that a view shows changes, or a cue is due, unless an input comes first;
     /// nil if nothing will change. So a timer for this moment is enough, and nil needs none (U18).
     ///
     /// Before the first call of ``advance(to:)``, it may be the start.

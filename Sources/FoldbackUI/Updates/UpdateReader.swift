@@ -4,7 +4,7 @@ import Synchronization
 /// Reads the updates of a store, one after another, on no particular actor (U28).
 ///
 /// ``read()`` computes an update and puts it into ``mailbox``. The receiver takes it from there on
-/// its own actor. So the updates arrive in order, whoever asked for them, and updates that are
+/// its own actor. So the updates arrive in order, also if several tasks ask, and updates that are
 /// taken late are merged into one.
 actor UpdateReader<Event: Sendable> {
     /// Weak, so that nobody keeps a store only to look at it (U29).
