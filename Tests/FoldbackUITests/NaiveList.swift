@@ -9,7 +9,7 @@ struct NaiveList: Equatable {
     }
 
     var sections: [Section]
-    /// What the steps did wrong.
+    /// The steps that were not possible.
     var complaints: [String] = []
 
     init(_ list: NoteList) {
@@ -17,29 +17,49 @@ struct NaiveList: Equatable {
     }
 
     mutating func perform(_ step: ListStep<String, Note>) {
-        func require(_ condition: Bool) { if !condition { complaints.append("\(step)") } }
-        switch step {
-        case .insertSection(let id, let index):
-            sections.insert(Section(id: id, rows: []), at: index)
-        case .moveSection(let id, let from, let to):
-            require(sections[from].id == id)
-            sections.insert(sections.remove(at: from), at: to)
-        case .deleteSection(let id, let index):
-            require(sections[index].id == id && sections[index].rows.isEmpty)
-            sections.remove(at: index)
-        case .insertRow(let row, let place):
-            sections[place.section].rows.insert(row, at: place.row)
-        case .moveRow(let id, let from, let to):
-            require(sections[from.section].rows[from.row].id == id)
-            let row = sections[from.section].rows.remove(at: from.row)
-            sections[to.section].rows.insert(row, at: to.row)
-        case .deleteRow(let id, let place):
-            require(sections[place.section].rows[place.row].id == id)
-            sections[place.section].rows.remove(at: place.row)
-        case .changeRow(let row, let place, _):
-            require(sections[place.section].rows[place.row].id == row.id)
-            sections[place.section].rows[place.row] = row
-        }
+        let isPossible =
+            switch step {
+            case .insertSection(let id, let index):
+                insert(Section(id: id, rows: []), at: index)
+            case .moveSection(let id, let from, let to):
+                removedSection(id, at: from).map { insert($0, at: to) } ?? false
+            case .deleteSection(let id, let index):
+                removedSection(id, at: index)?.rows.isEmpty ?? false
+            case .insertRow(let row, let place): insert(row, at: place)
+            case .moveRow(let id, let from, let to):
+                removedRow(id, at: from).map { insert($0, at: to) } ?? false
+            case .deleteRow(let id, let place): removedRow(id, at: place) != nil
+            case .changeRow(let row, let place, _):
+                removedRow(row.id, at: place).map { _ in insert(row, at: place) } ?? false
+            }
+        if !isPossible { complaints.append("\(step)") }
+    }
+
+    private mutating func removedSection(_ id: String, at index: Int) -> Section? {
+        guard sections.indices.contains(index), sections[index].id == id else { return nil }
+        return sections.remove(at: index)
+    }
+
+    private mutating func removedRow(_ id: NoteList.RowID, at place: RowPlace) -> NoteList.Row? {
+        guard sections.indices.contains(place.section),
+            sections[place.section].rows.indices.contains(place.row),
+            sections[place.section].rows[place.row].id == id
+        else { return nil }
+        return sections[place.section].rows.remove(at: place.row)
+    }
+
+    private mutating func insert(_ section: Section, at index: Int) -> Bool {
+        guard 0...sections.count ~= index else { return false }
+        sections.insert(section, at: index)
+        return true
+    }
+
+    private mutating func insert(_ row: NoteList.Row, at place: RowPlace) -> Bool {
+        guard sections.indices.contains(place.section),
+            0...sections[place.section].rows.count ~= place.row
+        else { return false }
+        sections[place.section].rows.insert(row, at: place.row)
+        return true
     }
 }
 
