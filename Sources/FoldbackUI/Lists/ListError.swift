@@ -9,4 +9,23 @@ public enum ListError: Error, Hashable, Sendable {
     /// A difference was applied to a snapshot that it was not made from. The place is the first
     /// place found where the two do not fit, with row 0 for a section as a whole.
     case doesNotFit(RowPlace)
+
+    /// The error in words.
+    public var description: String {
+        switch self {
+        case .duplicateItem(let id, let first, let second):
+            "\(id) is in the list twice, at \(first.words) and at \(second.words);"
+                + " give each row an id of its own"
+        case .duplicateSection(let id, let first, let second):
+            "section \(id) is in the list twice, at \(first) and at \(second);"
+                + " give each section an id of its own"
+        case .doesNotFit(let place):
+            "the difference does not fit the list at \(place.words);"
+                + " apply it to the list that it was made from"
+        }
+    }
+}
+
+extension RowPlace {
+    fileprivate var words: String { "row \(row) of section \(section)" }
 }

@@ -2,5 +2,6 @@ import Foldback
 
 // For each error, its `description` has all that there is to say.
 
+extension ListError: DescribedLocalizedError {}
 extension NotReady: DescribedLocalizedError {}
 extension IntentFailure: DescribedLocalizedError {}

@@ -26,6 +26,34 @@ let viewMutants: [Mutant] = [
         test: "U10 to U17: a wait looks and sounds like one that looks at each millisecond",
         at: "overlay", .value("true")),
     Mutant(
+        "an item is in a list twice", rule: "U19",
+        test: "U19: a repeated item is an error that names both places",
+        at: "list-duplicate-item", .skip()),
+    Mutant(
+        "slots of placeholders count from the top", rule: "U20",
+        test: "U20: slots of placeholders count outward from the content",
+        at: "list-placeholder-slots",
+        .replace("(0..<start).reversed()", with: "(0..<start).map { $0 }")),
+    Mutant(
+        "content does not replace a placeholder", rule: "U20",
+        test: "U20: content of unknown ids replaces the placeholders in its slots",
+        at: "list-replaced-placeholder", .skip()),
+    Mutant(
+        "a difference has more moves than are needed", rule: "U21",
+        test: "U21: only the rows that must move have a move", at: "list-fewest-moves", .skip()),
+    Mutant(
+        "equal ends of a section count as changed", rule: "U21",
+        test: "U21: rows are deleted at old places and inserted at new places",
+        at: "list-equal-ends", .skip()),
+    Mutant(
+        "a single step counts a row that has arrived as waiting", rule: "U21",
+        test: "U21: all laws of differences hold for random lists", at: "list-single-steps",
+        .skip()),
+    Mutant(
+        "a lost mark is not a change", rule: "U22",
+        test: "U22: confirming a correct prediction changes only the status of rows with its mark",
+        at: "list-status-change", .skip()),
+    Mutant(
         "an answer comes with an older view", rule: "U27",
         test: "U27: an accepted intent is predicted, then confirmed", at: "view-before-news",
         .skip()),
