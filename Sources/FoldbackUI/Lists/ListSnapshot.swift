@@ -78,7 +78,7 @@ public struct ListSnapshot<
     /// (`aria-busy`), because its rows without content are not announced (U20).
     public var isBusy: Bool { storage.isBusy }
 
-    /// The row at a place of this snapshot. It traps if there is no row.
+    /// The row at a place of this snapshot. Traps if the place has none.
     public subscript(place: RowPlace) -> Row {
         storage.sections[place.section].rows[place.row]
     }
