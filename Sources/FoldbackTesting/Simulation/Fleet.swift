@@ -31,7 +31,7 @@ struct Fleet<P: Projection>: Sendable {
         authority: @escaping @Sendable (InProcessAuthority<P>) -> any Authority<P.Event>
     ) {
         self.script = script
-        let time = VirtualTime(seed: script.seed, order: script.order, jobsMax: 2_000_000)
+        let time = VirtualTime(seed: script.seed, order: script.order, jobsMax: 300_000)
         let shared = Shared(
             kind: script.kind, time: time, notes: FleetNotes(time, isTracing: isTracing),
             book: FleetBook())
