@@ -249,11 +249,21 @@ extension ProjectedRows {
     /// Returns an observation that collects the changes to all rows and index entries until it is
     /// released.
     package func observation() -> RowObservation {
-        RowObservation(
-            RowWatcher(
-                index, [KeySpan(prefix: StoredRow.prefix(of: folded.schema.number))],
-                bell: AsyncStream.makeStream(of: Void.self).continuation),
-            core.writer.listeners)
+        observation(of: KeySpan(prefix: StoredRow.prefix(of: folded.schema.number)))
+    }
+
+    /// Returns an observation of the rows in `range`.
+    ///
+    /// - Throws: `RowError.unknown` if the schema has no such table.
+    package func observation<Key, Row>(
+        of table: RowTable<Key, Row>, in range: RowRange<Key>
+    ) throws(RowError) -> RowObservation {
+        observation(of: range.span(after: try folded.schema.prefix(of: table)))
+    }
+
+    private func observation(of span: KeySpan) -> RowObservation {
+        let bell = AsyncStream.makeStream(of: Void.self).continuation
+        return RowObservation(RowWatcher(index, [span], bell: bell), core.writer.listeners)
     }
 }
 

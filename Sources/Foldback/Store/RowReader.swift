@@ -16,7 +16,8 @@
 /// ``RowError`` if a row or key does not have the requested type, or if the schema has no such
 /// table or index.
 public struct RowReader<P: StoredProjection>: ~Copyable {
-    private let published: PublishedState
+    /// The state of the log at ``sequence``.
+    package let published: PublishedState
     private let folded: FoldedRows
     private let stored: StoredRows
     private let rows: MergedRows

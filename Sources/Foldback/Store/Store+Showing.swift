@@ -13,9 +13,9 @@ extension Store {
         return (try core.status(of: number).recorded, rejection)
     }
 
-    /// The place of a projection in the views of a published state. Traps if the store was opened
-    /// without it.
-    package func index(of projection: (some Projection).Type) -> Int {
+    /// The place of a projection in the views or in the rows of a published state. Traps if the
+    /// store was opened without it.
+    package func index(of projection: any EventFold.Type) -> Int {
         projections.place(of: projection, at: core.storage.path)
     }
 }
