@@ -5,3 +5,4 @@ import Foldback
 extension ListError: DescribedLocalizedError {}
 extension NotReady: DescribedLocalizedError {}
 extension IntentFailure: DescribedLocalizedError {}
+extension ReadFailure: DescribedLocalizedError {}

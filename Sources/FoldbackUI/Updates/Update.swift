@@ -14,9 +14,12 @@ struct Update: Sendable {
     /// The intents that the server rejected in between, in log order.
     var news: [RejectedIntent]
     var condition: StoreCondition
+    /// Shows the parts of rows that changed.
+    var parts: [PartID: ShowPart] = [:]
 
     var isEmpty: Bool {
         base.sequence == published.sequence && statuses.isEmpty && rejections == nil
+            && parts.isEmpty
     }
 
     /// Adds the next update, which begins with the same base.
@@ -28,6 +31,7 @@ struct Update: Sendable {
         rejections = next.rejections ?? rejections
         news += next.news
         condition = next.condition
+        parts.merge(next.parts) { $1 }
     }
 }
 

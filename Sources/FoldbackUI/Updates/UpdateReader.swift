@@ -9,27 +9,32 @@ import Synchronization
 actor UpdateReader<Event: Sendable> {
     /// Weak, so that nobody keeps a store only to look at it (U29).
     private weak var store: (any UpdatedStore<Event>)?
+    private let source: UpdateSource<Event>
     private var computer: UpdateComputer<Event>
     nonisolated let mailbox: UpdateMailbox
 
     init(_ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>) {
         self.store = store
+        self.source = source
         computer = UpdateComputer(source)
         mailbox = UpdateMailbox(shown: store.core.writer.publishedState)
     }
 
     /// Computes the update to the store's present state.
     ///
-    /// May block on the disk for a short read if an intent was rejected.
+    /// May block on the disk: for the app's reads of rows, and for a short read if an intent was
+    /// rejected.
     func read() {
         guard let store else { return }
         let writer = store.core.writer
-        let update = computer.update(
-            to: writer.publishedState, from: mailbox.shown, latched: writer.latched
+        let read = source.read(store)
+        var update = computer.update(
+            to: read.published, from: mailbox.shown, latched: writer.latched
         ) { number, sequence throws(FoldbackError) in
             let found = try store.rejectedIntent(number, at: sequence)
             return RejectedIntent(recorded: found.recorded, rejection: found.rejection)
         }
+        update.parts = read.parts
         mailbox.put(update)
     }
 
@@ -99,6 +104,8 @@ protocol UpdatedStore<Event>: AnyObject, Sendable {
     associatedtype Event: Sendable
 
     var core: StoreCore { get }
+    func projected<Q: StoredProjection>(_ projection: Q.Type) -> ProjectedRows<Q>
+    where Q.Event == Event
     func listen(_ listener: @escaping @Sendable (_ isClosed: Bool) -> Void) -> Listening
     func listenBeside(_ listener: @escaping @Sendable () -> Void) -> Listening
     func rejectedIntent(

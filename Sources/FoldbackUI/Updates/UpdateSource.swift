@@ -8,6 +8,14 @@ struct UpdateSource<Event: Sendable>: Sendable {
     let areEqual: @Sendable (PublishedState, PublishedState) -> (views: Bool, confirmed: Bool)
     /// Returns the items that an event is about.
     let items: @Sendable (Event, EventContext) -> [ItemReference<AnyItemID>]
+    /// Returns the present state, with the parts of rows that changed.
+    let read: @Sendable (any UpdatedStore<Event>) -> PartsRead
+}
+
+/// The parts of rows that changed, and the state at which they were read.
+struct PartsRead: Sendable {
+    var published: PublishedState
+    var parts: [PartID: ShowPart] = [:]
 }
 
 extension UpdateSource {
@@ -20,6 +28,15 @@ extension UpdateSource {
             return (isEqual(old.view, new.view), isEqual(old.confirmed, new.confirmed))
         }
         items = itemReader(of: P.self)
+        read = { PartsRead(published: $0.core.writer.publishedState) }
+    }
+
+    /// The source of a stored projection at an index of the store's stored projections.
+    init<P: StoredProjection>(at index: Int, _ parts: RowParts<P>) where P.Event == Event {
+        conflicts = { $0.rows[index].conflicted }
+        areEqual = { _, _ in (true, true) }
+        items = itemReader(of: P.self)
+        read = { parts.read(in: $0.projected(P.self), $0.core.writer) }
     }
 }
 
