@@ -24,12 +24,14 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let store = Store.board(kind)
         let frames = Frames(held: random.oneIn(2))
-        for _ in 0..<Int.random(in: 0...5, using: &random) { try await act(on: store, &random) }
+        for _ in 0..<Int.random(in: 0...5, using: &random) {
+            try await store.act(on: Self.keys, &random)
+        }
         let model = OptimisticModel(store, sources: frames.sources)
         var story: [String] = []
         for _ in 0..<30 {
             for _ in 0..<Int.random(in: 1...4, using: &random) {
-                story.append(try await act(on: store, &random))
+                story.append(try await store.act(on: Self.keys, &random))
                 if random.oneIn(3) { frames.begin() }
                 if random.oneIn(3) { await Task.yield() }
             }
@@ -75,56 +77,5 @@ import Testing
         #expect(model.confirmed == store.confirmed, note)
         #expect(model.rejections.map(\.number) == store.rejections, note)
         #expect(try statuses(model) == store.naiveStatuses(), note)
-    }
-
-    /// Performs a random command that the log may refuse, and returns its name.
-    @discardableResult private func act(
-        on store: Store<Board>, _ random: inout SeededGenerator
-    ) async throws -> String {
-        let last = Int(store.status.sequence.value)
-        let number = IntentNumber(UInt64(Int.random(in: 1...max(1, last), using: &random)))
-        let key = Self.keys.randomElement(using: &random) ?? "a"
-        switch Int.random(in: 0..<12, using: &random) {
-        case 0..<3:
-            try await store.record(.set(key, last))
-            return "set \(key)"
-        case 3..<5:
-            _ = try await store.record(.add(key, 1), force: true)
-            return "add \(key)"
-        case 5:
-            _ = try await store.record(.claim(key), force: true, confirmOnly: random.oneIn(2))
-            return "claim \(key)"
-        case 6:
-            _ = try? await store.acknowledge(number)
-            return "acknowledge \(number)"
-        case 7:
-            _ = try? await store.reject(number, message: "no \(number)")
-            return "reject \(number)"
-        case 8:
-            _ = try? await store.withdraw(number)
-            return "withdraw \(number)"
-        case 9:
-            let isRetry = random.oneIn(2)
-            if isRetry {
-                _ = try? await store.retry(number, force: true)
-            } else {
-                _ = try? await store.dismiss(number)
-            }
-            return "\(isRetry ? "retry" : "dismiss") \(number)"
-        case 10:
-            let attempt = Attempt(
-                count: last + 1, startedAt: Timestamp(millisecondsSince1970: Int64(last)))
-            _ = try await store.recordAttempts([number: attempt], flushes: false)
-            return "attempt \(number)"
-        default:
-            let origin =
-                random.oneIn(2) ? IntentID(replica: store.status.replica, number: number) : nil
-            _ = try? await store.confirm([
-                ConfirmedEvent(
-                    position: Position(store.status.through.value + 1), event: .remove(key),
-                    origin: origin)
-            ])
-            return "confirm remove \(key)"
-        }
     }
 }

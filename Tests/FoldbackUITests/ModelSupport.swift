@@ -24,6 +24,9 @@ final class Frames: Sendable {
     /// The number of frames that were asked for.
     var count: Int { content.withLock { $0.count } }
 
+    /// Whether somebody waits for the next frame.
+    var isWaiting: Bool { content.withLock { !$0.waiting.isEmpty } }
+
     var sources: UISources {
         UISources(now: { .zero }, sleep: { _ in }, frame: { await self.frame() })
     }
@@ -86,12 +89,21 @@ extension Store where P == Board {
 
     /// The statuses of all items, computed from the log alone.
     func naiveStatuses() throws -> [String: ItemStatus] {
-        var marks: [String: [IntentMark]] = [:]
         let snapshot = snapshot
-        for intent in snapshot.overlay {
+        return try naiveStatuses { snapshot.conflict(of: $0) }
+    }
+}
+
+extension Store where P: BoardFold {
+    /// The statuses of all items, computed from the log and the reasons of conflicts.
+    func naiveStatuses(
+        conflict: (IntentNumber) -> String?
+    ) throws -> [String: ItemStatus] {
+        var marks: [String: [IntentMark]] = [:]
+        for intent in overlay {
             let attempt = attempt(of: intent.number)
             let state: MarkState =
-                if let reason = snapshot.conflict(of: intent.number) {
+                if let reason = conflict(intent.number) {
                     .conflicted(reason: reason)
                 } else if intent.state == .accepted {
                     .accepted
@@ -107,7 +119,7 @@ extension Store where P == Board {
                         actions: intent.state == .pending && attempt == nil ? [.withdraw] : []))
             }
         }
-        for number in snapshot.rejections {
+        for number in rejections {
             let status = try intent(number)
             guard let event = status.event, let rejection = status.rejection else { continue }
             for key in Board.keys(touchedBy: event, EventContext(.intent(status.id))) {
@@ -118,5 +130,56 @@ extension Store where P == Board {
             }
         }
         return marks.mapValues { ItemStatus(marks: $0) }
+    }
+
+    /// Performs a random command that the log may refuse, and returns its name.
+    @discardableResult nonisolated(nonsending) func act(
+        on keys: [String], _ random: inout SeededGenerator
+    ) async throws -> String {
+        let last = Int(status.sequence.value)
+        let number = IntentNumber(UInt64(Int.random(in: 1...max(1, last), using: &random)))
+        let key = keys.randomElement(using: &random) ?? "a"
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0..<3:
+            try await record(.set(key, last))
+            return "set \(key)"
+        case 3..<5:
+            _ = try await record(.add(key, 1), force: true)
+            return "add \(key)"
+        case 5:
+            _ = try await record(.claim(key), force: true, confirmOnly: random.oneIn(2))
+            return "claim \(key)"
+        case 6:
+            _ = try? await acknowledge(number)
+            return "acknowledge \(number)"
+        case 7:
+            _ = try? await reject(number, message: "no \(number)")
+            return "reject \(number)"
+        case 8:
+            _ = try? await withdraw(number)
+            return "withdraw \(number)"
+        case 9:
+            let isRetry = random.oneIn(2)
+            if isRetry {
+                _ = try? await retry(number, force: true)
+            } else {
+                _ = try? await dismiss(number)
+            }
+            return "\(isRetry ? "retry" : "dismiss") \(number)"
+        case 10:
+            let attempt = Attempt(
+                count: last + 1, startedAt: Timestamp(millisecondsSince1970: Int64(last)))
+            _ = try await recordAttempts([number: attempt], flushes: false)
+            return "attempt \(number)"
+        default:
+            let origin =
+                random.oneIn(2) ? IntentID(replica: status.replica, number: number) : nil
+            _ = try? await confirm([
+                ConfirmedEvent(
+                    position: Position(status.through.value + 1), event: .remove(key),
+                    origin: origin)
+            ])
+            return "confirm remove \(key)"
+        }
     }
 }
