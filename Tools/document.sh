@@ -1,7 +1,7 @@
 # Builds the documentation. Tools/test sources this file. Warnings are errors.
 #
-# The symbols come from the modules that the build of the tools' tests left, so this script compiles
-# nothing. Each rule number (F7, L6, A1) becomes a link at its first use on a page. The sources keep
+# The symbols come from the modules that the builds of the library's and the tools' tests left, so
+# this script compiles nothing. Each rule number (F7, L6, A1) becomes a link at its first use on a page. The sources keep
 # the bare number.
 
 # link_rules TARGET: turns the rule numbers in standard input into links. TARGET is the address of a
@@ -62,5 +62,8 @@ document_all() {
     document FoldbackSync Foldback
     document FoldbackTesting Foldback FoldbackHistory FoldbackSync
     document FoldbackReplay Foldback FoldbackHistory
+    # No tool uses it.
+    modules="$(swift build --show-bin-path)/Modules"
+    document FoldbackUI Foldback
     echo "documentation built without warnings in .build/docs"
 }

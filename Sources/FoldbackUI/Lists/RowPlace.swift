@@ -17,11 +17,3 @@ public struct RowPlace: Hashable, Comparable, Sendable {
         (first.section, first.row) < (second.section, second.row)
     }
 }
-
-/// An end of a section, where more rows can arrive.
-public enum ListEdge: Hashable, Sendable, CaseIterable {
-    /// Before the first row.
-    case start
-    /// After the last row.
-    case end
-}

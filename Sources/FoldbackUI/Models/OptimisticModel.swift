@@ -37,6 +37,9 @@ import Observation
     public var rejections: [IntentMark] { link.rejections }
     /// Whether the store takes commands.
     public var condition: StoreCondition { link.condition }
+    /// What the view announces: a rejection of an intent that a person began, after the view is
+    /// without the intent (U27).
+    public var cues: Cues { link.cues }
 
     @ObservationIgnored private let index: Int
     @ObservationIgnored private let link: StoreLink<P.Event>
@@ -46,17 +49,23 @@ import Observation
     ///
     /// The view is there at once. Statuses and rejections follow a moment later, because they are
     /// computed on another thread.
-    public convenience init(_ store: Store<P>, sources: UISources = .system) {
-        self.init(store, showing: P.self, sources: sources)
+    ///
+    /// - Parameter cues: shared with other models. By default, the model has its own, which end with
+    ///   the model.
+    public convenience init(
+        _ store: Store<P>, cues: Cues? = nil, sources: UISources = .system
+    ) {
+        self.init(store, showing: P.self, cues: cues, sources: sources)
     }
 
     /// Makes a model of any projection with which the store was opened. Traps if it was opened
     /// without it.
     public init<Q: EventFold>(
-        _ store: Store<Q>, showing projection: P.Type, sources: UISources = .system
+        _ store: Store<Q>, showing projection: P.Type, cues: Cues? = nil,
+        sources: UISources = .system
     ) where Q.Event == P.Event {
         index = store.index(of: P.self)
-        link = StoreLink(store, UpdateSource(P.self, at: index))
+        link = StoreLink(store, UpdateSource(P.self, at: index), cues)
         let shown = Snapshot<P>(link.initial, index)
         view = shown.view
         confirmed = shown.confirmed
@@ -143,6 +152,18 @@ import Observation
         let selection = Selection(part(view), of: self)
         selections.append(WeakSelection(selection, part))
         return selection
+    }
+
+    /// Returns the states of an intent, from the present state to the answer that settles it, each
+    /// with a view that has it (U27).
+    public func updates(of receipt: Receipt) -> IntentUpdates<P> {
+        IntentUpdates(model: self, core: receipt.core, number: receipt.number)
+    }
+
+    /// Adopts everything that is committed, and returns the view.
+    func adoptedView() async -> P {
+        await link.adoptNow()  // mutant: view-before-news
+        return view
     }
 }
 

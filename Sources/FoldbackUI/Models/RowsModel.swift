@@ -29,6 +29,9 @@ import Observation
     public var rejections: [IntentMark] { link.rejections }
     /// Whether the store takes commands.
     public var condition: StoreCondition { link.condition }
+    /// What the view announces: a rejection of an intent that a person began, after the rows are
+    /// without the intent (U27).
+    public var cues: Cues { link.cues }
 
     @ObservationIgnored private let index: Int
     @ObservationIgnored let link: StoreLink<P.Event>
@@ -38,18 +41,24 @@ import Observation
     /// Makes a model of the store's own projection.
     ///
     /// Statuses and rejections follow a moment later, because they are computed on another thread.
-    public convenience init(_ store: Store<P>, sources: UISources = .system) {
-        self.init(store, showing: P.self, sources: sources)
+    ///
+    /// - Parameter cues: shared with other models. By default, the model has its own, which end with
+    ///   the model.
+    public convenience init(
+        _ store: Store<P>, cues: Cues? = nil, sources: UISources = .system
+    ) {
+        self.init(store, showing: P.self, cues: cues, sources: sources)
     }
 
     /// Makes a model of any stored projection with which the store was opened. Traps if it was
     /// opened without it.
     public init<Q: EventFold>(
-        _ store: Store<Q>, showing projection: P.Type, sources: UISources = .system
+        _ store: Store<Q>, showing projection: P.Type, cues: Cues? = nil,
+        sources: UISources = .system
     ) where Q.Event == P.Event {
         index = store.index(of: P.self)
         parts = RowParts()
-        link = StoreLink(store, UpdateSource(at: index, parts))
+        link = StoreLink(store, UpdateSource(at: index, parts), cues)
         faults = link.initial.rows[index].faults
         link.follow(sources) { [weak self] in
             self?.show($0)

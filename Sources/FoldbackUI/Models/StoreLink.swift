@@ -24,14 +24,24 @@ import Observation
     @ObservationIgnored private var show: @MainActor (Update) -> Void = { _ in }
     @ObservationIgnored private var updating: Task<Void, Never>?
 
-    init(_ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>) {
+    /// What the model announces.
+    let cues: Cues
+    private let ownsCues: Bool
+
+    /// - Parameter cues: shared with other models; nil for cues that end with the model.
+    init(_ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>, _ cues: Cues?) {
         self.store = store
+        self.cues = cues ?? Cues()
+        ownsCues = cues == nil
         path = store.core.storage.path
         reader = UpdateReader(store, source)
         revision = reader.mailbox.shown.sequence
     }
 
-    isolated deinit { updating?.cancel() }
+    isolated deinit {
+        updating?.cancel()
+        if ownsCues { cues.finish() }
+    }
 
     // MARK: Updates
 
@@ -74,6 +84,7 @@ import Observation
         if let rejections = update.rejections { self.rejections = rejections }
         if revision != update.published.sequence { revision = update.published.sequence }
         if condition != update.condition { condition = update.condition }
+        cues.send(update.news.compactMap(\.cue))
         return !update.isEmpty
     }
 

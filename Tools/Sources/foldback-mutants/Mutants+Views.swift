@@ -54,6 +54,10 @@ let viewMutants: [Mutant] = [
         test: "U22: confirming a correct prediction changes only the status of rows with its mark",
         at: "list-status-change", .skip()),
     Mutant(
+        "a page does not notice changes to its table", rule: "U23",
+        test: "U23: pages of a table equal a naive window, after any history",
+        at: "page-touched", .skip()),
+    Mutant(
         "an answer comes with an older view", rule: "U27",
         test: "U27: an accepted intent is predicted, then confirmed", at: "view-before-news",
         .skip()),
