@@ -16,8 +16,7 @@
 /// }
 /// ```
 ///
-/// Of several fetches, only the fetch begun last changes anything (U8). ``FetchModel`` runs fetches
-/// for a view and keeps this state.
+/// Of several fetches, only the fetch begun last changes anything (U8).
 public struct FetchState<Value, Failure: Error> {
     /// The last answer.
     public enum Known {

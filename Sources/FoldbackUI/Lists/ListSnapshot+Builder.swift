@@ -37,9 +37,8 @@ extension ListSnapshot {
         /// Begins a section. The calls after it add rows to this section.
         public mutating func section(_ id: SectionID) { parts.append(Part(id: id)) }
 
-        /// Adds a row for each item.
-        ///
-        /// - Parameter status: returns the status of an item, by default without marks.
+        /// Adds a row for each item, with the status that `status` returns for it: by default,
+        /// without marks.
         @inlinable public mutating func items(
             _ items: some Sequence<Item>, status: (Item) -> ItemStatus = { _ in .settled }
         ) {
@@ -63,6 +62,7 @@ extension ListSnapshot {
         /// neither a deletion nor an insertion (U20).
         ///
         /// - Parameters:
+        ///   - ids: the ids in the order of the rows.
         ///   - content: returns the item with an id; nil if it is not known yet. The item must
         ///     have this id.
         ///   - status: returns the status of the item with an id, by default without marks.
@@ -83,9 +83,8 @@ extension ListSnapshot {
         ///
         /// They are outside of the section's other rows, also of rows that are added later. Their
         /// ids are distinct, and the same in each snapshot with at least as many placeholders at
-        /// this edge (U20). A second call for the same edge adds more, farther out.
-        ///
-        /// - Parameter count: from 0 up.
+        /// this edge (U20). A second call for the same edge adds more, farther out. `count` is from
+        /// 0 up.
         public mutating func placeholders(count: Int, at edge: ListEdge = .end) {
             precondition(count >= 0, "\(count) placeholders")
             switch edge {

@@ -49,9 +49,7 @@ import Observation
     ///
     /// The view is there at once. Statuses and rejections follow a moment later, because they are
     /// computed on another thread.
-    ///
-    /// - Parameter cues: shared with other models. By default, the model has its own, which end with
-    ///   the model.
+    /// The model has its own cues, which end with it, unless it shares `cues` with other models.
     public convenience init(
         _ store: Store<P>, cues: Cues? = nil, sources: UISources = .system
     ) {
@@ -90,6 +88,7 @@ import Observation
     /// Before the event is in the log, nothing is shown. It is sent later, by an outbox.
     ///
     /// - Parameters:
+    ///   - event: the change that the user intends.
     ///   - initiator: who began it. It says where focus and announcements belong, and is kept with
     ///     the intent.
     ///   - confirmOnly: whether to show the event only once it is confirmed. Use it for an event
@@ -173,7 +172,7 @@ extension OptimisticModel where P: Itemized {
     ///
     /// O(1), and O(n) in the item's marks if a facet is given.
     ///
-    /// - Parameter facet: the part of the item; nil for all parts.
+    /// With `facet`, only the marks about that part of the item count.
     public func status(of id: P.ItemID, facet: Facet? = nil) -> ItemStatus {
         link.status(of: AnyItemID(id), facet: facet)
     }

@@ -20,11 +20,11 @@ extension RowsModel {
             PageWindow(pageSize: pageSize, windowMax: windowMax), fetch: nil)
     }
 
-    /// Returns a window of a table's rows, as ``pages(of:in:order:pageSize:windowMax:)``, that
-    /// fetches more rows when there are no more local rows.
+    /// Returns a window of a table's rows that fetches more rows when there are no more local rows.
     ///
-    /// - Parameter fetch: called for an edge where all local rows are shown; see ``PageFetch``. One
-    ///   call at a time for each edge. Canceled when the page is released.
+    /// `fetch` is called for an edge where all local rows are shown; see ``PageFetch``. One call at a
+    /// time runs for each edge. It is canceled when the page is released. All else is as without
+    /// `fetch`.
     public func pages<Key, Row: Equatable, Failure>(
         of table: RowTable<Key, Row>, in range: RowRange<Key> = .all,
         order: RowOrder = .ascending, pageSize: Int = 50, windowMax: Int = 500,

@@ -11,7 +11,7 @@ import Observation
 /// Button("Read") { Task { try await model.perform(.read(id: message)) } }
 /// ```
 ///
-/// It is ``OptimisticModel`` for state that does not fit in memory: there is no view as a value, but
+/// It is ``OptimisticModel`` for state that does not fit in memory: it has no view as a value, but
 /// each selection reads a part of the rows. The reads of one update are at one sequence, and run on
 /// no particular actor, not on the main actor (U28).
 ///
@@ -41,9 +41,7 @@ import Observation
     /// Makes a model of the store's own projection.
     ///
     /// Statuses and rejections follow a moment later, because they are computed on another thread.
-    ///
-    /// - Parameter cues: shared with other models. By default, the model has its own, which end with
-    ///   the model.
+    /// The model has its own cues, which end with it, unless it shares `cues` with other models.
     public convenience init(
         _ store: Store<P>, cues: Cues? = nil, sources: UISources = .system
     ) {
@@ -153,7 +151,7 @@ extension RowsModel where P: Itemized {
     ///
     /// O(1), and O(n) in the item's marks if a facet is given.
     ///
-    /// - Parameter facet: the part of the item; nil for all parts.
+    /// With `facet`, only the marks about that part of the item count.
     public func status(of id: P.ItemID, facet: Facet? = nil) -> ItemStatus {
         link.status(of: AnyItemID(id), facet: facet)
     }

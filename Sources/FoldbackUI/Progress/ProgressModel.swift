@@ -24,8 +24,8 @@ import Observation
     @ObservationIgnored private var isMotionReduced = false
     @ObservationIgnored private var timer: (moment: Moment, task: Task<Void, Never>)?
 
-    /// - Parameter cues: shared with other models. By default, the model has its own, which end
-    ///   with the model.
+    /// Creates a model without a wait. It has its own cues, which end with it, unless it shares `cues`
+    /// with other models.
     public init(
         policy: ProgressPolicy = ProgressPolicy(), cues: Cues? = nil, sources: UISources = .system
     ) {

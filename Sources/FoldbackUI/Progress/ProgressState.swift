@@ -43,7 +43,7 @@ public struct ProgressState: Hashable, Sendable {
     private var isStartAnnounced = false
     private(set) var ending: Ending?
 
-    /// - Parameter start: the moment when the work begins.
+    /// Creates the state of a wait whose work begins at the moment `start`.
     public init(_ wait: Wait, policy: ProgressPolicy, at start: Moment) {
         self.wait = wait
         self.policy = policy

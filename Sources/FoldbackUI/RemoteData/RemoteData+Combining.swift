@@ -20,7 +20,8 @@ extension RemoteData {
 
     /// Returns the result of `transform` for both values; without a value, as ``zip(_:)`` (U5).
     ///
-    /// - Parameter transform: called only if both parts are successes.
+    /// Calls `transform` only if both parts are successes.
+    ///
     /// - Throws: the error of `transform`.
     public static func map2<A, B, E: Error>(
         _ first: RemoteData<A, Failure>, _ second: RemoteData<B, Failure>,
@@ -34,7 +35,8 @@ extension RemoteData {
     /// Returns the result of `transform` for all three values; without a value, as ``zip(_:)``
     /// (U5).
     ///
-    /// - Parameter transform: called only if all parts are successes.
+    /// Calls `transform` only if all parts are successes.
+    ///
     /// - Throws: the error of `transform`.
     public static func map3<A, B, C, E: Error>(
         _ first: RemoteData<A, Failure>, _ second: RemoteData<B, Failure>,
