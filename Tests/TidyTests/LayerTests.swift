@@ -191,7 +191,8 @@ private struct Declarations {
 
     /// Members of the standard library or of another module whose names extensions here use too.
     private static let common: Set<String> = [
-        "count", "description", "first", "fold", "free", "get", "id", "index", "key", "keys", "last",
+        "count", "description", "first", "fold", "free", "get", "id", "index", "key", "keys",
+        "last",
         "name",
         "snapshot", "text",
     ]
