@@ -23,12 +23,13 @@ struct Prepare: ParsableCommand {
             }
         }
         try files.write()
-        // Each module has its own, so that none of them must import another one for it.
+        // Each module has its own, so that none of them must import another one for it. Inlinable
+        // functions use it too.
         let switchFile = """
             import Foundation
 
-            enum ActiveMutant {
-                static let index =
+            @usableFromInline enum ActiveMutant {
+                @usableFromInline static let index: Int =
                     ProcessInfo.processInfo.environment["\(Self.variable)"].flatMap(Int.init) ?? -1
             }
 
