@@ -5,7 +5,7 @@
 public struct UISources: Sendable {
     /// Returns the present moment.
     public var now: @Sendable () -> Moment
-    /// Returns at the moment, or earlier if the task is canceled, without an error.
+    /// Returns at the moment, or earlier, for example if the task is canceled. Throws no error.
     public var sleep: @Sendable (_ until: Moment) async -> Void
     /// Returns when the next frame begins, or earlier if the task is canceled.
     public var frame: @Sendable () async -> Void
@@ -25,9 +25,13 @@ public struct UISources: Sendable {
         now: { Moment(sinceStart: start.duration(to: .now)) },
         // `Task.sleep` throws only if the task is canceled.
         sleep: { moment in
-            _ = try? await Task.sleep(until: start + moment.sinceStart, clock: .continuous)
+            let next = start.duration(to: .now) + sleepMax
+            let until = start + min(moment.sinceStart, next)
+            _ = try? await Task.sleep(until: until, clock: .continuous)
         },
         frame: { _ = try? await Task.sleep(for: .microseconds(16_667)) })
 
     private static let start = ContinuousClock.now
+    /// A longer sleep returns early, because the clock traps at moments that are very far away.
+    private static let sleepMax = Duration.seconds(86_400)
 }

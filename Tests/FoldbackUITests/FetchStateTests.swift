@@ -216,4 +216,37 @@ import Testing
     }
 }
 
-private func at(_ seconds: Int) -> Moment { Moment(sinceStart: .seconds(seconds)) }
+private func at(_ seconds: Int) -> Moment {
+    Moment(sinceStart: .seconds(seconds))
+}
+
+/// Born from a review: a log-out that made a new state let the first user's answer through.
+@Suite struct FetchResetTests {
+    @Test func `U8: a state that was reset takes no answer of an earlier fetch`() {
+        var state = FetchState<Int, NotReady>()
+        let old = state.begin(at: .zero)
+        state.reset()
+        let isLate = state.succeeded(1, old, at: .zero)
+        #expect(!isLate)
+        #expect(state.data == .notAsked)
+        let new = state.begin(at: .zero)
+        let isLater = state.succeeded(1, old, at: .zero)
+        #expect(!isLater)
+        let isTaken = state.succeeded(2, new, at: .zero)
+        #expect(isTaken)
+        #expect(state.data == .success(2))
+    }
+
+    @Test func `U8: a paused fetch goes on`() {
+        var state = FetchState<Int, NotReady>()
+        let token = state.begin(at: .zero)
+        state.pause(.offline, token)
+        let now = Moment(sinceStart: .seconds(5))
+        state.resume(token, at: now)
+        #expect(state.activity == .fetching(since: now, attempt: 1))
+        let next = state.begin(at: now)
+        state.pause(.offline, next)
+        state.resume(token, at: now)
+        #expect(state.activity == .paused(.offline))
+    }
+}

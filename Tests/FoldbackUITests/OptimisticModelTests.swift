@@ -193,6 +193,37 @@ import Testing
         await #expect(throws: FoldbackError.self) { try await model.perform(.set("a", 2)) }
     }
 
+    @Test func `U29: a closed model stays closed, also if its store still exists`() async throws {
+        let store = Store.board()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let receipt = try await model.perform(.set("a", 1))
+        await store.close()
+        await until { model.condition == .closed }
+        for await _ in model.updates(of: receipt) {}
+        #expect(model.condition == .closed)
+    }
+
+    @Test func `U27: a rejection before the first update is announced`() async throws {
+        let store = Store.board()
+        try await store.record(.set("a", 1), info: Initiator.user(origin: "like").info)
+        let model = OptimisticModel(store, sources: frames.sources)
+        try await store.reject(1, message: "not a")
+        var cues = model.cues.makeAsyncIterator()
+        guard case .announce(_, .assertive)? = await cues.next() else {
+            Issue.record("the rejection is announced")
+            return
+        }
+    }
+
+    @Test func `a model of a closed store has its marks`() async throws {
+        let store = Store.board()
+        try await store.record(.set("a", 1))
+        await store.close()
+        let model = OptimisticModel(store, sources: frames.sources)
+        await until { model.condition == .closed }
+        #expect(model.status(of: "a").worst == .pending)
+    }
+
     @Test func `U25: one answer among 100,000 pending intents touches its own items`()
         async throws
     {

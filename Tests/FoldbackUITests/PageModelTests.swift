@@ -188,4 +188,22 @@ import Testing
             return count
         }
     }
+
+    @Test func `U29: a store is closed while a page is extended`() async throws {
+        for _ in 0..<100 {
+            let store = Store.rowBoard()
+            for number in 0..<9 { try await store.record(.set("k\(number)", number)) }
+            let model = RowsModel(store, sources: frames.sources)
+            let pages = model.pages(of: RowBoard.cells, pageSize: 2, windowMax: 4)
+            let closing = Task.detached { await store.close() }
+            for _ in 0..<4 {
+                pages.extend(.end)
+                await Task.yield()
+            }
+            await closing.value
+            await until { model.condition == .closed }
+            pages.extend(.start)
+            await until { !pages.start.isLoading }
+        }
+    }
 }

@@ -150,6 +150,9 @@ import Testing
         #expect(!Scope.all.intersects(.nothing))
         #expect(!Scope.nothing.intersects(.all))
         #expect(Scope.all.intersects(.all))
-        #expect(Scope.items([Int]()) == .nothing)
+        // An id that is a string is one item, not a sequence of characters.
+        #expect(!Scope.items("post 7").intersects(.items("post 8")))
+        #expect(Scope.items("post 7").intersects(.items("post 7", "post 8")))
+        #expect(Scope.items(in: [Int]()) == .nothing)
     }
 }

@@ -15,8 +15,9 @@ extension Store {
         return Listening { listeners.stopViews(place) }
     }
 
-    /// Calls `listener` after each change beside the entries, until the returned value is released or
-    /// the store is closed: an attempt to send a pending intent changed, or the store was latched.
+    /// Calls `listener` after each commit that changes only attempts to send pending intents, and when
+    /// the store is latched, until the returned value is released or the store is closed. A commit
+    /// with entries calls only the listeners of ``listen(_:)``.
     ///
     /// It runs on the writer's thread before the callers of the commit's commands resume, so it
     /// must be short.

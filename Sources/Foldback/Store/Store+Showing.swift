@@ -2,7 +2,7 @@
 extension Store {
     /// Returns a rejected intent as it was recorded, and its rejection.
     ///
-    /// May block on the disk for two short reads.
+    /// May block on the disk for short reads.
     ///
     /// - Parameter sequence: the entry that rejected the intent, as a published state has it.
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.

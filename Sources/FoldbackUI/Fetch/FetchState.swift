@@ -119,6 +119,24 @@ extension FetchState {
         activity = .paused(cause)
     }
 
+    /// Notes that a paused fetch goes on. Changes nothing if the fetch is not paused.
+    public mutating func resume(_ token: FetchToken, at now: Moment) {
+        guard isInProgress(token), case .paused = activity else { return }
+        activity = .fetching(since: now, attempt: attempts)
+    }
+
+    /// Forgets what is known, and ends the fetch in progress, for example because another user has
+    /// signed in.
+    ///
+    /// Answers of earlier fetches change nothing (U8). Do not make a new state instead: its tokens
+    /// begin at the same number, so it would take the answer of an old fetch.
+    public mutating func reset() {
+        known = .nothing
+        activity = .idle
+        attempts = 0
+        staleThrough = nil
+    }
+
     /// Ends the fetch in progress without an answer. What is known stays.
     public mutating func cancel() { activity = .idle }
 

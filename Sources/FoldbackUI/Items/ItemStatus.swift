@@ -62,10 +62,10 @@ public struct IntentMark: Hashable, Sendable {
 public enum MarkState: Hashable, Sendable {
     /// The server has accepted the intent, and the downlink has not delivered its effect yet.
     case accepted
-    /// Without an answer.
+    /// The intent has no answer yet.
     case pending
-    /// Without an answer, and left out of the view because it does not apply to the present state
-    /// (F9).
+    /// The intent is pending or accepted, and is left out of the view because it does not apply to
+    /// the present state (F9). If it is accepted, it has no actions.
     case conflicted(reason: String)
     /// Refused by the server, and no longer in the view.
     case rejected(Rejection)

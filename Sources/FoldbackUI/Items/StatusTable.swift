@@ -3,7 +3,8 @@ import Foldback
 /// The marks of all items of a view at one moment, and the changes since the changes were last
 /// taken (U31).
 ///
-/// A value. An intent that is set again costs as much as the items that it is about.
+/// A value. To set an intent costs O(log n) for each of its items, and the changes O(n) in the
+/// marks of the items that were touched.
 struct StatusTable: Sendable {
     /// An intent that has marks, and the items that it is about.
     struct MarkedIntent: Sendable {
@@ -13,7 +14,8 @@ struct StatusTable: Sendable {
     }
 
     private var intents = NumberMap<IntentNumber, MarkedIntent>()
-    private var marks: [AnyItemID: [IntentMark]] = [:]
+    /// The marks of each item, by intent. An intent can be about several parts of an item.
+    private var marks: [AnyItemID: NumberMap<IntentNumber, [IntentMark]>] = [:]
     private var rejected = NumberMap<IntentNumber, IntentMark>()
     private var touched: Set<AnyItemID> = []
 
@@ -28,14 +30,16 @@ struct StatusTable: Sendable {
     /// - Parameter intent: nil removes them.
     mutating func set(_ intent: MarkedIntent?, for number: IntentNumber) {
         for item in intents[number]?.items ?? [] {
-            marks[item.id]?.removeAll { $0.number == number }
+            marks[item.id]?[number] = nil
             if marks[item.id]?.isEmpty == true { marks[item.id] = nil }
             touched.insert(item.id)
         }
         intents[number] = intent
         for item in intent?.items ?? [] {
             guard let mark = intent?.mark else { continue }
-            marks[item.id, default: []].append(mark.about(item.facet))
+            marks[item.id, default: NumberMap()].change(
+                number, or: [], removedIf: { _ in false }
+            ) { $0.append(mark.about(item.facet)) }
             touched.insert(item.id)
         }
         if case .rejected = intent?.mark.state {
@@ -49,7 +53,9 @@ struct StatusTable: Sendable {
     mutating func takeChanges() -> [AnyItemID: ItemStatus] {
         defer { touched.removeAll() }
         return Dictionary(
-            uniqueKeysWithValues: touched.map { ($0, ItemStatus(marks: marks[$0] ?? [])) })
+            uniqueKeysWithValues: touched.map { id in
+                (id, ItemStatus(marks: marks[id]?.values.flatMap(\.self) ?? []))
+            })
     }
 }
 

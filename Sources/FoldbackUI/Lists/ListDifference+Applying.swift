@@ -41,12 +41,10 @@ private struct ListApplication<
     private let old: Snapshot
     /// The rows that stay in each old section.
     private var stays: [[Row]] = []
-    /// The numbers of inserted rows, moves, changes and staying rows that the new sections have so
-    /// far.
+    /// The numbers of inserted rows, moves and changes that the new sections have so far.
     private var insertions = 0
     private var moves = 0
     private var changes = 0
-    private var stayed = 0
 
     init(
         of difference: ListDifference<SectionID, Item>, to old: Snapshot
@@ -104,7 +102,6 @@ private struct ListApplication<
     /// Returns the rows of a new section. Call it for each section in order.
     mutating func rows(of section: Int, _ id: SectionID) throws(ListError) -> [Row] {
         let stays = old.index(ofSection: id).map { self.stays[$0] } ?? []
-        stayed += stays.count
         var rest = stays[...]
         var rows: [Row] = []
         while true {

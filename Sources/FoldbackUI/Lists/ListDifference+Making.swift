@@ -27,6 +27,8 @@ extension ListDifference {
         compareSections(old, new, origins: matches.map(\.origin))
         findDeletions(old, matches)
         replacements = ListReplacements(from: old, to: new, self).found
+        // All empty differences are equal.
+        if isEmpty { (oldSectionCount, newSectionCount) = (0, 0) }
     }
 
     /// - Parameter origins: for each new section, the index of this section in the old snapshot.

@@ -7,7 +7,7 @@ extension Initiator {
 
     /// The notes for ``/Foldback/Store/record(_:force:confirmOnly:once:info:)``: `by` is `app`,
     /// `user`, or `user:` and the origin.
-    var info: [String: String] {
+    public var info: [String: String] {
         switch self {
         case .app: [Self.infoKey: "app"]
         case .user(origin: nil): [Self.infoKey: "user"]

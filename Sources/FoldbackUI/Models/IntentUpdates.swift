@@ -15,7 +15,7 @@ import Foldback
 ///
 /// The first element is the present state. The last has the answer that settles the intent, with a
 /// view at that answer or later (U27). An intent without an answer waits, maybe for days, and also
-/// after a restart. The sequence also ends if the task is canceled.
+/// after a restart. The sequence also ends if the task is canceled. It keeps its model and the store.
 public struct IntentUpdates<P: Projection>: AsyncSequence, Sendable {
     let model: OptimisticModel<P>
     let core: StoreCore

@@ -49,7 +49,8 @@ import Observation
     ///
     /// The view is there at once. Statuses and rejections follow a moment later, because they are
     /// computed on another thread.
-    /// The model has its own cues, which end with it, unless it shares `cues` with other models.
+    /// The model has its own cues, which end with it, unless it shares `cues` with waits. If two models
+    /// of one store share cues, each rejection is announced twice.
     public convenience init(
         _ store: Store<P>, cues: Cues? = nil, sources: UISources = .system
     ) {
@@ -90,7 +91,7 @@ import Observation
     /// - Parameters:
     ///   - event: the change that the user intends.
     ///   - initiator: who began it. It says where focus and announcements belong, and is kept with
-    ///     the intent.
+    ///     the intent in its `info`, which has at most 256 bytes.
     ///   - confirmOnly: whether to show the event only once it is confirmed. Use it for an event
     ///     whose effect cannot be predicted.
     ///   - once: a once key, like one for a double tap; see

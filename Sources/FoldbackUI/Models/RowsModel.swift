@@ -41,7 +41,8 @@ import Observation
     /// Makes a model of the store's own projection.
     ///
     /// Statuses and rejections follow a moment later, because they are computed on another thread.
-    /// The model has its own cues, which end with it, unless it shares `cues` with other models.
+    /// The model has its own cues, which end with it, unless it shares `cues` with waits. If two models
+    /// of one store share cues, each rejection is announced twice.
     public convenience init(
         _ store: Store<P>, cues: Cues? = nil, sources: UISources = .system
     ) {
@@ -60,8 +61,8 @@ import Observation
         faults = link.initial.rows[index].faults
         link.follow(sources) { [weak self] in
             self?.show($0)
-        } ended: { [parts] in
-            parts.close()
+        } ended: { [link, parts] in
+            await Self.close(parts, link)
         }
     }
 
@@ -140,8 +141,12 @@ import Observation
         Task { [weak self, link, parts] in
             self?.isReadAsked = false
             await link.adoptNow()
-            if link.condition == .closed { parts.close() }
+            if link.condition == .closed { await Self.close(parts, link) }
         }
+    }
+
+    private static func close(_ parts: RowParts<P>, _ link: StoreLink<P.Event>) async {
+        for show in await link.betweenReads({ parts.close() }) { show() }
     }
 }
 

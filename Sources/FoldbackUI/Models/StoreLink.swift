@@ -53,7 +53,7 @@ import Observation
     ///   - ended: called once the store is closed.
     func follow(
         _ sources: UISources, showing show: @escaping @MainActor (Update) -> Void,
-        ended: @escaping @MainActor () -> Void = {}
+        ended: @escaping @MainActor () async -> Void = {}
     ) {
         guard let store else { return }
         self.show = show
@@ -66,7 +66,7 @@ import Observation
             }
             guard let self else { return }
             end()
-            ended()
+            await ended()
         }
     }
 
@@ -83,9 +83,16 @@ import Observation
         for (id, status) in update.statuses { show(status, of: id) }
         if let rejections = update.rejections { self.rejections = rejections }
         if revision != update.published.sequence { revision = update.published.sequence }
-        if condition != update.condition { condition = update.condition }
+        // A closed store stays closed, also if it can still be read.
+        let next = store == nil ? .closed : update.condition
+        if condition != next { condition = next }
         cues.send(update.news.compactMap(\.cue))
         return !update.isEmpty
+    }
+
+    /// Calls `body` while no update is read.
+    func betweenReads<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+        await reader.betweenReads(body)
     }
 
     /// The store was closed.

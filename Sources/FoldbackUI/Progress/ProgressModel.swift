@@ -89,16 +89,16 @@ import Observation
         timer = moment.map { moment in
             let task = Task { [weak self, sleep = sources.sleep] in
                 await sleep(moment)
-                if !Task.isCancelled { self?.timePassed(moment) }
+                if !Task.isCancelled { self?.timePassed() }
             }
             return (moment, task)
         }
     }
 
-    private func timePassed(_ moment: Moment) {
+    private func timePassed() {
         timer = nil
         guard var state else { return }
-        let cues = state.advance(to: max(moment, sources.now()))
+        let cues = state.advance(to: sources.now())
         show(state, cues)
     }
 }

@@ -20,10 +20,12 @@ public struct Scope: Hashable, Sendable {
     public static let nothing = Scope(extent: .items([]))
 
     /// Returns the scope of the items with these ids.
-    public static func items<ID: Hashable & Sendable>(_ ids: ID...) -> Scope { items(ids) }
+    public static func items<ID: Hashable & Sendable>(_ ids: ID...) -> Scope { items(in: ids) }
 
     /// Returns the scope of the items with these ids.
-    public static func items<ID: Hashable & Sendable>(_ ids: some Sequence<ID>) -> Scope {
+    ///
+    /// The argument has a label because a `String` is a sequence too, and may be an id.
+    public static func items<ID: Hashable & Sendable>(in ids: some Sequence<ID>) -> Scope {
         Scope(extent: .items(Set(ids.map { AnyID(base: $0) })))
     }
 

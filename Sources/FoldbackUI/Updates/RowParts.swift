@@ -67,14 +67,16 @@ final class RowParts<P: StoredProjection>: Sendable {
             }
         } catch {
             let failure = ReadFailure(error)
+            let stale = parts.filter { $0.value.isStale(at: published.sequence) }
             return PartsRead(
-                published: published, parts: parts.compactMapValues { $0.fail(failure) })
+                published: published, parts: stale.compactMapValues { $0.fail(failure) })
         }
     }
 
-    /// Ends the parts, because the store is closed.
-    @MainActor func close() {
-        for part in list.withLock({ $0.parts.values }) { part.fail(.closed)?() }
+    /// Ends the parts, because the store is closed, and returns how to show that. The reader of
+    /// updates calls it between two reads.
+    func close() -> [ShowPart] {
+        list.withLock { $0.parts.values }.compactMap { $0.fail(.closed) }
     }
 }
 

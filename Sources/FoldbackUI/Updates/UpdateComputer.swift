@@ -2,14 +2,20 @@ import Foldback
 
 /// Computes the updates from one published state of a store to the next.
 ///
-/// All that a status shows is in four sorted maps of a published state: overlay, conflicts,
-/// rejections and attempts. Two states share most of their maps, so the difference costs as much
+/// A status depends on four sorted maps of a published state: overlay, conflicts, rejections and
+/// attempts. Only the reason of a rejection is read from the log. Two states share most of their maps, so the difference costs as much
 /// as the changes, however many commits were skipped (U25).
 struct UpdateComputer<Event: Sendable>: Sendable {
     private let source: UpdateSource<Event>
     private var last: PublishedState?
     private var table = StatusTable()
-    private var failure: FoldbackError?
+    /// The rejected intents that could not be read, and are read again with the next update.
+    private var failures: [IntentNumber: FoldbackError] = [:]
+
+    /// Whether the store was closed before all marks were read.
+    var isCutOff: Bool {
+        failures.values.contains { if case .closed = $0 { true } else { false } }
+    }
 
     init(_ source: UpdateSource<Event>) { self.source = source }
 
@@ -24,23 +30,26 @@ struct UpdateComputer<Event: Sendable>: Sendable {
         rejected: (IntentNumber, LogSequence) throws(FoldbackError) -> RejectedIntent
     ) -> Update {
         var news: [RejectedIntent] = []
-        let touched = intents(changedIn: new)
+        let touched = intents(changedIn: new).union(failures.keys)
+        failures = [:]
         for number in touched {
-            table.set(mark(of: number, in: new, &news, rejected), for: number)
+            let mark = mark(
+                of: number, in: new, isNew: (last ?? shown).rejections[number] == nil, &news,
+                rejected)
+            table.set(mark, for: number)
         }
         let isRejectionTouched = touched.contains {
             new.rejections[$0] != nil || last?.rejections[$0] != nil
         }
         let equal = source.areEqual(shown, new)
-        if last == nil { news = [] }
         last = new
         return Update(
             base: shown, published: new, isViewChanged: !equal.views,
             isConfirmedChanged: !equal.confirmed, statuses: table.takeChanges(),
             rejections: isRejectionTouched ? table.rejections : nil,
             news: news.sorted { place(of: $0, in: new) < place(of: $1, in: new) },
-            condition: latched.map { .latched($0) } ?? failure.map { .unreadable(reason: "\($0)") }
-                ?? .open)
+            condition: latched.map { .latched($0) }
+                ?? failures.values.first.map { .unreadable(reason: "\($0)") } ?? .open)
     }
 
     /// Returns the numbers of the intents whose marks may differ from those of the last update.
@@ -68,8 +77,11 @@ struct UpdateComputer<Event: Sendable>: Sendable {
     }
 
     /// Returns the marks of an intent; nil if it has none.
+    ///
+    /// - Parameter isNew: whether the receiver does not know of a rejection yet.
     private mutating func mark(
-        of number: IntentNumber, in new: PublishedState, _ news: inout [RejectedIntent],
+        of number: IntentNumber, in new: PublishedState, isNew: Bool,
+        _ news: inout [RejectedIntent],
         _ rejected: (IntentNumber, LogSequence) throws(FoldbackError) -> RejectedIntent
     ) -> StatusTable.MarkedIntent? {
         if let intent = new.overlay[number] {
@@ -81,12 +93,12 @@ struct UpdateComputer<Event: Sendable>: Sendable {
         guard let sequence = new.rejections[number] else { return nil }
         do throws(FoldbackError) {
             let intent = try rejected(number, sequence)
-            if last?.rejections[number] != sequence { news.append(intent) }
+            if isNew { news.append(intent) }
             return StatusTable.MarkedIntent(
                 mark: IntentMark(intent.recorded, intent.rejection),
                 items: items(of: intent.recorded.payload, intent.recorded))
         } catch {
-            failure = failure ?? error
+            failures[number] = error
             return nil
         }
     }

@@ -34,16 +34,23 @@ actor UpdateReader<Event: Sendable> {
             let found = try store.rejectedIntent(number, at: sequence)
             return RejectedIntent(recorded: found.recorded, rejection: found.rejection)
         }
+        // The last marks cannot be read any more. The receiver keeps the last complete state.
+        guard !computer.isCutOff else { return }
         update.parts = read.parts
         mailbox.put(update)
     }
 
-    /// Rings after each change of the store, and ends when the store is closed or gone.
+    /// Calls `body` while no update is read.
+    func betweenReads<R: Sendable>(_ body: @Sendable () -> R) -> R { body() }
+
+    /// Has an element at the start and after changes of the store, and ends when the store is closed
+    /// or gone.
     ///
     /// The listeners live as long as the sequence's iterators.
     nonisolated func changes(of store: any UpdatedStore<Event>) -> AsyncStream<Void> {
         let (bell, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        continuation.yield()
         let listening = [
             store.listen { isClosed in
                 if isClosed { continuation.finish() } else { continuation.yield() }
@@ -51,7 +58,6 @@ actor UpdateReader<Event: Sendable> {
             store.listenBeside { continuation.yield() },
         ]
         continuation.onTermination = { _ in _ = listening }
-        continuation.yield()
         return bell
     }
 }
