@@ -10,7 +10,7 @@ import Testing
 @Suite struct FetchStatePropertyTests {
     @Test func `U8: after random steps, the state is what the history says`() async throws {
         var pairs: Set<String> = []
-        try await expectNone("fetch states", of: TestEffort.value(quick: 2_000, full: 20_000)) {
+        try await expectNone("fetch states", of: TestEffort.value(quick: 2_000, full: 8_000)) {
             let play = FetchPlay(try FetchStep.lists.generate(from: &$0))
             pairs.formUnion(play.pairs)
             return play.finding
@@ -24,7 +24,7 @@ import Testing
     @Test func `U8: the state is the same without the reports of superseded requests`()
         async throws
     {
-        try await expectNone("lost reports", of: TestEffort.value(quick: 1_000, full: 20_000)) {
+        try await expectNone("lost reports", of: TestEffort.value(quick: 1_000, full: 8_000)) {
             let steps = try FetchStep.lists.generate(from: &$0)
             var (state, lossy) = (FetchPlay.State(), FetchPlay.State())
             var (tokens, lossyTokens): ([FetchToken], [FetchToken]) = ([], [])

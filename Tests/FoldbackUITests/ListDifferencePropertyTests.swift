@@ -10,7 +10,7 @@ import Testing
 @Suite struct ListDifferencePropertyTests {
     @Test func `U21: all laws of differences hold for random lists`() async throws {
         let first = testSeed("lists", variable: "LIST_SEED")
-        for seed in first..<first + TestEffort.value(quick: 400, full: 10_000) {
+        for seed in first..<first + TestEffort.value(quick: 400, full: 4_000) {
             var choices = Choices(seed: seed)
             guard case .fails(let law) = Self.result(&choices) else { continue }
             let smallest = await Shrinker(candidatesMax: 3_000)

@@ -17,7 +17,7 @@ import Testing
         async throws
     {
         let seed = testSeed("waits", variable: "FOLDBACK_WAIT_SEED")
-        for number in 0..<UInt64(TestEffort.value(quick: 400, full: 20_000)) {
+        for number in 0..<UInt64(TestEffort.value(quick: 400, full: 6_000)) {
             var choices = Choices(seed: seed &+ number)
             guard case .fails = Self.outcome(&choices) else { continue }
             let result = await Shrinker(candidatesMax: 3_000)

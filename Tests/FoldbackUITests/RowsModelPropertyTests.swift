@@ -18,7 +18,7 @@ import Testing
         _ kind: LogKind
     ) async throws {
         let first = testSeed("rows model, \(kind)", variable: "ROWS_MODEL_SEED")
-        for seed in first..<first + TestEffort.value(quick: 8, full: 100) {
+        for seed in first..<first + TestEffort.value(quick: 8, full: 30) {
             var play = Play(seed, kind)
             try await play.run()
         }
