@@ -11,6 +11,8 @@ struct StatusTable: Sendable {
         /// Has no facet. An item's mark has the facet with which the event names the item.
         let mark: IntentMark
         let items: [ItemReference<AnyItemID>]
+        /// Nil if the view has the intent's effect.
+        let hidden: HiddenMark?
     }
 
     private var intents = NumberMap<IntentNumber, MarkedIntent>()
@@ -18,6 +20,16 @@ struct StatusTable: Sendable {
     private var marks: [AnyItemID: NumberMap<IntentNumber, [IntentMark]>] = [:]
     private var rejected = NumberMap<IntentNumber, IntentMark>()
     private var touched: Set<AnyItemID> = []
+    /// The intents whose effects the view lacks (U32).
+    private(set) var hidden = NumberMap<IntentNumber, HiddenMark>()
+
+    /// Whether no item has a mark.
+    var isEmpty: Bool { marks.isEmpty }
+
+    /// Returns the status of an item. O(n) in its marks.
+    func status(of id: AnyItemID) -> ItemStatus {
+        marks[id].map { ItemStatus(marks: $0.values.flatMap(\.self)) } ?? .settled
+    }
 
     /// The marks of the rejected intents, ascending. O(n) in them.
     var rejections: [IntentMark] { rejected.values }
@@ -35,6 +47,7 @@ struct StatusTable: Sendable {
             touched.insert(item.id)
         }
         intents[number] = intent
+        hidden[number] = intent?.hidden
         for item in intent?.items ?? [] {
             guard let mark = intent?.mark else { continue }
             marks[item.id, default: NumberMap()].change(
@@ -53,9 +66,7 @@ struct StatusTable: Sendable {
     mutating func takeChanges() -> [AnyItemID: ItemStatus] {
         defer { touched.removeAll() }
         return Dictionary(
-            uniqueKeysWithValues: touched.map { id in
-                (id, ItemStatus(marks: marks[id]?.values.flatMap(\.self) ?? []))
-            })
+            uniqueKeysWithValues: touched.map { ($0, status(of: $0)) })
     }
 }
 

@@ -23,6 +23,14 @@ extension ListSnapshot {
     /// same id are an error of the snapshot's `init`, so these methods do not throw.
     public struct Builder {
         @usableFromInline var parts: [Part] = []
+        /// The statuses of items without a status of their own; nil if all are settled.
+        @usableFromInline var statuses: ((Item.ID) -> ItemStatus)?
+        /// In a ``ListModel``, the items of hidden intents, by ascending number of the intents (U32).
+        ///
+        /// Place them with ``ghost(_:)``. Those that are not placed are at the end of the last
+        /// section.
+        public internal(set) var ghosts: [Item] = []
+        var ghostMarks: [Item.ID: [IntentMark]] = [:]
 
         @usableFromInline init() {}
 
@@ -37,10 +45,16 @@ extension ListSnapshot {
         /// Begins a section. The calls after it add rows to this section.
         public mutating func section(_ id: SectionID) { parts.append(Part(id: id)) }
 
-        /// Adds a row for each item, with the status that `status` returns for it: by default,
-        /// without marks.
+        /// Adds a row for each item. In a ``ListModel``, the row has the item's status. Elsewhere, it
+        /// has no marks.
+        @inlinable public mutating func items(_ items: some Sequence<Item>) {
+            let statuses = statuses
+            self.items(items) { statuses?($0.id) ?? .settled }
+        }
+
+        /// Adds a row for each item, with the status that `status` returns for it.
         @inlinable public mutating func items(
-            _ items: some Sequence<Item>, status: (Item) -> ItemStatus = { _ in .settled }
+            _ items: some Sequence<Item>, status: (Item) -> ItemStatus
         ) {
             let section = openSection
             for item in items {
@@ -56,6 +70,21 @@ extension ListSnapshot {
                 Row(id: .item(item.id), content: item, status: status, isGhost: true))
         }
 
+        /// Adds the row of one of the ``ghosts``, with the marks of its intents. If the list has a
+        /// row for the item, there is no second row: the marks are at that row (U32).
+        public mutating func ghost(_ item: Item) {
+            let status = statuses?(item.id) ?? .settled
+            ghost(item, status: status.adding(ghostMarks[item.id] ?? []))
+        }
+
+        /// Adds a row for each item whose id is known, also if its content is not known yet. Its
+        /// status is as for ``items(_:)``.
+        @inlinable public mutating func known(
+            ids: some Sequence<Item.ID>, content: (Item.ID) -> Item? = { _ in nil }
+        ) {
+            known(ids: ids, content: content, status: statuses ?? { _ in .settled })
+        }
+
         /// Adds a row for each item whose id is known, also if its content is not known yet.
         ///
         /// The row of an id stays when its content arrives: the difference has a change, and
@@ -65,10 +94,10 @@ extension ListSnapshot {
         ///   - ids: the ids in the order of the rows.
         ///   - content: returns the item with an id; nil if it is not known yet. The item must
         ///     have this id.
-        ///   - status: returns the status of the item with an id, by default without marks.
+        ///   - status: returns the status of the item with an id.
         @inlinable public mutating func known(
             ids: some Sequence<Item.ID>, content: (Item.ID) -> Item? = { _ in nil },
-            status: (Item.ID) -> ItemStatus = { _ in .settled }
+            status: (Item.ID) -> ItemStatus
         ) {
             let section = openSection
             for id in ids {

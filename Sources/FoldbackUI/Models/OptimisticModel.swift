@@ -41,8 +41,8 @@ import Observation
     /// without the intent (U27).
     public var cues: Cues { link.cues }
 
-    @ObservationIgnored private let index: Int
-    @ObservationIgnored private let link: StoreLink<P.Event>
+    @ObservationIgnored let index: Int
+    @ObservationIgnored let link: StoreLink<P.Event>
     @ObservationIgnored private var selections: [any SelectionUpdating<P>] = []
 
     /// Makes a model of the store's own projection.

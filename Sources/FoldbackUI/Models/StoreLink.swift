@@ -19,10 +19,13 @@ import Observation
     @ObservationIgnored private var store: (any UpdatedStore<Event>)?
     @ObservationIgnored private let path: String
     @ObservationIgnored private let reader: UpdateReader<Event>
+    /// The lists of the model.
+    @ObservationIgnored private let lists: PartList<any ListPart<Event>>
     /// The items that have marks.
     @ObservationIgnored private var statuses: [AnyItemID: ItemStatus] = [:]
     @ObservationIgnored private var show: @MainActor (Update) -> Void = { _ in }
     @ObservationIgnored private var updating: Task<Void, Never>?
+    @ObservationIgnored private var isAdoptionAsked = false
 
     /// What the model announces.
     let cues: Cues
@@ -34,7 +37,8 @@ import Observation
         self.cues = cues ?? Cues()
         ownsCues = cues == nil
         path = store.core.storage.path
-        reader = UpdateReader(store, source)
+        lists = PartList()
+        reader = UpdateReader(store, source, lists)
         revision = reader.mailbox.shown.sequence
     }
 
@@ -86,8 +90,25 @@ import Observation
         // A closed store stays closed, also if it can still be read.
         let next = store == nil ? .closed : update.condition
         if condition != next { condition = next }
+        for show in update.lists.values { show() }
         cues.send(update.news.compactMap(\.cue))
         return !update.isEmpty
+    }
+
+    /// Adopts what is committed and what was asked for, in a moment.
+    func adoptSoon() {
+        guard !isAdoptionAsked else { return }
+        isAdoptionAsked = true
+        Task { [weak self] in
+            self?.isAdoptionAsked = false
+            await self?.adoptNow()
+        }
+    }
+
+    /// Adds a list until the returned value is released.
+    func add(_ list: some ListPart<Event>) -> Listening {
+        defer { adoptSoon() }
+        return lists.add(list)
     }
 
     /// Calls `body` while no update is read.

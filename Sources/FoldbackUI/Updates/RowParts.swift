@@ -1,12 +1,6 @@
 import Foldback
 import Synchronization
 
-/// The number of a part of a model's rows, unique in its model.
-typealias PartID = Int
-
-/// Shows what was read for a part.
-typealias ShowPart = @MainActor @Sendable () -> Void
-
 /// A part of a model's rows: a read that is repeated with the updates.
 ///
 /// One reader of updates calls it, on no particular actor (U28).
@@ -28,30 +22,16 @@ protocol RowPart<P>: AnyObject, Sendable {
 
 /// The parts of a model's rows.
 final class RowParts<P: StoredProjection>: Sendable {
-    private struct List {
-        var nextID: PartID = 0
-        var parts: [PartID: any RowPart<P>] = [:]
-    }
-
-    private let list = Mutex(List())
+    private let list = PartList<any RowPart<P>>()
 
     /// Adds a part until the returned value is released.
-    func add(_ part: some RowPart<P>) -> Listening {
-        let id = list.withLock { list in
-            list.nextID += 1
-            list.parts[list.nextID] = part
-            return list.nextID
-        }
-        return Listening { [weak self] in
-            self?.list.withLock { _ = $0.parts.removeValue(forKey: id) }
-        }
-    }
+    func add(_ part: some RowPart<P>) -> Listening { list.add(part) }
 
     /// Reads all stale parts at one sequence. If there are none, it does not open a reader.
     ///
     /// May block on the disk. The state is never older than the last commit.
     func read(in rows: ProjectedRows<P>, _ writer: LogWriter) -> PartsRead {
-        let parts = list.withLock { $0.parts }
+        let parts = list.parts
         for part in parts.values { part.prepare() }
         let published = writer.publishedState
         guard parts.values.contains(where: { $0.isStale(at: published.sequence) }) else {
@@ -76,7 +56,7 @@ final class RowParts<P: StoredProjection>: Sendable {
     /// Ends the parts, because the store is closed, and returns how to show that. The reader of
     /// updates calls it between two reads.
     func close() -> [ShowPart] {
-        list.withLock { $0.parts.values }.compactMap { $0.fail(.closed) }
+        list.parts.values.compactMap { $0.fail(.closed) }
     }
 }
 

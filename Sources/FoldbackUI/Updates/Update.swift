@@ -16,10 +16,34 @@ struct Update: Sendable {
     var condition: StoreCondition
     /// Shows the parts of rows that changed.
     var parts: [PartID: ShowPart] = [:]
+    /// Shows the lists that changed, each with its difference from the list that the receiver has.
+    var lists: [PartID: ShowPart] = [:]
 
     var isEmpty: Bool {
         base.sequence == published.sequence && statuses.isEmpty && rejections == nil
-            && parts.isEmpty
+            && parts.isEmpty && lists.isEmpty
+    }
+
+    /// An update without changes, of a store that is gone.
+    init(unchanged state: PublishedState) {
+        self.init(
+            base: state, published: state, isViewChanged: false, isConfirmedChanged: false,
+            statuses: [:], rejections: nil, news: [], condition: .closed)
+    }
+
+    init(
+        base: PublishedState, published: PublishedState, isViewChanged: Bool,
+        isConfirmedChanged: Bool, statuses: [AnyItemID: ItemStatus], rejections: [IntentMark]?,
+        news: [RejectedIntent], condition: StoreCondition
+    ) {
+        self.base = base
+        self.published = published
+        self.isViewChanged = isViewChanged
+        self.isConfirmedChanged = isConfirmedChanged
+        self.statuses = statuses
+        self.rejections = rejections
+        self.news = news
+        self.condition = condition
     }
 
     /// Adds the next update, which begins with the same base.
@@ -32,6 +56,7 @@ struct Update: Sendable {
         news += next.news
         condition = next.condition
         parts.merge(next.parts) { $1 }
+        lists.merge(next.lists) { $1 }
     }
 }
 

@@ -8,7 +8,9 @@ import Foldback
 struct UpdateComputer<Event: Sendable>: Sendable {
     private let source: UpdateSource<Event>
     private var last: PublishedState?
-    private var table = StatusTable()
+    private(set) var table = StatusTable()
+    /// Whether the last update changed the marks of an intent.
+    private(set) var areMarksChanged = false
     /// The rejected intents that could not be read, and are read again with the next update.
     private var failures: [IntentNumber: FoldbackError] = [:]
 
@@ -32,6 +34,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
         var news: [RejectedIntent] = []
         let touched = intents(changedIn: new).union(failures.keys)
         failures = [:]
+        areMarksChanged = !touched.isEmpty
         for number in touched {
             let mark = mark(
                 of: number, in: new, isNew: (last ?? shown).rejections[number] == nil, &news,
@@ -85,28 +88,34 @@ struct UpdateComputer<Event: Sendable>: Sendable {
         _ rejected: (IntentNumber, LogSequence) throws(FoldbackError) -> RejectedIntent
     ) -> StatusTable.MarkedIntent? {
         if let intent = new.overlay[number] {
-            let mark = IntentMark(
-                intent, conflict: source.conflicts(new)[number], attempt: new.attempts[number])
-            return StatusTable.MarkedIntent(
-                mark: mark, items: items(of: intent.payload, intent.recorded))
+            let conflict = source.conflicts(new)[number]
+            return marked(
+                IntentMark(intent, conflict: conflict, attempt: new.attempts[number]),
+                intent.recorded, intent.payload,
+                isHidden: conflict != nil || !intent.isOptimistic)
         }
         guard let sequence = new.rejections[number] else { return nil }
         do throws(FoldbackError) {
             let intent = try rejected(number, sequence)
             if isNew { news.append(intent) }
-            return StatusTable.MarkedIntent(
-                mark: IntentMark(intent.recorded, intent.rejection),
-                items: items(of: intent.recorded.payload, intent.recorded))
+            return marked(
+                IntentMark(intent.recorded, intent.rejection), intent.recorded,
+                intent.recorded.payload, isHidden: true)
         } catch {
             failures[number] = error
             return nil
         }
     }
 
-    private func items(
-        of payload: Payload, _ recorded: RecordedIntent
-    ) -> [ItemReference<AnyItemID>] {
-        guard let event = payload.event(as: Event.self) else { return [] }
-        return source.items(event, EventContext(.intent(recorded.id)))
+    private func marked(
+        _ mark: IntentMark, _ recorded: RecordedIntent, _ payload: Payload, isHidden: Bool
+    ) -> StatusTable.MarkedIntent {
+        let items = payload.event(as: Event.self).map {
+            source.items($0, EventContext(.intent(recorded.id)))
+        }
+        return StatusTable.MarkedIntent(
+            mark: mark, items: items ?? [],
+            hidden: isHidden
+                ? HiddenMark(recorded: recorded, payload: payload, mark: mark) : nil)
     }
 }

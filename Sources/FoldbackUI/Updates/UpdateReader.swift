@@ -10,14 +10,24 @@ actor UpdateReader<Event: Sendable> {
     /// Weak, so that nobody keeps a store only to look at it (U29).
     private weak var store: (any UpdatedStore<Event>)?
     private let source: UpdateSource<Event>
+    private let lists: PartList<any ListPart<Event>>
     private var computer: UpdateComputer<Event>
+    /// How many updates the receiver had taken when the last update was put.
+    private var takesAtLastPut = 0
+    /// The sequence of the state that was read last.
+    private var lastRead: LogSequence
     nonisolated let mailbox: UpdateMailbox
 
-    init(_ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>) {
+    init(
+        _ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>,
+        _ lists: PartList<any ListPart<Event>> = PartList()
+    ) {
         self.store = store
         self.source = source
+        self.lists = lists
         computer = UpdateComputer(source)
         mailbox = UpdateMailbox(shown: store.core.writer.publishedState)
+        lastRead = mailbox.shown.sequence
     }
 
     /// Computes the update to the store's present state.
@@ -25,19 +35,58 @@ actor UpdateReader<Event: Sendable> {
     /// May block on the disk: for the app's reads of rows, and for a short read if an intent was
     /// rejected.
     func read() {
-        guard let store else { return }
+        let lists = lists.parts
+        var received = mailbox.received
+        if received.takes != takesAtLastPut { for list in lists.values { list.wasReceived() } }
+        guard var update = makeUpdate(from: received.state, lists) else { return }
+        while !mailbox.put(update, takes: received.takes) {
+            // The receiver took an update in the meantime. So the mailbox is empty now, and the
+            // receiver cannot take another before this one is put.
+            received = mailbox.received
+            let equal = source.areEqual(received.state, update.published)
+            update.base = received.state
+            (update.isViewChanged, update.isConfirmedChanged) = (!equal.views, !equal.confirmed)
+            for list in lists.values { list.wasReceived() }
+            update.lists = lists.compactMapValues { $0.show() }
+        }
+        takesAtLastPut = received.takes
+        for list in lists.values { list.wasPut() }
+    }
+
+    /// Returns the update from the state that the receiver has, with the lists. Nil if there is
+    /// nothing to tell.
+    private func makeUpdate(
+        from shown: PublishedState, _ lists: [PartID: any ListPart<Event>]
+    ) -> Update? {
+        let read = readStore(from: shown)
+        // Without a store, the receiver keeps the last complete state. New lists are built from it.
+        var update = read ?? Update(unchanged: shown)
+        let isChanged =
+            read != nil
+            && (update.isViewChanged || computer.areMarksChanged || lastRead != shown.sequence)
+        lastRead = update.published.sequence
+        for list in lists.values {
+            list.build(update.published, computer.table, isChanged: isChanged)
+        }
+        update.lists = lists.compactMapValues { $0.show() }
+        return read == nil && update.lists.isEmpty ? nil : update
+    }
+
+    /// Returns the update from the state that the receiver has. Nil if the store is gone or its last
+    /// marks cannot be read.
+    private func readStore(from shown: PublishedState) -> Update? {
+        guard let store else { return nil }
         let writer = store.core.writer
         let read = source.read(store)
         var update = computer.update(
-            to: read.published, from: mailbox.shown, latched: writer.latched
+            to: read.published, from: shown, latched: writer.latched
         ) { number, sequence throws(FoldbackError) in
             let found = try store.rejectedIntent(number, at: sequence)
             return RejectedIntent(recorded: found.recorded, rejection: found.rejection)
         }
-        // The last marks cannot be read any more. The receiver keeps the last complete state.
-        guard !computer.isCutOff else { return }
+        guard !computer.isCutOff else { return nil }
         update.parts = read.parts
-        mailbox.put(update)
+        return update
     }
 
     /// Calls `body` while no update is read.
@@ -67,6 +116,8 @@ final class UpdateMailbox: Sendable {
     private struct Content {
         /// The state that the receiver has.
         var shown: PublishedState
+        /// How many updates it has taken.
+        var takes = 0
         var update: Update?
     }
 
@@ -77,20 +128,22 @@ final class UpdateMailbox: Sendable {
     /// The state that the receiver has.
     var shown: PublishedState { content.withLock { $0.shown } }
 
-    func put(_ next: Update) {
+    /// The state that the receiver has, and how many updates it has taken.
+    var received: (state: PublishedState, takes: Int) {
+        content.withLock { ($0.shown, $0.takes) }
+    }
+
+    /// Adds an update from the state that the receiver had after so many `takes`. Returns false if
+    /// the receiver has taken another update since.
+    func put(_ next: Update, takes: Int) -> Bool {
         content.withLock { content in
-            var next = next
-            if next.base.sequence != content.shown.sequence {
-                // The receiver took an update while this one was computed.
-                next.base = content.shown
-                next.isViewChanged = true
-                next.isConfirmedChanged = true
-            }
+            guard content.takes == takes else { return false }  // mutant: list-base
             if content.update == nil {
                 content.update = next
             } else {
                 content.update?.append(next)
             }
+            return true
         }
     }
 
@@ -99,6 +152,7 @@ final class UpdateMailbox: Sendable {
         content.withLock { content in
             guard let update = content.update else { return nil }
             content.update = nil
+            content.takes += 1
             content.shown = update.published  // mutant: shown-base
             return update
         }

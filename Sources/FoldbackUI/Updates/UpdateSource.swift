@@ -34,7 +34,7 @@ extension UpdateSource {
     /// The source of a stored projection at an index of the store's stored projections.
     init<P: StoredProjection>(at index: Int, _ parts: RowParts<P>) where P.Event == Event {
         conflicts = { $0.rows[index].conflicted }
-        areEqual = { _, _ in (true, true) }
+        areEqual = { ($0.sequence == $1.sequence, true) }
         items = itemReader(of: P.self)
         read = { parts.read(in: $0.projected(P.self), $0.core.writer) }
     }

@@ -1,0 +1,149 @@
+import Foldback
+import FoldbackUI
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Born from the question whether a list can be computed off the main actor, and still never differ
+/// from the view beside it.
+@MainActor @Suite struct ListModelTests {
+    private let frames = Frames()
+
+    @Test func `U24: when a command returns, the list includes it, with its status`()
+        async throws
+    {
+        let model = OptimisticModel(Store.pad(), sources: frames.sources)
+        let list = noteList(model)
+        #expect(list.isLoading)
+        let receipt = try await model.perform(.posted("a1"))
+        #expect(text(list.snapshot) == ["a: me.1.0=a1 1 pending", "b: "])
+        #expect(list.difference.insertions.count == 1)
+        #expect(!list.isLoading)
+        try await model.withdraw(receipt.number)
+        #expect(text(list.snapshot) == ["a: ", "b: "])
+        #expect(edits(of: list.difference) == ["delete me.1.0 at 0.0"])
+    }
+
+    @Test func `#70: the first list of an empty view is not loading, and differs from none`()
+        async throws
+    {
+        let model = OptimisticModel(Store.pad(), sources: frames.sources)
+        let list = ListModel<String, Note>(of: model) { _, _ in }
+        #expect(list.isLoading)
+        await until { !list.isLoading }
+        #expect(list.snapshot == NoteList())
+    }
+
+    @Test func `U25: a list that is built again and equal notifies nobody`() async throws {
+        let store = Store.pad()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let list = noteList(model)
+        let receipt = try await model.perform(.posted("a1"))
+        let ofList = Notifications { _ = list.snapshot }
+        try await model.perform(.posted("c1"))
+        try await model.perform(.removed("none"))
+        #expect(ofList.count == 0)
+        try await store.acknowledge(receipt.number)
+        await until { ofList.count == 1 }
+        #expect(edits(of: list.difference) == ["change me.1.0 at 0.0: status"])
+    }
+
+    @Test func `U28: rows and ghosts are made off the main thread`() async throws {
+        let threads = Mutex<[Bool]>([])
+        let model = OptimisticModel(Store.pad(), sources: frames.sources)
+        let list = ListModel<String, Note>(of: model) { list, pad in
+            threads.withLock { $0.append(Thread.isMainThread) }
+            list.section("a")
+            list.items(pad.notes(in: "a"))
+        } ghost: { _, _ in
+            threads.withLock { $0.append(Thread.isMainThread) }
+            return nil
+        }
+        try await model.perform(.posted("a1"), confirmOnly: true)
+        #expect(threads.withLock { $0 }.allSatisfy { !$0 })
+        #expect(threads.withLock { $0.count } >= 2)
+        #expect(list.snapshot.rowCount == 0)
+    }
+
+    @Test func `U19: a repeated id is a failure, and the last list stays until it can be built`()
+        async throws
+    {
+        let model = OptimisticModel(Store.pad(), sources: frames.sources)
+        let list = ListModel<String, Note>(of: model) { list, pad in
+            list.section("a")
+            list.items(pad.notes.values.sorted().map { Note(id: $0) })
+        }
+        try await model.perform(.posted("x"))
+        let receipt = try await model.perform(.posted("x"))
+        guard case .invalid(.duplicateItem)? = list.failure else {
+            Issue.record("failure: \(list.failure as Any)")
+            return
+        }
+        #expect(list.failure?.localizedDescription.contains("in the list twice") == true)
+        #expect(text(list.snapshot) == ["a: x="])
+        try await model.withdraw(receipt.number)
+        #expect(list.failure == nil)
+        #expect(text(list.snapshot) == ["a: x="])
+    }
+
+    @Test func `a list is built again when the app asks for it`() async throws {
+        let model = OptimisticModel(Store.pad(), sources: frames.sources)
+        let isLoading = Mutex(true)
+        let list = ListModel<String, Note>(of: model) { list, pad in
+            list.section("a")
+            list.items(pad.notes(in: "a"))
+            if isLoading.withLock(\.self) { list.placeholders(count: 2) }
+        }
+        try await model.perform(.posted("a1"))
+        #expect(list.snapshot.isBusy)
+        isLoading.withLock { $0 = false }
+        await list.rebuild()
+        #expect(text(list.snapshot) == ["a: me.1.0=a1 1 pending"])
+        #expect(edits(of: list.difference) == ["delete a end 0 at 0.1", "delete a end 1 at 0.2"])
+    }
+
+    @Test func `a listener gets each update once, after the model and before the cues`()
+        async throws
+    {
+        let store = Store.pad()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let list = noteList(model)
+        var told: [String] = []
+        var copy = list.snapshot
+        let subscription = list.listen { update in
+            do { copy = try update.difference.applied(to: copy) } catch { told.append("\(error)") }
+            told.append("\(update.revision) \(model.revision): \(text(update.snapshot))")
+        }
+        let receipt = try await model.perform(.posted("a1"))
+        try await store.reject(receipt.number, message: "no")
+        var cues = model.cues.makeAsyncIterator()
+        _ = await cues.next()
+        #expect(
+            told == [
+                #"1 1: ["a: me.1.0=a1 1 pending", "b: "]"#,
+                #"2 2: ["a: !me.1.0=a1 1 rejected", "b: "]"#,
+            ])
+        #expect(copy == list.snapshot)
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func `U29: a list is released with its model, and a list of a closed store is built`()
+        async throws
+    {
+        weak var freed: ListModel<String, Note>?
+        let store = Store.pad()
+        let model = OptimisticModel(store, sources: frames.sources)
+        do {
+            let list = noteList(model)
+            try await model.perform(.posted("a1"))
+            freed = list
+        }
+        #expect(freed == nil)
+        await store.close()
+        await until { model.condition == .closed }
+        let late = noteList(model)
+        await until { !late.isLoading }
+        #expect(text(late.snapshot) == ["a: me.1.0=a1 1 pending", "b: "])
+    }
+}
