@@ -136,16 +136,19 @@ import Testing
         let store = Store.rowBoard()
         weak var freed: RowsModel<RowBoard>?
         weak var freedPages: PageModel<RowEntry<String, Int>, Never>?
+        // What only the model's link to the store holds.
+        weak var freedCues: Cues?
         do {
             let model = RowsModel(store, sources: frames.sources)
             let cell = model.select { try $0.get("a", in: RowBoard.cells) }
             let pages = model.pages(of: RowBoard.cells)
             try await model.perform(.set("a", 1))
             #expect(cell.value == .success(1))
-            (freed, freedPages) = (model, pages)
+            (freed, freedPages, freedCues) = (model, pages, model.cues)
         }
         #expect(freedPages == nil)
         #expect(freed == nil)
+        #expect(freedCues == nil)
         try await store.record(.set("a", 2))
         #expect(try store.cells == ["a": 2])
     }

@@ -61,7 +61,7 @@ import Observation
         faults = link.initial.rows[index].faults
         link.follow(sources) { [weak self] in
             self?.show($0)
-        } ended: { [link, parts] in
+        } ended: { [parts] link in
             await Self.close(parts, link)
         }
     }

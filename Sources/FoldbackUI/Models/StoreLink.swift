@@ -54,10 +54,11 @@ import Observation
     /// - Parameters:
     ///   - show: shows the view of an update. Called before statuses and rejections are shown, in
     ///     the same turn of the main actor (U27).
-    ///   - ended: called once the store is closed.
+    ///   - ended: called once the store is closed. It gets the link, because a closure that
+    ///     captured it would keep it as long as the store.
     func follow(
         _ sources: UISources, showing show: @escaping @MainActor (Update) -> Void,
-        ended: @escaping @MainActor () async -> Void = {}
+        ended: @escaping @MainActor (StoreLink) async -> Void = { _ in }
     ) {
         guard let store else { return }
         self.show = show
@@ -70,7 +71,7 @@ import Observation
             }
             guard let self else { return }
             end()
-            await ended()
+            await ended(self)
         }
     }
 
