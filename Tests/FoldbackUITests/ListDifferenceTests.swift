@@ -120,6 +120,16 @@ import Testing
         #expect(try replaced("A a +1 | B b", "A | B b a") == [])
         // One row for two placeholders.
         #expect(try replaced("A -1 +1", "A a") == ["replace 0.0 by 0.0"])
+        // The upper placeholders become the upper rows.
+        #expect(
+            try replaced("A -2 +2", "A a b c d")
+                == [
+                    "replace 0.0 by 0.0", "replace 0.1 by 0.1", "replace 0.2 by 0.2",
+                    "replace 0.3 by 0.3",
+                ])
+        #expect(
+            try replaced("A -2 x +1", "A a b c d")
+                == ["replace 0.0 by 0.0", "replace 0.1 by 0.1", "replace 0.3 by 0.2"])
     }
 
     @Test func `U32: the row of a retry replaces the ghost`() throws {

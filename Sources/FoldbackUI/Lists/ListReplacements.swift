@@ -48,38 +48,54 @@ struct ListReplacements<
 
     /// Pairs each deleted placeholder with the item that was inserted in its slot (U20).
     private mutating func pairPlaceholders() {
-        var arrivals: [ArrivalKey: [RowPlace]] = [:]
+        var slots: [Int: EdgePair<[(slot: Int, place: RowPlace)]>] = [:]
         for deletion in difference.deletions {
             guard case .placeholder(let id, let edge, let slot) = deletion.id,
                 let section = new.index(ofSection: id)
             else { continue }
-            let key = ArrivalKey(section: section, edge: edge)
-            let arrived = arrivals[key] ?? self.arrived(at: edge, of: section)
-            arrivals[key] = arrived
-            guard slot < arrived.count, pairs[arrived[slot]] == nil else { continue }
-            pairs[arrived[slot]] = deletion.place  // mutant: list-replaced-placeholder
+            slots[section, default: EdgePair(start: [], end: [])][edge]
+                .append((slot, deletion.place))
+        }
+        for (section, slots) in slots {
+            let arrived = arrived(
+                in: section, startSlots: slots.start.count, endSlots: slots.end.count)
+            for edge in ListEdge.allCases {
+                for (slot, place) in slots[edge] {
+                    guard slot < arrived[edge].count, pairs[arrived[edge][slot]] == nil
+                    else { continue }
+                    pairs[arrived[edge][slot]] = place  // mutant: list-replaced-placeholder
+                }
+            }
         }
     }
 
-    private struct ArrivalKey: Hashable {
-        let section: Int
-        let edge: ListEdge
-    }
-
-    /// Returns the places of the items that were inserted at an edge of a section of the new
+    /// Returns the places of the items that were inserted at the edges of a section of the new
     /// snapshot, outward from the items that it had before.
-    private func arrived(at edge: ListEdge, of section: Int) -> [RowPlace] {
+    ///
+    /// If all items were inserted, and both edges had placeholders, the items at the top belong to
+    /// the start.
+    private func arrived(
+        in section: Int, startSlots: Int, endSlots: Int
+    ) -> EdgePair<[RowPlace]> {
         let rows = new.sections[section].rows
-        let inward =
-            edge == .start
-            ? stride(from: 0, to: rows.count, by: 1)
-            : stride(from: rows.count - 1, to: -1, by: -1)
-        var arrived: [RowPlace] = []
-        for row in inward {
-            guard case .item = rows[row].id else { continue }
-            guard old.place(of: rows[row].id) == nil else { break }
-            arrived.append(RowPlace(section: section, row: row))
+        var start = startSlots == 0 ? [] : arrived(in: section, rows.indices)
+        var end = endSlots == 0 ? [] : arrived(in: section, rows.indices.reversed())
+        if let first = start.first, let last = end.last, first == last {
+            start = Array(start.prefix(startSlots))
+            end = Array(end.dropLast(start.count))
         }
-        return arrived.reversed()
+        return EdgePair(start: start.reversed(), end: end.reversed())
+    }
+
+    /// Returns the places of the items at the beginning of `rows` that were inserted.
+    private func arrived(in section: Int, _ rows: some Sequence<Int>) -> [RowPlace] {
+        var arrived: [RowPlace] = []
+        for row in rows {
+            let place = RowPlace(section: section, row: row)
+            guard case .item = new[place].id else { continue }
+            guard old.place(of: new[place].id) == nil else { break }
+            arrived.append(place)
+        }
+        return arrived
     }
 }
