@@ -120,6 +120,19 @@ import Testing
         #expect((a.value, b.value) == (1, 2))
     }
 
+    @Test func `U29: a released selection leaves its model at once`() async throws {
+        final class Kept: Sendable {}
+        let model = OptimisticModel(Store.board(), sources: frames.sources)
+        weak var freed: Kept?
+        do {
+            let kept = Kept()
+            freed = kept
+            let selection = model.select { view in withExtendedLifetime(kept) { view.cells["a"] } }
+            #expect(selection.value == nil)
+        }
+        #expect(freed == nil)
+    }
+
     @Test func `U25: an intent that changes nothing does not notify the view's observers`()
         async throws
     {
@@ -281,6 +294,33 @@ import Testing
                 #"["a": 1] loading"#,
                 "[:] failure(no)",
             ])
+    }
+
+    @Test func `a receipt of another log is a failure, and of the same log another's answer`()
+        async throws
+    {
+        func told(_ receipt: Receipt, _ model: OptimisticModel<Board>) async -> [String] {
+            var told: [String] = []
+            for await update in model.updates(of: receipt) { told.append("\(update.data)") }
+            return told
+        }
+        let directory = TemporaryDirectory()
+        let url = directory.url.appending(path: "log")
+        let store = try await Store.open(
+            at: url, Board.self, confirmedBy: .downlink, durability: .relaxed)
+        let receipt = try await store.record(.set("a", 1))
+        try await store.reject(receipt.number, message: "no")
+        await store.close()
+        let again = try await Store.open(
+            at: url, Board.self, confirmedBy: .downlink, durability: .relaxed)
+        let model = OptimisticModel(again, sources: Frames().sources)
+        #expect(await told(receipt, model) == ["failure(no)"])
+
+        let other = Store.board()
+        let foreign = try await other.record(.set("b", 1))
+        let error = FoldbackError.unknownIntent(1)
+        #expect(await told(foreign, model) == ["failure(\(error))"])
+        await again.close()
     }
 
     @Test func `a closed store ends the updates with its error`() async throws {

@@ -30,6 +30,17 @@ import Testing
         #expect(await terminal.lines == [#"1: ["a pending"]"#, #"2: ["a settled"]"#])
     }
 
+    @Test func `updates can show another projection of the store`() async throws {
+        let store = Store.inMemory(
+            Channels.self, also: [.init(Messages.self)], confirmedBy: .acknowledgement)
+        try await store.record(.created(channel: 1))
+        try await store.record(.posted(channel: 1, message: 7))
+        for await update in ViewUpdates(of: store, showing: Messages.self) {
+            #expect(update.snapshot.view.keys == [7])
+            break
+        }
+    }
+
     @Test func `U29: updates do not keep a store`() async throws {
         weak var freed: Store<Board>?
         let updates: ViewUpdates<Board>

@@ -33,6 +33,10 @@ public struct Answers: AsyncSequence, Sendable {
         var read: LogSequence
         var found: ArraySlice<Answer> = []
 
+        /// The answer after the answer that was returned last, if it was read already. All answers
+        /// of one entry are read together.
+        package var following: Answer? { found.first }
+
         /// Returns the next answer, and waits for it at the end of the log. Nil if the store is
         /// closed or the task is canceled.
         ///

@@ -17,9 +17,13 @@ import Foldback
 /// view at that answer or later (U27). An intent without an answer waits, maybe for days, and also
 /// after a restart. The sequence also ends if the task is canceled. It keeps its model and the store.
 public struct IntentUpdates<P: Projection>: AsyncSequence, Sendable {
-    let model: OptimisticModel<P>
-    let core: StoreCore
-    let number: IntentNumber
+    private let model: OptimisticModel<P>
+    private let core: StoreCore
+    private let id: IntentID
+
+    init(model: OptimisticModel<P>, core: StoreCore, _ id: IntentID) {
+        (self.model, self.core, self.id) = (model, core, id)
+    }
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(updates: self) }
 
@@ -42,7 +46,10 @@ public struct IntentUpdates<P: Projection>: AsyncSequence, Sendable {
             guard !isOver, !Task.isCancelled else { return nil }
             let known: KnownIntent
             do throws(FoldbackError) {
-                known = try await updates.core.intent(updates.number, after: last)
+                known = try await updates.core.intent(updates.id.number, after: last)
+                guard known.recorded.id == updates.id else {
+                    throw .unknownIntent(updates.id.number)
+                }
             } catch .cancelled {
                 return nil
             } catch {

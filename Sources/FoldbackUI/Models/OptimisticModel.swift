@@ -43,7 +43,7 @@ import Observation
 
     @ObservationIgnored let index: Int
     @ObservationIgnored let link: StoreLink<P.Event>
-    @ObservationIgnored private var selections: [any SelectionUpdating<P>] = []
+    @ObservationIgnored private let selections = PartList<ShowSelection<P>>()
 
     /// Makes a model of the store's own projection.
     ///
@@ -76,7 +76,7 @@ import Observation
         let shown = Snapshot<P>(update.published, index)
         if update.isViewChanged {
             view = shown.view
-            selections.removeAll { !$0.update(from: shown.view) }
+            for show in selections.parts.values { show(view) }
         }
         if update.isConfirmedChanged { confirmed = shown.confirmed }
         if shown.faults.count != faults.count { faults = shown.faults }
@@ -149,15 +149,31 @@ import Observation
     public func select<Value: Equatable & Sendable>(
         _ part: @escaping @Sendable (P) -> Value
     ) -> Selection<Value> {
-        let selection = Selection(part(view), of: self)
-        selections.append(WeakSelection(selection, part))
-        return selection
+        Selection(part, of: view, self, selections)
     }
 
     /// Returns the states of an intent, from the present state to the answer that settles it, each
     /// with a view that has it (U27).
+    ///
+    /// A receipt of another store of this log does as well, such as a receipt from before the store
+    /// was opened again. The intent of another log is a failure.
     public func updates(of receipt: Receipt) -> IntentUpdates<P> {
-        IntentUpdates(model: self, core: receipt.core, number: receipt.number)
+        IntentUpdates(model: self, core: (try? link.openStore)?.core ?? receipt.core, receipt.id)
+    }
+
+    /// Returns the answers to this log's intents after entry `sequence`, then new answers as they
+    /// come, each with a view that has it (U27).
+    ///
+    /// ```swift
+    /// for try await news in model.news(after: kept) {
+    ///     tell(news)
+    ///     kept = news.continueAfter
+    /// }
+    /// ```
+    ///
+    /// An app that keeps ``AnsweredIntent/continueAfter`` misses no answer, also over restarts.
+    public func news(after sequence: LogSequence) -> IntentNews<P.Event> {
+        IntentNews(link, after: sequence)
     }
 
     /// Adopts everything that is committed, and returns the view.

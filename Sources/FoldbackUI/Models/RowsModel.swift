@@ -111,6 +111,12 @@ import Observation
         try await link.withdraw(number)
     }
 
+    /// Returns the answers to this log's intents after entry `sequence`, then new answers as they
+    /// come, each with rows that have it (U27). See ``OptimisticModel/news(after:)``.
+    public func news(after sequence: LogSequence) -> IntentNews<P.Event> {
+        IntentNews(link, after: sequence)
+    }
+
     // MARK: Reads
 
     /// Returns a read that is repeated for each new sequence, and whose result is observed by
@@ -147,6 +153,7 @@ import Observation
 
     private static func close(_ parts: RowParts<P>, _ link: StoreLink<P.Event>) async {
         for show in await link.betweenReads({ parts.close() }) { show() }
+        await link.adoptNow()
     }
 }
 

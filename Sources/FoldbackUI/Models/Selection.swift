@@ -7,39 +7,21 @@ import Observation
 @MainActor @Observable public final class Selection<Value: Equatable & Sendable> {
     /// The part of the present view. Observers are notified only if it differs.
     public private(set) var value: Value
-    @ObservationIgnored private let model: AnyObject
+    /// The model, and the membership in its selections.
+    @ObservationIgnored private var kept: [AnyObject] = []
 
-    init(_ value: Value, of model: AnyObject) {
-        self.value = value
-        self.model = model
+    init<View>(
+        _ part: @escaping @Sendable (View) -> Value, of view: View, _ model: AnyObject,
+        _ selections: PartList<ShowSelection<View>>
+    ) {
+        value = part(view)
+        kept = [model, selections.add { [weak self] in self?.show(part($0)) }]
     }
 
-    func show(_ next: Value) {
+    private func show(_ next: Value) {
         if next != value { value = next }
     }
 }
 
-/// A selection of a model of `View`, without the type of its value.
-@MainActor protocol SelectionUpdating<View> {
-    associatedtype View
-
-    /// Returns false if the selection does not exist any more.
-    func update(from view: View) -> Bool
-}
-
-/// A model's reference to a selection. The selection's owner keeps it.
-@MainActor struct WeakSelection<View, Value: Equatable & Sendable>: SelectionUpdating {
-    private weak var selection: Selection<Value>?
-    private let part: @Sendable (View) -> Value
-
-    init(_ selection: Selection<Value>, _ part: @escaping @Sendable (View) -> Value) {
-        self.selection = selection
-        self.part = part
-    }
-
-    func update(from view: View) -> Bool {
-        guard let selection else { return false }
-        selection.show(part(view))
-        return true
-    }
-}
+/// Shows a selection of a view.
+typealias ShowSelection<View> = @MainActor @Sendable (View) -> Void

@@ -166,6 +166,7 @@ protocol UpdatedStore<Event>: AnyObject, Sendable {
     var core: StoreCore { get }
     func projected<Q: StoredProjection>(_ projection: Q.Type) -> ProjectedRows<Q>
     where Q.Event == Event
+    func answers(after sequence: LogSequence) -> Answers
     func listen(_ listener: @escaping @Sendable (_ isClosed: Bool) -> Void) -> Listening
     func listenBeside(_ listener: @escaping @Sendable () -> Void) -> Listening
     func rejectedIntent(

@@ -17,7 +17,12 @@ public struct ViewUpdates<P: Projection>: AsyncSequence, Sendable {
     private let index: Int
 
     /// Creates the updates of the store's own projection.
-    public init(of store: Store<P>) {
+    public init(of store: Store<P>) { self.init(of: store, showing: P.self) }
+
+    /// Creates the updates of any projection with which the store was opened. Traps if it was opened
+    /// without it.
+    public init<Q: EventFold>(of store: Store<Q>, showing projection: P.Type)
+    where Q.Event == P.Event {
         index = store.index(of: P.self)
         makeReader = { [weak store, index] in
             guard let store else { return nil }
@@ -72,13 +77,14 @@ public struct ViewUpdate<P: Projection>: Sendable {
     public let rejections: [IntentMark]?
     /// Whether the store takes commands.
     public let condition: StoreCondition
-    fileprivate let changed: [AnyItemID: ItemStatus]
+    /// The statuses with the type of `P.ItemID`, if the projection is ``Itemized``.
+    fileprivate let changed: any Sendable
 
     fileprivate init(_ update: Update, _ index: Int) {
         snapshot = Snapshot(update.published, index)
         rejections = update.rejections
         condition = update.condition
-        changed = update.statuses
+        changed = (P.self as? any Itemized.Type)?.statuses(from: update.statuses) ?? ()
     }
 }
 
@@ -86,9 +92,19 @@ extension ViewUpdate where P: Itemized {
     /// The present statuses of the items whose marks changed. An item without marks has the status
     /// ``ItemStatus/settled``.
     public var statuses: [P.ItemID: ItemStatus] {
-        var statuses: [P.ItemID: ItemStatus] = [:]
+        guard let statuses = changed as? [P.ItemID: ItemStatus] else {
+            preconditionFailure("the statuses of \(P.self) have the type \(type(of: changed))")
+        }
+        return statuses
+    }
+}
+
+extension Itemized {
+    /// Returns the statuses with the type of the items' ids.
+    fileprivate static func statuses(from changed: [AnyItemID: ItemStatus]) -> any Sendable {
+        var statuses: [ItemID: ItemStatus] = [:]
         for (id, status) in changed {
-            if let id = id.value(as: P.ItemID.self) { statuses[id] = status }
+            if let id = id.value(as: ItemID.self) { statuses[id] = status }
         }
         return statuses
     }
