@@ -35,7 +35,7 @@ extension ListModel {
             of: model, model.link,
             .init(
                 input: { [index = model.index] in .success(Foldback.Snapshot<P>($0, index).view) },
-                itemID: { itemID($0).map { AnyItemID($0) } }, ghost: ghost),
+                revision: { 0 }, itemID: { itemID($0).map { AnyItemID($0) } }, ghost: ghost),
             rows: rows)
     }
 }

@@ -68,11 +68,11 @@ public final class ListModel<
 
     private typealias Listener = @MainActor @Sendable (ListUpdate<SectionID, Item>) -> Void
 
-    /// - Parameter relay: makes the reader's side of the list.
     init<Event, Input>(
         of model: AnyObject, _ link: StoreLink<Event>,
         _ source: ListRelay<Event, Input, SectionID, Item>.Source,
-        rows: @escaping ListRelay<Event, Input, SectionID, Item>.Rows
+        rows: @escaping ListRelay<Event, Input, SectionID, Item>.Rows,
+        keeping more: AnyObject? = nil
     ) {
         let relay = ListRelay(source, rows) { [weak self] snapshot, difference, failure in
             self?.show(snapshot, difference, failure)
@@ -82,7 +82,7 @@ public final class ListModel<
             relay.askRebuild()
             await link.adoptNow()
         }
-        kept = [model, link.add(relay)]
+        kept = [model, link.add(relay)] + (more.map { [$0] } ?? [])
     }
 
     private func show(_ snapshot: Snapshot, _ difference: Difference, _ failure: ListFailure?) {

@@ -59,6 +59,8 @@ public final class PageModel<Element: Identifiable & Equatable & Sendable, Failu
         return edges.end.data
     }
 
+    /// The rows on their way from the reader.
+    let relay = ValueRelay<RemoteData<[Element], ReadFailure>>(.loading)
     @ObservationIgnored private var shownRows: RemoteData<[Element], ReadFailure> = .loading
     @ObservationIgnored private var edges: EdgePair<PageEdge<Failure>>
     @ObservationIgnored private let fetch: PageFetch<Element, Failure>?

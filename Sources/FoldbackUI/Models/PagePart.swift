@@ -33,7 +33,7 @@ where
     private let source: PageSource<P, Element, Place>
     /// Nil if the store is closed or has no such table. Each read fails then.
     private let changes: RowObservation?
-    private let relay = ValueRelay<RemoteData<[Element], ReadFailure>>(.loading)
+    private let relay: ValueRelay<RemoteData<[Element], ReadFailure>>
     private let state: Mutex<State>
 
     init(
@@ -41,6 +41,7 @@ where
         _ changes: RowObservation?, _ window: PageWindow<Place>
     ) {
         self.page = page
+        relay = page.relay
         self.source = source
         self.changes = changes
         state = Mutex(State(window: window))

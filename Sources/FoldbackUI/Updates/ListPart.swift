@@ -57,6 +57,8 @@ final class ListRelay<
     struct Source: Sendable {
         /// Returns what the rows are made of. Loading if it was not read yet.
         let input: @Sendable (PublishedState) -> RemoteData<Input, ReadFailure>
+        /// Returns a number that changes when rows were read; constant for the states of a value.
+        let revision: @Sendable () -> Int
         /// Returns the item whose status a row has; nil if the row has none.
         let itemID: @Sendable (Item.ID) -> AnyItemID?
         /// Returns the item of a hidden intent; nil if it has none.
@@ -76,6 +78,8 @@ final class ListRelay<
 
     private struct State {
         var isRebuildAsked = false
+        /// The source's revision at the last build.
+        var revision: Int?
         /// The list that was built last.
         var built: Version?
         /// The list that is in the mailbox, or was taken from it last.
@@ -99,9 +103,11 @@ final class ListRelay<
     func askRebuild() { state.withLock { $0.isRebuildAsked = true } }
 
     func build(_ published: PublishedState, _ table: StatusTable, isChanged: Bool) {
+        let revision = source.revision()
         let (isStale, last) = state.withLock { state in
-            defer { state.isRebuildAsked = false }
-            return (isChanged || state.isRebuildAsked || state.built == nil, state.built)
+            defer { (state.isRebuildAsked, state.revision) = (false, revision) }
+            let isRead = state.revision != revision
+            return (isChanged || isRead || state.isRebuildAsked || state.built == nil, state.built)
         }
         guard isStale else { return }
         let input: Input

@@ -72,23 +72,29 @@ final class ValueRelay<Value: Equatable & Sendable>: Sendable {
         init(_ value: Value) { self.value = value }
     }
 
-    private let versions: Mutex<(shown: Version, sent: Version)>
+    private let versions: Mutex<(shown: Version, sent: Version, count: Int)>
 
     init(_ first: Value) {
         let version = Version(first)
-        versions = Mutex((version, version))
+        versions = Mutex((version, version, 0))
     }
 
     /// The version that was sent last.
     var sent: Version { versions.withLock { $0.sent } }
 
+    /// How many times the version that was sent last has changed.
+    var sendCount: Int { versions.withLock { $0.count } }
+
     /// Returns the version of a value to send, which may be a version that was shown or sent before.
     func send(_ value: Value) -> Version {
-        let (shown, sent) = versions.withLock { $0 }
+        let (shown, sent, _) = versions.withLock { $0 }
         // The value can change and change back before the main actor shows any of it.
         let known = [sent, shown].first { $0.value == value }
         let version = known ?? Version(value)
-        versions.withLock { $0.sent = version }
+        versions.withLock { versions in
+            if versions.sent !== version { versions.count += 1 }
+            versions.sent = version
+        }
         return version
     }
 

@@ -1,0 +1,112 @@
+import Foldback
+import Synchronization
+
+extension ListModel {
+    /// Makes a list of rows that are read from a table or an index, whose ids are the ids of the
+    /// model's items.
+    ///
+    /// ```swift
+    /// let inbox = ListModel<String, Message>(of: model) { reader in
+    ///     try reader.page(of: Inbox.bySent, order: .descending, limit: 100).map(\.row)
+    /// } rows: { list, messages in
+    ///     list.section("messages")
+    ///     list.items(messages)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - model: the model of the rows.
+    ///   - read: reads rows, again for each new sequence; see ``RowsModel/select(_:)``. If it throws,
+    ///     the list has a ``failure``, and reads again with the next update.
+    ///   - rows: adds sections and rows for what was read. Called on no particular actor.
+    ///   - ghost: returns the item of a hidden intent; nil if there is nothing to show. By default,
+    ///     there are no ghosts.
+    public convenience init<P: StoredProjection & Itemized, Value: Sendable>(
+        of model: RowsModel<P>,
+        reading read: @escaping @Sendable (borrowing RowReader<P>) throws -> Value,
+        rows: @escaping @Sendable (inout Snapshot.Builder, Value) throws(ListError) -> Void,
+        ghost: @escaping @Sendable (HiddenIntent<P.Event>, Value) -> Item? = { _, _ in nil }
+    ) where P.ItemID == Item.ID {
+        let input = ListInput(read)
+        self.init(
+            of: model, model.link,
+            .init(
+                input: { _ in input.value }, revision: { input.revision },
+                itemID: { AnyItemID($0) }, ghost: ghost),
+            rows: rows, keeping: model.parts.add(input))
+        model.readSoon()
+    }
+
+    /// Makes a list of a page's rows, whose ids are the ids of the model's items.
+    ///
+    /// The page's edges are not a part of the list. To show placeholders while an edge is loading,
+    /// keep its state where `rows` can read it, and ``rebuild()``.
+    ///
+    /// - Parameters:
+    ///   - pages: the page.
+    ///   - model: the model of the page.
+    ///   - rows: adds sections and rows for the page's rows. Called on no particular actor.
+    ///   - ghost: returns the item of a hidden intent; nil if there is nothing to show. By default,
+    ///     there are no ghosts.
+    public convenience init<P: StoredProjection & Itemized, Element, Failure>(
+        of pages: PageModel<Element, Failure>, in model: RowsModel<P>,
+        rows: @escaping @Sendable (inout Snapshot.Builder, [Element]) throws(ListError) -> Void,
+        ghost: @escaping @Sendable (HiddenIntent<P.Event>, [Element]) -> Item? = { _, _ in nil }
+    ) where P.ItemID == Item.ID {
+        let relay = pages.relay
+        self.init(
+            of: pages, model.link,
+            .init(
+                input: { _ in relay.sent.value }, revision: { relay.sendCount },
+                itemID: { AnyItemID($0) }, ghost: ghost),
+            rows: rows)
+    }
+}
+
+/// The rows that a list is made of, as they were read last.
+private final class ListInput<P: StoredProjection, Value: Sendable>: RowPart {
+    private struct Content {
+        var value: RemoteData<Value, ReadFailure> = .loading
+        /// The sequence of the last read; nil before the first read, and after a failure.
+        var readAt: LogSequence?
+        var reads = 0
+    }
+
+    private let closure: @Sendable (borrowing RowReader<P>) throws -> Value
+    private let content = Mutex(Content())
+
+    init(_ closure: @escaping @Sendable (borrowing RowReader<P>) throws -> Value) {
+        self.closure = closure
+    }
+
+    var value: RemoteData<Value, ReadFailure> { content.withLock { $0.value } }
+    var revision: Int { content.withLock { $0.reads } }
+
+    func prepare() {}
+
+    func isStale(at sequence: LogSequence) -> Bool { content.withLock { $0.readAt != sequence } }
+
+    func read(_ reader: borrowing RowReader<P>) -> ShowPart? {
+        do {
+            let value = try closure(reader)
+            let sequence = reader.sequence
+            content.withLock {
+                ($0.value, $0.readAt, $0.reads) = (.success(value), sequence, $0.reads + 1)
+            }
+            return nil
+        } catch {
+            return fail(ReadFailure(error))
+        }
+    }
+
+    func fail(_ failure: ReadFailure) -> ShowPart? {
+        content.withLock { content in
+            // The last rows of a closed store stay (U29).
+            guard failure != .closed || !content.value.isSuccess else { return }
+            (content.value, content.readAt, content.reads) = (
+                .failure(failure), nil, content.reads + 1
+            )
+        }
+        return nil
+    }
+}
