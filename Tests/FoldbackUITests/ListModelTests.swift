@@ -49,6 +49,40 @@ import Testing
         #expect(edits(of: list.difference) == ["change me.1.0 at 0.0: status"])
     }
 
+    @Test func `U25: an update that is taken while the next is computed is not shown twice`()
+        async throws
+    {
+        let store = Store.pad()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let gate = BuildGate()
+        let list = ListModel<String, Note>(of: model) { list, pad in
+            gate.pass()
+            list.section("a")
+            list.items(pad.notes(in: "a"))
+        }
+        await until { !list.isLoading }
+        let ofView = Notifications { _ = model.view }
+        var told: [[String]] = []
+        let subscription = list.listen { update in
+            told.append(edits(of: update.difference))
+            gate.open()
+        }
+        gate.close()
+        try await store.record(.posted("a1"))
+        while gate.waiting < 1 { await Task.yield() }
+        async let other: Receipt = model.perform(.removed("none"))
+        // The command waits for the reader, which builds the first list.
+        while store.status.sequence < 2 { await Task.yield() }
+        for _ in 0..<100 { await Task.yield() }
+        gate.openOnce()
+        // The main actor takes the first update only after the second list is begun.
+        while gate.waiting < 2 {}
+        _ = try await other
+        #expect(told == [["insert me.1.0 at 0.0"]])
+        #expect(ofView.count == 1)
+        withExtendedLifetime(subscription) {}
+    }
+
     @Test func `U28: rows and ghosts are made off the main thread`() async throws {
         let threads = Mutex<[Bool]>([])
         let model = OptimisticModel(Store.pad(), sources: frames.sources)
@@ -145,5 +179,35 @@ import Testing
         let late = noteList(model)
         await until { !late.isLoading }
         #expect(text(late.snapshot) == ["a: me.1.0=a1 1 pending", "b: "])
+    }
+}
+
+/// A place where builders of lists wait.
+private final class BuildGate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let content = Mutex((isClosed: false, waiting: 0))
+
+    /// How many builders have arrived since the gate was closed.
+    var waiting: Int { content.withLock { $0.waiting } }
+
+    func close() { content.withLock { $0 = (true, 0) } }
+
+    func pass() {
+        let waits = content.withLock { content in
+            if content.isClosed { content.waiting += 1 }
+            return content.isClosed
+        }
+        if waits { semaphore.wait() }
+    }
+
+    /// Lets one builder through.
+    func openOnce() { semaphore.signal() }
+
+    func open() {
+        let wasClosed = content.withLock { content in
+            defer { content.isClosed = false }
+            return content.isClosed
+        }
+        if wasClosed { semaphore.signal() }
     }
 }

@@ -86,20 +86,36 @@ extension Store where P == Board {
         .inMemory(
             Board.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
     }
+}
+
+/// An intent with a mark, computed from the log alone.
+struct NaiveIntent<Event: Sendable> {
+    let event: Event
+    let context: EventContext
+    let mark: IntentMark
+    let isConfirmOnly: Bool
+}
+
+extension Store where P: Projection & Itemized {
+    /// The intents with marks, ascending, computed from the log alone.
+    func naiveIntents() throws -> [NaiveIntent<P.Event>] {
+        let snapshot = snapshot
+        return try naiveIntents { snapshot.conflict(of: $0) }
+    }
 
     /// The statuses of all items, computed from the log alone.
-    func naiveStatuses() throws -> [String: ItemStatus] {
+    func naiveStatuses() throws -> [P.ItemID: ItemStatus] {
         let snapshot = snapshot
         return try naiveStatuses { snapshot.conflict(of: $0) }
     }
 }
 
-extension Store where P: BoardFold {
-    /// The statuses of all items, computed from the log and the reasons of conflicts.
-    func naiveStatuses(
+extension Store where P: Itemized {
+    /// The intents with marks, ascending, computed from the log and the reasons of conflicts.
+    fileprivate func naiveIntents(
         conflict: (IntentNumber) -> String?
-    ) throws -> [String: ItemStatus] {
-        var marks: [String: [IntentMark]] = [:]
+    ) throws -> [NaiveIntent<P.Event>] {
+        var intents: [NaiveIntent<P.Event>] = []
         for intent in overlay {
             let attempt = attempt(of: intent.number)
             let state: MarkState =
@@ -111,27 +127,47 @@ extension Store where P: BoardFold {
                     .pending
                 }
             guard let event = intent.event else { continue }
-            for key in Board.keys(touchedBy: event, EventContext(.intent(intent.id))) {
-                marks[key, default: []].append(
-                    IntentMark(
-                        number: intent.number, state: state, retries: intent.retries,
-                        attempt: attempt,
-                        actions: intent.state == .pending && attempt == nil ? [.withdraw] : []))
-            }
+            let mark = IntentMark(
+                number: intent.number, state: state, retries: intent.retries, attempt: attempt,
+                actions: intent.state == .pending && attempt == nil ? [.withdraw] : [])
+            intents.append(
+                NaiveIntent(
+                    event: event, context: EventContext(.intent(intent.id)), mark: mark,
+                    isConfirmOnly: intent.isConfirmOnly))
         }
         for number in rejections {
             let status = try intent(number)
             guard let event = status.event, let rejection = status.rejection else { continue }
-            for key in Board.keys(touchedBy: event, EventContext(.intent(status.id))) {
-                marks[key, default: []].append(
+            let mark = IntentMark(
+                number: number, state: .rejected(rejection), retries: status.retries,
+                actions: [.retry, .dismiss])
+            intents.append(
+                NaiveIntent(
+                    event: event, context: EventContext(.intent(status.id)), mark: mark,
+                    isConfirmOnly: status.isConfirmOnly))
+        }
+        return intents.sorted { $0.mark.number < $1.mark.number }
+    }
+
+    /// The statuses of all items, computed from the log and the reasons of conflicts.
+    func naiveStatuses(
+        conflict: (IntentNumber) -> String?
+    ) throws -> [P.ItemID: ItemStatus] {
+        var marks: [P.ItemID: [IntentMark]] = [:]
+        for intent in try naiveIntents(conflict: conflict) {
+            for item in P.items(of: intent.event, intent.context) {
+                let mark = intent.mark
+                marks[item.id, default: []].append(
                     IntentMark(
-                        number: number, state: .rejected(rejection), retries: status.retries,
-                        actions: [.retry, .dismiss]))
+                        number: mark.number, facet: item.facet, state: mark.state,
+                        retries: mark.retries, attempt: mark.attempt, actions: mark.actions))
             }
         }
         return marks.mapValues { ItemStatus(marks: $0) }
     }
+}
 
+extension Store where P: BoardFold {
     /// Performs a random command that the log may refuse, and returns its name.
     @discardableResult nonisolated(nonsending) func act(
         on keys: [String], _ random: inout SeededGenerator

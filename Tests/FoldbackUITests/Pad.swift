@@ -51,6 +51,34 @@ extension Store where P == Pad {
     static func pad(_ kind: LogKind = .acknowledgement) -> Store<Pad> {
         .inMemory(Pad.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
     }
+
+    /// The list of the notes as text, computed from the log alone.
+    func naiveList() throws -> [String] {
+        let view = view
+        let statuses = try naiveStatuses()
+        var ghosts: [Note] = []
+        for intent in try naiveIntents() {
+            let isHidden =
+                switch intent.mark.state {
+                case .rejected, .conflicted: true
+                case .accepted, .pending: intent.isConfirmOnly
+                }
+            guard isHidden, let note = Pad.ghost(intent.event, intent.context) else { continue }
+            // A newer ghost of a note replaces an older ghost.
+            ghosts.removeAll { $0.id == note.id }
+            if view.notes[note.id] == nil { ghosts.append(note) }
+        }
+        func words(_ note: Note, isGhost: Bool) -> String {
+            (isGhost ? "!" : "") + "\(note.id)=\(note.text)"
+                + (statuses[note.id]?.marks ?? []).map { " \($0.number) \($0.state.word)" }.joined()
+        }
+        return ["a", "b"].map { section in
+            let rows =
+                ghosts.filter { $0.text.hasPrefix(section) }.map { words($0, isGhost: true) }
+                + view.notes(in: section).map { words($0, isGhost: false) }
+            return "\(section): \(rows.joined(separator: ", "))"
+        }
+    }
 }
 
 /// A list of a pad's notes in two sections, of those that begin with "a" and with "b". Ghosts come
