@@ -168,6 +168,24 @@ import Testing
         #expect(delivered == [.moveFocus(.indicator), .restoreFocus(.top)])
     }
 
+    @Test func `a late input of an old wait changes nothing`() {
+        let model = model()
+        let old = model.start(Wait(.loading))
+        let new = model.start(Wait(.loading))
+        let before = model.appearance
+        old.handle(.succeeded)
+        old.handle(.failed(Recovery()))
+        old.handle(.restarted)
+        #expect(model.appearance == before)
+        new.handle(.succeeded)
+        #expect(model.appearance?.phase == .ended(.succeeded))
+        old.handle(.restarted)
+        #expect(model.appearance?.phase == .ended(.succeeded))
+        model.finish()
+        new.handle(.restarted)
+        #expect(model.appearance == nil)
+    }
+
     @Test func `U17: the setting for motion is kept for the next wait`() {
         let model = model()
         model.handle(.reduceMotion(true))

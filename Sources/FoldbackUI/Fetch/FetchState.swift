@@ -144,7 +144,7 @@ extension FetchState {
     public mutating func invalidate() { staleThrough = lastBegun }
 
     /// A fetch in progress is the last fetch that was begun, and has not ended.
-    private func isInProgress(_ token: FetchToken) -> Bool {
+    func isInProgress(_ token: FetchToken) -> Bool {
         token == lastBegun && activity != .idle  // mutant: latest-fetch
     }
 }

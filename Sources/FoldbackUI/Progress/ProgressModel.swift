@@ -4,9 +4,13 @@ import Observation
 ///
 /// ```swift
 /// let progress = ProgressModel()
-/// progress.start(Wait(.sending, initiator: .user(origin: "send-button")))
-/// progress.handle(.succeeded)
+/// let run = progress.start(Wait(.sending, initiator: .user(origin: "send-button")))
+/// run.handle(.succeeded)
 /// ```
+///
+/// A model shows one wait at a time. Work that may finish late gives its inputs to the ``Run`` of
+/// its own wait, so it cannot end the wait of other work. If all waits of a model are of the same
+/// work, ``handle(_:)`` is enough.
 ///
 /// Observers are notified only if the view changes. There is at most one timer, for
 /// ``ProgressState/nextChange``, and none if nothing will change (U18). The timer does not keep
@@ -21,6 +25,8 @@ import Observation
     private let sources: UISources
     private let ownsCues: Bool
     @ObservationIgnored private var state: ProgressState?
+    /// The runs so far; the last has the wait in ``state``.
+    @ObservationIgnored private var runs = 0
     @ObservationIgnored private var isMotionReduced = false
     @ObservationIgnored private var timer: (moment: Moment, task: Task<Void, Never>)?
 
@@ -40,11 +46,19 @@ import Observation
         if ownsCues { cues.finish() }
     }
 
-    /// Starts a wait in place of any other.
+    /// Starts a wait in place of any other, whose late inputs then change nothing.
     ///
     /// If an equal wait is still visible, it is restarted and keeps its indicator (U12). If a
     /// different wait has not ended, it is canceled first.
-    public func start(_ wait: Wait) {
+    ///
+    /// - Returns: the wait's run, for its inputs.
+    @discardableResult public func start(_ wait: Wait) -> Run {
+        begin(wait)
+        runs += 1
+        return Run(model: self, number: runs)
+    }
+
+    private func begin(_ wait: Wait) {
         let now = sources.now()
         if var state, state.wait == wait {
             let cues = state.advance(to: now)
@@ -59,7 +73,7 @@ import Observation
         show(state, cues)
     }
 
-    /// Applies an input. Without a wait, only the setting for motion has an effect.
+    /// Applies an input to the present wait. Without a wait, only the setting for motion has an effect.
     public func handle(_ input: ProgressInput) {
         if case .reduceMotion(let isReduced) = input { isMotionReduced = isReduced }
         guard var state else { return }
@@ -100,6 +114,25 @@ import Observation
         guard var state else { return }
         let cues = state.advance(to: sources.now())
         show(state, cues)
+    }
+}
+
+extension ProgressModel {
+    /// One wait of a model, from its start until another wait starts.
+    ///
+    /// After that, and after the model is released, its inputs change nothing. It does not keep the
+    /// model alive.
+    public struct Run: Sendable {
+        fileprivate weak let model: ProgressModel?
+        fileprivate let number: Int
+
+        /// Applies an input, if no other wait was started since.
+        @MainActor public func handle(_ input: ProgressInput) { model?.handle(input, of: self) }
+    }
+
+    private func handle(_ input: ProgressInput, of run: Run) {
+        guard run.number == runs else { return }  // mutant: latest-wait
+        handle(input)
     }
 }
 

@@ -1,0 +1,70 @@
+import Synchronization
+
+/// How the function of a ``FetchModel`` says that its work goes on.
+///
+/// ```swift
+/// FetchModel("loading the menu") { report in
+///     try await download(menu) { received, total in report.fraction(received / total) }
+/// }
+/// ```
+///
+/// All methods may be called on any task, as often as the work likes: reports between two turns of
+/// the main actor are shown together. Reports of a fetch that was superseded, was canceled or has
+/// answered change nothing (U8).
+public struct FetchReport: Sendable {
+    let mailbox: FetchMailbox
+
+    /// Reports the part of the work that is done, from 0 to 1.
+    public func fraction(_ fraction: Double) {
+        mailbox.add { $0.fraction = fraction }
+    }
+
+    /// Reports that the work goes on: a byte, an answer, a message.
+    public func signOfLife() {
+        mailbox.add { $0.isAlive = true }
+    }
+
+    /// Reports why the work takes long; `.unknown` if nothing is in its way any more.
+    ///
+    /// The fetch is paused while the device is offline, nobody is signed in, or the server is busy.
+    public func cause(_ cause: WaitCause) {
+        mailbox.add { $0.cause = cause }
+    }
+}
+
+/// The reports of one fetch since the main actor looked.
+struct FetchNews {
+    fileprivate(set) var cause: WaitCause?
+    fileprivate var fraction: Double?
+    fileprivate var isAlive = false
+
+    var signsOfLife: [ProgressInput] {
+        (fraction.map { [.fraction($0)] } ?? []) + (isAlive ? [.signOfLife] : [])
+    }
+}
+
+/// Takes the reports of one fetch from any task to the main actor, in bounded space.
+final class FetchMailbox: Sendable {
+    /// Nil if no turn of the main actor is ordered.
+    private let news = Mutex<FetchNews?>(nil)
+    private let deliver: @MainActor @Sendable (FetchMailbox) -> Void
+
+    /// - Parameter deliver: takes the news, in a later turn of the main actor.
+    init(deliver: @escaping @MainActor @Sendable (FetchMailbox) -> Void) {
+        self.deliver = deliver
+    }
+
+    fileprivate func add(_ report: (inout FetchNews) -> Void) {
+        let isFirst = news.withLock { news in
+            var next = news ?? FetchNews()
+            report(&next)
+            defer { news = next }
+            return news == nil
+        }
+        guard isFirst else { return }
+        Task { @MainActor in deliver(self) }
+    }
+
+    /// Returns and removes the news.
+    func take() -> FetchNews? { news.withLock { $0.take() } }
+}
