@@ -16,6 +16,15 @@ import Testing
         #expect(end - begin - 1 <= 20)
     }
 
+    @Test func `#11: a view imports nothing, and draws the app's own values`() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "AdoptionView.swift")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        #expect(!lines.contains { $0.contains("import ") })
+        let row = PersonRow(person: Person(name: "mia", followers: 9), isBusy: true)
+        #expect(row.text == "mia, 9 followers, sending")
+    }
+
     @Test func `#15: following a person is shown at once, and the answer replaces it`()
         async throws
     {
@@ -34,7 +43,7 @@ import Testing
 }
 
 extension Store where P == People {
-    fileprivate func confirmLoaded(_ person: Person) async throws {
+    func confirmLoaded(_ person: Person) async throws {
         let receipt = try await record(.loaded(person))
         try await acknowledge(receipt.number)
     }

@@ -1,0 +1,9 @@
+/// A row of an app's screen. It knows the app's own values only, so it needs no module.
+struct PersonRow {
+    let person: Person
+    let isBusy: Bool
+
+    var text: String {
+        "\(person.name), \(person.followers) followers" + (isBusy ? ", sending" : "")
+    }
+}
