@@ -67,7 +67,8 @@ extension ProgressState {
     public var appearance: ProgressAppearance {
         ProgressAppearance(
             wait: wait, phase: phase, indicator: indicator, text: text, fraction: fraction,
-            remaining: remaining, actions: actions, blocked: blocked)
+            remaining: remaining, actions: actions, blocked: blocked,
+            isOverlayVisible: isOverlayVisible)
     }
 }
 
@@ -138,6 +139,9 @@ public struct ProgressAppearance: Hashable, Sendable {
     public let remaining: Duration?
     public let actions: Set<WaitAction>
     public let blocked: Scope
+    /// Whether the overlay of an obstructive wait covers its scope: from the cue that moves the
+    /// focus to the cue that restores it (U16).
+    public let isOverlayVisible: Bool
 
     public var isBlocking: Bool { !blocked.isEmpty }
 }

@@ -176,7 +176,7 @@ public struct ProgressState: Hashable, Sendable {
     }
 
     /// Whether the overlay of an obstructive wait covers its scope (U16).
-    private var isOverlayVisible: Bool {
+    var isOverlayVisible: Bool {
         guard case .obstructive = wait.presentation, ending == nil else { return false }
         return elapsed >= policy.indicatorAfter || isIndicatorVisible  // mutant: overlay
     }
