@@ -16,7 +16,10 @@ import Testing
         ("Sources/FoldbackLMDB", ["Platform", "Pages", "Environment"]),
         (
             "Sources/FoldbackUI",
-            [".", "RemoteData", "Progress", "Fetch", "Items", "Lists", "Updates", "Models"]
+            [
+                ".", "RemoteData", "Progress", "Fetch", "Items", "Lists", "Updates", "Models",
+                "SwiftUI",
+            ]
         ),
         ("Sources/FoldbackHistory", ["Histories", "Questions", "Minimizing"]),
         (

@@ -69,15 +69,39 @@ import Testing
     @Test func `FoldbackUI imports Foldback and the toolchain's own modules only`() throws {
         let imports = ["Foldback", "Observation", "Synchronization"]
         for source in try SourceTree.sources(under: "Sources/FoldbackUI") {
-            // A file for one platform is inside one condition from its first line on.
-            let isOfPlatform = source.lines.first?.hasPrefix("#if canImport(") == true
-            for (number, code) in source.code where !isOfPlatform {
-                let line = code.drop { $0 == " " }
-                if line.hasPrefix("import "), !imports.contains(String(line.dropFirst(7))) {
+            let allowed = Self.isForSwiftUI(source) ? imports + ["SwiftUI"] : imports
+            for (number, code) in source.code where code.hasPrefix("import ") {
+                if !allowed.contains(String(code.dropFirst(7))) {
                     Issue.record("\(source.path):\(number): FoldbackUI must not import this")
                 }
             }
         }
+    }
+
+    /// A file for one platform is not compiled on the others, so nothing else may depend on it.
+    @Test func `a file for SwiftUI is one condition, keeps no state and starts no task`() throws {
+        let banned = ["@State", "@Observable", "@StateObject", "Task {", "Task(", "#else"]
+        var count = 0
+        for source in try SourceTree.sources(under: "Sources/FoldbackUI")
+        where Self.isForSwiftUI(source) {
+            count += 1
+            let lines = source.lines.filter { !$0.isEmpty }
+            let marks = lines.filter { $0.hasPrefix("#") }
+            if lines.first != "#if canImport(SwiftUI)" || lines.last != "#endif" || marks.count != 2
+            {
+                Issue.record("\(source.path): put all of it inside #if canImport(SwiftUI)")
+            }
+            for (number, code) in source.code {
+                for word in banned where code.contains(word) {
+                    Issue.record("\(source.path):\(number): no \(word) here; use a model")
+                }
+            }
+        }
+        #expect(count > 0)
+    }
+
+    private static func isForSwiftUI(_ source: SourceFile) -> Bool {
+        source.path.hasPrefix("Sources/FoldbackUI/SwiftUI/")
     }
 
     @Test func `sources take time, names and random numbers as arguments`() throws {

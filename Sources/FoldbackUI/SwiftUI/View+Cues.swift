@@ -1,0 +1,44 @@
+#if canImport(SwiftUI)
+    import SwiftUI
+
+    extension View {
+        /// Announces and focuses what the cues say, each once, while the view exists.
+        ///
+        /// ```swift
+        /// @AccessibilityFocusState private var focus: FocusTarget?
+        ///
+        /// Button("Follow") { follow() }
+        ///     .accessibilityFocused($focus, equals: .origin("follow"))
+        /// List { … }.cues(model.cues, focus: $focus)
+        /// ```
+        ///
+        /// Use it once for each ``Cues``, at the root of a screen.
+        ///
+        /// - Parameters:
+        ///   - cues: the cues of a model, or those that several models share.
+        ///   - focus: where the focus of assistive technology is. Controls that begin waits have
+        ///     the value `.origin(name)`, and the first element of the screen `.top`.
+        ///   - texts: the words for announcements.
+        public func cues(
+            _ cues: Cues, focus: AccessibilityFocusState<FocusTarget?>.Binding,
+            texts: ProgressTexts = .english
+        ) -> some View {
+            task(id: ObjectIdentifier(cues)) {
+                for await cue in cues {
+                    switch cue {
+                    case .announce(let text, let politeness):
+                        var words = AttributedString(texts.words(for: text))
+                        words.accessibilitySpeechAnnouncementPriority =
+                            switch politeness {
+                            case .polite: .low
+                            case .assertive: .high
+                            }
+                        AccessibilityNotification.Announcement(words).post()
+                    case .moveFocus(let target), .restoreFocus(let target):
+                        focus.wrappedValue = target
+                    }
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,48 @@
+#if canImport(SwiftUI)
+    import SwiftUI
+
+    extension View {
+        /// Adds a badge that shows and says the item's worst mark; nothing if it has none.
+        ///
+        /// ```swift
+        /// PostRow(post).itemStatus(model.status(of: post.id))
+        /// ```
+        ///
+        /// What a person can do about the marks is in ``IntentMark/actions``. The app draws the
+        /// buttons.
+        ///
+        /// - Parameters:
+        ///   - status: the status of the item.
+        ///   - words: returns the app's words for a state, for example localized; nil for English.
+        public func itemStatus(
+            _ status: ItemStatus, words: (MarkState) -> String? = { _ in nil }
+        ) -> some View {
+            let badge = status.worst.map { (symbol: $0.symbol, words: words($0) ?? $0.english) }
+            return overlay(alignment: .topTrailing) {
+                if let badge {
+                    Image(systemName: badge.symbol).accessibilityLabel(Text(badge.words))
+                }
+            }
+        }
+    }
+
+    extension MarkState {
+        fileprivate var symbol: String {
+            switch self {
+            case .accepted: "checkmark.circle"
+            case .pending: "clock"
+            case .conflicted: "exclamationmark.triangle"
+            case .rejected: "xmark.octagon"
+            }
+        }
+
+        fileprivate var english: String {
+            switch self {
+            case .accepted: "Sent"
+            case .pending: "Not sent yet"
+            case .conflicted(let reason): "Not possible now: \(reason)"
+            case .rejected(let rejection): "Refused: \(rejection.message)"
+            }
+        }
+    }
+#endif
