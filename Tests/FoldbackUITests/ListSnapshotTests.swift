@@ -82,6 +82,22 @@ import Testing
         }
     }
 
+    @Test func `#68: each state of remote data makes a list`() throws {
+        typealias Notes = RemoteData<[Note], RequestError>
+        let notes = [Note(id: "a"), Note(id: "b")]
+        let states: [(Notes, String)] = [
+            (.notAsked, "A +3"), (.loading, "A +3"), (.failure("offline"), "A"),
+            (.success([]), "A"), (.success(notes), "A a b"),
+        ]
+        for (data, expected) in states {
+            #expect(try data.list(in: "A", placeholders: 3) == list(expected))
+            #expect(try data.list(in: "A", placeholders: 0).isBusy == false)
+        }
+        #expect(throws: duplicate("a", (0, 0), (0, 1))) {
+            try Notes.success([notes[0], notes[0]]).list(in: "A", placeholders: 3)
+        }
+    }
+
     @Test func `U20: slots of placeholders count outward from the content`() throws {
         let rows = try list("A -2 a +2").sections[0].rows
         #expect(

@@ -9,7 +9,6 @@ import Testing
     /// The tests that the table names and that are still to be written. Remove a name as soon as
     /// its test exists.
     private static let planned: Set<String> = [
-        "#68: each state of remote data makes a list",
         "#73: a change of a fetch is seen through Observations",
         "#79: a fetch goes from not asked to loading to its value",
         "#81: a delayed fetch waits on the clock that it was given",
