@@ -16,13 +16,17 @@ package struct FeedEvent: Codable, Hashable, Sendable {
 /// The things that a user can do in the feed.
 package enum FeedAction: Codable, Hashable, Sendable {
     case posted(String)
+    /// A photo with a text. The example's photos have one color each.
+    case postedPhoto(String, color: String)
     case deleted(post: String)
     case restored(post: String)
     case liked(post: String)
+    case unliked(post: String)
     case commented(post: String, text: String)
     /// Paid so that more people see the post. The authority decides how many; nil until then.
     case boosted(post: String, reach: Int?)
     case followed(String)
+    case unfollowed(String)
     case blocked(String)
     case unblocked(String)
 
@@ -30,7 +34,9 @@ package enum FeedAction: Codable, Hashable, Sendable {
     package var isPrivate: Bool {
         switch self {
         case .blocked, .unblocked: true
-        case .posted, .deleted, .restored, .liked, .commented, .boosted, .followed: false
+        case .posted, .postedPhoto, .deleted, .restored, .liked, .unliked, .commented, .boosted,
+            .followed, .unfollowed:
+            false
         }
     }
 }
@@ -54,19 +60,25 @@ package struct Feed: Projection, Codable, Hashable {
     /// the event is confirmed (F12).
     package static func keys(touchedBy event: FeedEvent, _ context: EventContext) -> [String] {
         switch event.did {
-        case .posted: [context.id()]
+        case .posted, .postedPhoto: [context.id()]
         case .commented(let id, _): [id, event.by]
-        case .deleted(let id), .restored(let id), .liked(let id), .boosted(let id, _): [id]
-        case .followed(let name), .blocked(let name), .unblocked(let name): [name]
+        case .deleted(let id), .restored(let id), .liked(let id), .unliked(let id),
+            .boosted(let id, _):
+            [id]
+        case .followed(let name), .unfollowed(let name), .blocked(let name), .unblocked(let name):
+            [name]
         }
     }
 
     package mutating func apply(_ event: FeedEvent, _ context: EventContext) throws(FeedError) {
         switch event.did {
         case .posted(let text): posts[context.id()] = Post(by: event.by, text: text)
+        case .postedPhoto(let text, let color):
+            posts[context.id()] = Post(by: event.by, text: text, photo: color)
         case .deleted(let id): try change(id) { $0.isDeleted = true }
         case .restored(let id): try change(id, isDeleted: true) { $0.isDeleted = false }
         case .liked(let id): try change(id) { $0.likes.insert(event.by) }
+        case .unliked(let id): try change(id) { $0.likes.remove(event.by) }
         case .commented(let id, let text):
             try requireUnblocked(event.by, commenting: id)
             try change(id) {
@@ -78,6 +90,7 @@ package struct Feed: Projection, Codable, Hashable {
             }
             try change(id) { $0.reach += reach }
         case .followed(let name): followers[name, default: []].insert(event.by)
+        case .unfollowed(let name): followers[name]?.remove(event.by)
         case .blocked(let name): blocked[event.by, default: []].insert(name)
         case .unblocked(let name): blocked[event.by]?.remove(name)
         }
@@ -109,6 +122,8 @@ package struct Feed: Projection, Codable, Hashable {
 package struct Post: Codable, Hashable, Sendable {
     package let by: String
     package let text: String
+    /// The color of its photo; nil without a photo.
+    package var photo: String?
     /// The names of the users who like it.
     package var likes: Set<String> = []
     package var comments: [Comment] = []
@@ -117,11 +132,12 @@ package struct Post: Codable, Hashable, Sendable {
     package var isDeleted = false
 
     package init(
-        by: String, text: String, likes: Set<String> = [], comments: [Comment] = [], reach: Int = 0,
-        isDeleted: Bool = false
+        by: String, text: String, photo: String? = nil, likes: Set<String> = [],
+        comments: [Comment] = [], reach: Int = 0, isDeleted: Bool = false
     ) {
         self.by = by
         self.text = text
+        self.photo = photo
         self.likes = likes
         self.comments = comments
         self.reach = reach

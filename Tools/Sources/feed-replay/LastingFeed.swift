@@ -12,7 +12,8 @@ struct LastingFeed: Projection {
     mutating func apply(_ event: FeedEvent, _ context: EventContext) throws {
         switch event.did {
         case .deleted, .restored: break
-        case .posted, .liked, .commented, .boosted, .followed, .blocked, .unblocked:
+        case .posted, .postedPhoto, .liked, .unliked, .commented, .boosted, .followed,
+            .unfollowed, .blocked, .unblocked:
             try feed.apply(event, context)
         }
     }
@@ -31,7 +32,12 @@ enum PostsByAuthor: StoredProjection {
     static func apply(
         _ event: FeedEvent, _ context: EventContext, to rows: inout TouchedRows
     ) throws {
-        guard case .posted = event.did else { return }
+        switch event.did {
+        case .posted, .postedPhoto: break
+        case .deleted, .restored, .liked, .unliked, .commented, .boosted, .followed, .unfollowed,
+            .blocked, .unblocked:
+            return
+        }
         try rows.update(event.by, in: counts, default: 0) { $0 += 1 }
     }
 }

@@ -51,7 +51,9 @@ struct FeedServer {
         case .boosted(let post, _):
             let reach = 40 * (1 + (state.posts[post]?.likes.count ?? 0))
             return FeedEvent(by: event.by, did: .boosted(post: post, reach: reach))
-        case .posted, .deleted, .restored, .liked, .followed, .blocked, .unblocked: return event
+        case .posted, .postedPhoto, .deleted, .restored, .liked, .unliked, .followed, .unfollowed,
+            .blocked, .unblocked:
+            return event
         }
     }
 
