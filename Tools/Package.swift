@@ -15,6 +15,7 @@ let package = Package(
     dependencies: [
         .package(name: "Foldback", path: "..", traits: ["ReplayTool"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         // A library that power-cut tests load into a process (LD_PRELOAD), to record its writes.
@@ -93,6 +94,22 @@ let package = Package(
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackHistory", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        // The example of FoldbackUI: a feed in a browser.
+        .executableTarget(
+            name: "feed-web",
+            dependencies: [
+                "FoldbackExamples",
+                .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackSync", package: "Foldback"),
+                .product(name: "FoldbackUI", package: "Foldback"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            resources: [
+                .embedInCode("Page/feed.html"), .embedInCode("Page/feed.css"),
+                .embedInCode("Page/feed.js"), .embedInCode("Page/stage.js"),
             ],
             swiftSettings: strict),
         // A process that tests damage and make its disk fail. They can observe the effects only

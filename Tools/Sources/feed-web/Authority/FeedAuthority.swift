@@ -1,0 +1,132 @@
+import Foldback
+import FoldbackExamples
+import FoldbackSync
+import Foundation
+
+/// The authority of all devices. It survives the end of its process.
+///
+/// Each decision is in its own log, flushed, before it is answered. After a restart, the authority
+/// is the fold of that log, so a repeated intent gets its first verdict again (A1).
+actor FeedAuthority {
+    /// How to decide on an intent. The stage chooses it.
+    enum Ruling: Hashable, Sendable {
+        /// By the rules of the feed.
+        case byRules
+        /// Accept a comment or a post with other words.
+        case reword(String)
+        case reject(String)
+    }
+
+    nonisolated let store: Store<Ledger>
+    private let sources: SyncSources
+    /// The reach of each next boost; nil to compute it from the likes.
+    private var reach: Int?
+    /// The decision that was begun last. Decisions are made one after another.
+    private var last: Task<Void, Never>?
+
+    /// Opens the log, or creates it with some posts.
+    init(at directory: URL, seeds: [Ledger.Decision], clock: FeedClock) async throws {
+        store = try await Store.open(
+            at: directory, Ledger.self, confirmedBy: .downlink, durability: .durable,
+            sources: clock.log)
+        sources = clock.sync
+        guard store.view.lineage == nil else { return }
+        let events =
+            [.founded(lineage: Lineage.fresh().description)] + seeds.map(Ledger.Event.decided)
+        try await store.confirm(
+            zip(1..., events).map { ConfirmedEvent(position: Position($0), event: $1) })
+    }
+
+    nonisolated var ledger: Ledger { store.view }
+    /// The position of the last decision.
+    nonisolated var head: Position { store.status.through }
+
+    func setReach(_ reach: Int?) { self.reach = reach }
+
+    // MARK: Deciding
+
+    /// Decides on an intent, or repeats its verdict.
+    func decide(
+        _ id: IntentID, _ event: FeedEvent, _ ruling: Ruling
+    ) async throws(AuthorityFailure) -> Ledger.Verdict {
+        let before = last
+        let turn = Task {
+            await before?.value
+            return await self.decided(id, event, ruling)
+        }
+        last = Task { _ = await turn.value }
+        return try await turn.value.get()
+    }
+
+    private func decided(
+        _ id: IntentID, _ event: FeedEvent, _ ruling: Ruling
+    ) async -> Result<Ledger.Verdict, AuthorityFailure> {
+        if let verdict = ledger.verdict(on: id, event) { return .success(verdict) }
+        let decision = Ledger.Decision(id, event, outcome(id, event, ruling))
+        let next = ConfirmedEvent<Ledger.Event>(
+            position: Position(head.value + 1), event: .decided(decision))
+        do { try await store.confirm([next]) } catch {
+            return .failure(.failed(reason: "\(error)"))
+        }
+        guard let verdict = ledger.verdict(on: id, event) else {
+            return .failure(.failed(reason: "the ledger has no verdict on \(id)"))
+        }
+        return .success(verdict)
+    }
+
+    private func outcome(
+        _ id: IntentID, _ event: FeedEvent, _ ruling: Ruling
+    ) -> Ledger.Outcome {
+        let applied: FeedEvent
+        switch ruling {
+        case .reject(let reason): return .rejected(code: "staged", message: reason)
+        case .reword(let words): applied = FeedEvent(by: event.by, did: event.did.saying(words))
+        case .byRules: applied = FeedEvent(by: event.by, did: withReach(event.did))
+        }
+        guard event.by == id.replica.description else {
+            return .rejected(code: "forbidden", message: "This device is not \(event.by)'s.")
+        }
+        var feed = ledger.feed
+        do { try feed.apply(applied, EventContext(.intent(id))) } catch {
+            return .rejected(code: error.code.rawValue, message: "\(error)")
+        }
+        return .accepted(applied)
+    }
+
+    private func withReach(_ action: FeedAction) -> FeedAction {
+        guard case .boosted(let post, _) = action else { return action }
+        let likes = ledger.feed.posts[post]?.likes.count ?? 0
+        return .boosted(post: post, reach: reach ?? 40 * (1 + likes))
+    }
+
+    // MARK: Delivering
+
+    /// Waits until there is an event after a position that a user may see, or until the time is up.
+    nonisolated func waitForEvent(
+        for user: String, after position: Position, _ limit: Duration
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.sources.sleep(limit) }
+            group.addTask {
+                for await snapshot in self.store.views
+                where snapshot.view.hasEvents(for: user, after: position) { return }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+extension FeedAction {
+    /// The same action with other words, if it has words.
+    fileprivate func saying(_ words: String) -> FeedAction {
+        switch self {
+        case .posted: .posted(words)
+        case .postedPhoto(_, let color): .postedPhoto(words, color: color)
+        case .commented(let post, _): .commented(post: post, text: words)
+        case .deleted, .restored, .liked, .unliked, .boosted, .followed, .unfollowed, .blocked,
+            .unblocked:
+            self
+        }
+    }
+}

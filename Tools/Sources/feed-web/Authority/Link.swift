@@ -1,0 +1,132 @@
+import Foldback
+import FoldbackExamples
+import FoldbackSync
+
+/// The connection of one device to the authority, with the delays and faults of the stage.
+struct Link: Authority {
+    /// The device's user.
+    let user: String
+    let stage: Stage
+    let authority: FeedAuthority
+
+    private static let eventsPerPageMax = 256
+
+    func submit(
+        _ intents: [Submission<FeedEvent>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<FeedEvent> {
+        try requireShared(device)
+        var verdicts: [IntentID: Verdict<FeedEvent>] = [:]
+        for intent in intents { verdicts[intent.id] = try await verdict(on: intent) }
+        return Verdicts(verdicts, lineage: authority.ledger.lineage, head: authority.head)
+    }
+
+    private func verdict(
+        on intent: Submission<FeedEvent>
+    ) async throws(AuthorityFailure) -> Verdict<FeedEvent> {
+        let ruling = try await stage.admit(
+            StagedRequest(
+                id: "\(user)/\(intent.id.number)", by: user, what: intent.event.did.name,
+                text: intent.event.did.words))
+        if let other = intent.event.did.subject(by: intent.id.replica),
+            other.number < intent.id.number, !authority.ledger.hasDecided(other)
+        {
+            return .later(after: nil, reason: "\(other) has no verdict yet")
+        }
+        let verdict = try await authority.decide(intent.id, intent.event, ruling)
+        try await stage.requireAnswer(by: user)
+        switch verdict {
+        case .accepted(let position, let replacement):
+            return .accepted(position: position, replacement: replacement.map { .event($0) })
+        case .rejected(let rejection): return .rejected(rejection)
+        }
+    }
+
+    func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<FeedEvent> {
+        try requireShared(device)
+        let request = StagedRequest(
+            id: "\(user)/fetch", by: user, what: "fetch", text: "Load the feed")
+        guard case .byRules = try await stage.admit(request) else {
+            throw .failed(reason: "the feed cannot be loaded now")
+        }
+        return try page(after: device)
+    }
+
+    func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(AuthorityFailure) -> Changes<FeedEvent> {
+        try requireShared(device)
+        try await stage.requireOnline(user)
+        await authority.waitForEvent(for: user, after: device.through, waiting)
+        if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
+        try await stage.requireOnline(user)
+        return try page(after: device)
+    }
+
+    private func page(after device: SyncPoint) throws(AuthorityFailure) -> Changes<FeedEvent> {
+        // The head is read first: the ledger then has at least all events up to it.
+        let head = authority.head
+        let ledger = authority.ledger
+        let page = ledger.events(
+            for: user, after: device.through, limit: Self.eventsPerPageMax)
+        let through = page.hasMore ? page.events.last?.position ?? head : head
+        return Changes(
+            events: page.events.filter { $0.position <= through }, through: through,
+            hasMore: page.hasMore, lineage: ledger.lineage, head: head)
+    }
+
+    /// Checks that this authority has everything that the device has from it.
+    private func requireShared(_ device: SyncPoint) throws(AuthorityFailure) {
+        if let known = device.lineage, known != authority.ledger.lineage {
+            throw .superseded(shared: 0)
+        }
+        let head = authority.head
+        guard device.through <= head else { throw .superseded(shared: head) }
+    }
+}
+
+extension FeedAction {
+    /// The action in one word, for the stage and for marks.
+    var name: String {
+        switch self {
+        case .posted: "post"
+        case .postedPhoto: "photo"
+        case .deleted: "delete"
+        case .restored: "restore"
+        case .liked: "like"
+        case .unliked: "unlike"
+        case .commented: "comment"
+        case .boosted: "boost"
+        case .followed: "follow"
+        case .unfollowed: "unfollow"
+        case .blocked: "block"
+        case .unblocked: "unblock"
+        }
+    }
+
+    /// The action in words for people.
+    var words: String {
+        switch self {
+        case .posted(let text): "Post: \(text)"
+        case .postedPhoto(let text, _): "Photo: \(text)"
+        case .commented(let post, let text): "Comment on \(post): \(text)"
+        case .deleted(let post), .restored(let post), .liked(let post), .unliked(let post),
+            .boosted(let post, _):
+            "\(name.capitalized) \(post)"
+        case .followed(let name), .unfollowed(let name), .blocked(let name), .unblocked(let name):
+            "\(self.name.capitalized) \(name)"
+        }
+    }
+
+    /// The intent that made the post that the action is about, if it is an intent of the replica.
+    fileprivate func subject(by replica: ReplicaID) -> IntentID? {
+        switch self {
+        case .deleted(let post), .restored(let post), .liked(let post), .unliked(let post),
+            .boosted(let post, _), .commented(let post, _):
+            let parts = post.split(separator: ".")
+            guard parts.count == 3, parts[0] == replica.description, let number = UInt64(parts[1])
+            else { return nil }
+            return IntentID(replica: replica, number: IntentNumber(number))
+        case .posted, .postedPhoto, .followed, .unfollowed, .blocked, .unblocked: return nil
+        }
+    }
+}

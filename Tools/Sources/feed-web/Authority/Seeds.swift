@@ -1,0 +1,47 @@
+import Foldback
+import FoldbackExamples
+
+/// The posts that a new authority has.
+enum Seeds {
+    private static let authors = ["ada", "cleo", "bo"]
+    private static let texts = [
+        "The harbor is quiet this morning.", "Which bread do you bake at home?",
+        "We found a path through the reeds.", "The train to the coast runs again.",
+        "Rain all day, and the roof holds.", "A heron stood at the pond for an hour.",
+        "The library stays open until ten now.", "Our tomatoes are ripe at last.",
+    ]
+    private static let comments = ["Lovely.", "Tell me more.", "I was there too.", "Good to know."]
+    private static let colors = ["#3b6ea5", "#8a9a5b", "#c46210", "#7b5ea7"]
+
+    /// The oldest first: `count` posts, some with comments and likes.
+    static func decisions(_ count: Int) -> [Ledger.Decision] {
+        var numbers = (1...).makeIterator()
+        var decisions: [Ledger.Decision] = []
+        func add(_ author: String, _ action: FeedAction) -> String {
+            let id = IntentID(replica: replica, number: IntentNumber(UInt64(numbers.next() ?? 0)))
+            let event = FeedEvent(by: author, did: action)
+            decisions.append(Ledger.Decision(id, event, .accepted(event)))
+            return EventContext(.intent(id)).id()
+        }
+        for index in 0..<count {
+            let text = texts[index % texts.count]
+            let author = authors[index % authors.count]
+            let friend = authors[(index + 1) % authors.count]
+            let post = add(
+                author,
+                index % 4 == 2
+                    ? .postedPhoto(text, color: colors[index / 4 % colors.count]) : .posted(text))
+            if index % 3 == 0 { _ = add(friend, .liked(post: post)) }
+            if index % 2 == 1 {
+                _ = add(
+                    friend, .commented(post: post, text: comments[index / 2 % comments.count]))
+            }
+        }
+        return decisions
+    }
+
+    private static var replica: ReplicaID {
+        guard let replica = ReplicaID("seed") else { preconditionFailure("no seed replica") }
+        return replica
+    }
+}

@@ -1,0 +1,174 @@
+/// One message to a page. A part that is absent has not changed.
+struct Message: Encodable, Sendable {
+    var revision = ""
+    /// True for a message with the whole state; absent otherwise.
+    var reset: Bool?
+    /// All rows, in a message with the whole state.
+    var rows: [WireRow]?
+    /// The edits of the rows, one after another.
+    var steps: [WireStep]?
+    var replacements: [WireReplacement]?
+    var feed: WireFeed?
+    var waits: [String: WireWait]?
+    var blocked: [String]?
+    var cues: [WireCue]?
+    var people: [String: WirePerson]?
+    /// Nil inside: there is no chart.
+    var chart: WireChart??
+    var signedIn: Bool?
+    var account: WireAccount?
+    var stage: WireStage?
+
+    var isEmpty: Bool {
+        steps == nil && feed == nil && waits == nil && blocked == nil && cues == nil
+            && people == nil && chart == nil && signedIn == nil && account == nil && stage == nil
+            && rows == nil
+    }
+}
+
+/// A row of the list.
+struct WireRow: Encodable, Equatable, Sendable {
+    let id: String
+    let kind: String
+    let post: String?
+    var by: String?
+    var text: String?
+    var likes: Int?
+    var liked: Bool?
+    var likers: [String]?
+    var comments: Int?
+    var reach: Int?
+    var photo: String?
+    /// False if only the id is known.
+    let loaded: Bool
+    var mine: Bool?
+    let state: String
+    let ghost: Bool
+    let marks: [WireMark]
+}
+
+/// An intent at a row or a person.
+struct WireMark: Encodable, Equatable, Sendable {
+    let number: UInt64
+    let what: String
+    let facet: String?
+    let state: String
+    /// The state in words.
+    let text: String
+    let reason: String?
+    let attempts: Int
+    let actions: [String]
+}
+
+/// One edit of the list.
+enum WireStep: Encodable, Equatable, Sendable {
+    case insert(Int, WireRow)
+    case delete(Int)
+    case move(Int, to: Int)
+    case change(Int, WireRow)
+
+    private enum Key: String, CodingKey { case insert, delete, move, to, change, row }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Key.self)
+        switch self {
+        case .insert(let place, let row):
+            try fields.encode(place, forKey: .insert)
+            try fields.encode(row, forKey: .row)
+        case .delete(let place): try fields.encode(place, forKey: .delete)
+        case .move(let place, let target):
+            try fields.encode(place, forKey: .move)
+            try fields.encode(target, forKey: .to)
+        case .change(let place, let row):
+            try fields.encode(place, forKey: .change)
+            try fields.encode(row, forKey: .row)
+        }
+    }
+}
+
+/// A deleted and an inserted row that show the same thing.
+struct WireReplacement: Encodable, Equatable, Sendable {
+    let old: String
+    let new: String
+}
+
+struct WireFeed: Encodable, Equatable, Sendable {
+    struct Edges: Encodable, Equatable, Sendable {
+        let start: String
+        let end: String
+    }
+
+    let busy: Bool
+    /// Whether the feed is known to have no posts.
+    let empty: Bool
+    let error: String?
+    let edges: Edges
+}
+
+struct WirePerson: Encodable, Equatable, Sendable {
+    let followed: Bool
+    let state: String
+    let marks: [WireMark]
+}
+
+struct WireChart: Encodable, Equatable, Sendable {
+    let points: [Double]
+}
+
+struct WireAccount: Encodable, Equatable, Sendable {
+    let pending: Int
+    let rejected: Int
+    let accepted: Int
+    let conflicted: Int
+    /// Why nothing is sent; absent if nothing prevents it.
+    let paused: String?
+}
+
+struct WireStage: Encodable, Equatable, Sendable {
+    struct Held: Encodable, Equatable, Sendable {
+        let id: String
+        let by: String
+        let what: String
+        let text: String
+    }
+
+    let holding: Bool
+    let held: [Held]
+    let offline: [String]
+    let rejectNext: Bool
+    let loseNextAnswer: Bool
+    let delay: Double
+    let clock: String
+    /// The seconds of a manual clock; 0 for the system's clock, which moves all the time.
+    let now: Double
+    let replicas: [String]
+    let restarts: Int
+    let pid: Int32
+    let decided: Int
+}
+
+/// Something to announce or to focus, once.
+enum WireCue: Encodable, Equatable, Sendable {
+    case announce(String, isAssertive: Bool)
+    /// The focus goes to the indicator of a wait.
+    case focus(wait: String)
+    /// The focus goes back to the element.
+    case restore(String)
+    case top
+
+    private enum Key: String, CodingKey { case announce, assertive, focus, wait, restore, top }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Key.self)
+        switch self {
+        case .announce(let text, let isAssertive):
+            try fields.encode(text, forKey: .announce)
+            try fields.encode(isAssertive, forKey: .assertive)
+        case .focus(let wait):
+            try fields.encode("indicator", forKey: .focus)
+            try fields.encode(wait, forKey: .wait)
+        case .restore(let element): try fields.encode(element, forKey: .restore)
+        case .top: try fields.encode(true, forKey: .top)
+        }
+    }
+}

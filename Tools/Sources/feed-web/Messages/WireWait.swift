@@ -1,0 +1,118 @@
+import FoldbackUI
+
+/// A wait as a page shows it.
+struct WireWait: Encodable, Equatable, Sendable {
+    let phase: String
+    let indicator: WireIndicator?
+    let text: String?
+    let remaining: String?
+    let actions: [String]
+    let blocking: Bool
+    /// Whether the overlay of an obstructive wait is shown.
+    let overlay: Bool
+    let busy: Bool
+    let style: String
+    /// What a person can do about a wait that has stalled or failed.
+    let recovery: String?
+}
+
+/// What a page draws to show that work goes on.
+enum WireIndicator: Encodable, Equatable, Sendable {
+    case spinner
+    case bar(Double?)
+    case text(String)
+
+    private enum Key: String, CodingKey { case spinner, bar, text }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Key.self)
+        switch self {
+        case .spinner: try fields.encode(true, forKey: .spinner)
+        case .bar(let fraction): try fields.encode(fraction, forKey: .bar)
+        case .text(let words): try fields.encode(words, forKey: .text)
+        }
+    }
+}
+
+extension WireWait {
+    /// Nil if the view does not show the wait any more.
+    init?(_ shown: ProgressAppearance, _ texts: ProgressTexts) {
+        let words = shown.text.map(texts.words)
+        switch shown.phase {
+        case .ended(.failed), .instant, .busy, .waiting, .long, .stalled: break
+        case .ended: guard shown.indicator != nil else { return nil }
+        }
+        phase = shown.phase.name
+        indicator =
+            switch shown.indicator {
+            case nil: nil
+            case .spinner: .spinner
+            case .bar: .bar(shown.fraction)
+            case .text: .text(words ?? "")
+            }
+        text = words
+        remaining = shown.remaining.map { "About \($0.words)" }
+        actions = WaitAction.allCases.filter(shown.actions.contains).map(\.name)
+        blocking = shown.isBlocking
+        overlay = shown.isBlocking && shown.phase.isShown
+        busy = shown.phase.isBusy
+        style = shown.wait.style.name
+        recovery = shown.phase.isError ? words : nil
+    }
+}
+
+extension ProgressPhase {
+    fileprivate var name: String {
+        switch self {
+        case .instant: "instant"
+        case .busy: "busy"
+        case .waiting: "waiting"
+        case .long: "long"
+        case .stalled: "stalled"
+        case .ended: "ended"
+        }
+    }
+
+    /// Whether the wait has an indicator, or an error in its place.
+    fileprivate var isShown: Bool {
+        switch self {
+        case .waiting, .long, .stalled: true
+        case .instant, .busy, .ended: false
+        }
+    }
+
+    fileprivate var isBusy: Bool {
+        switch self {
+        case .busy, .waiting, .long: true
+        case .instant, .stalled, .ended: false
+        }
+    }
+
+    fileprivate var isError: Bool {
+        switch self {
+        case .stalled, .ended(.failed): true
+        case .instant, .busy, .waiting, .long, .ended: false
+        }
+    }
+}
+
+extension IndicatorStyle {
+    fileprivate var name: String {
+        switch self {
+        case .spinner: "spinner"
+        case .bar: "bar"
+        case .none: "none"
+        }
+    }
+}
+
+extension Duration {
+    /// Whole seconds or minutes: the estimate is rounded already.
+    fileprivate var words: String {
+        let seconds = components.seconds
+        let (count, unit) =
+            seconds < 120 && seconds % 60 != 0
+            ? (seconds, "second") : (seconds / 60, "minute")
+        return "\(count) \(unit)\(count == 1 ? "" : "s")"
+    }
+}

@@ -1,0 +1,1 @@
+// Sends what people do.

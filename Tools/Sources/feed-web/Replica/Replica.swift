@@ -1,0 +1,104 @@
+import Foldback
+import FoldbackExamples
+import FoldbackSync
+import FoldbackUI
+import Foundation
+
+/// One device: a log, an outbox that sends, a downlink that fetches, and a screen.
+@MainActor final class Replica {
+    let name: String
+    let store: Store<Timeline>
+    let outbox: Outbox<Timeline>
+    let downlink: Downlink<Timeline>
+    private var following: Task<Void, Never>?
+
+    /// Every intent has its own request, so that the stage can answer them in any order.
+    private static let policy = OutboxPolicy(
+        intentsPerRequestMax: 1, requestsMax: 16, backoffMin: .seconds(1),
+        backoffMax: .seconds(60), delayMax: .seconds(3600))
+
+    /// The number of requests that the outbox sends at once.
+    var requestsMax: Int { Self.policy.requestsMax }
+
+    init(
+        _ name: String, at directory: URL, _ stage: Stage, _ authority: FeedAuthority,
+        _ clock: FeedClock
+    )
+        async throws
+    {
+        guard let id = ReplicaID(name) else { preconditionFailure("\(name) is not a replica id") }
+        self.name = name
+        store = try await Store.open(
+            at: directory, Timeline.self, confirmedBy: .downlink, durability: .durable,
+            replica: .exactly(id), sources: clock.log)
+        let link = Link(user: name, stage: stage, authority: authority)
+        outbox = Outbox(store, to: link, policy: Self.policy, sources: clock.sync)
+        downlink = Downlink(store, from: link, policy: Self.policy, sources: clock.sync)
+        setOnline(!stage.settings.offline.contains(name))
+    }
+
+    /// Begins to send.
+    func start() {
+        Task { [outbox, name] in
+            do { try await outbox.run() } catch { complain("\(name)'s outbox has ended: \(error)") }
+        }
+    }
+
+    /// Begins to fetch events as they come. Further calls do nothing.
+    func follow() {
+        guard following == nil else { return }
+        following = Task { [downlink, name] in
+            do { try await downlink.follow() } catch {
+                complain("\(name)'s downlink has ended: \(error)")
+            }
+        }
+    }
+
+    func setOnline(_ isOnline: Bool) {
+        if isOnline {
+            outbox.wentOnline()
+            downlink.wentOnline()
+        } else {
+            outbox.wentOffline()
+            downlink.wentOffline()
+        }
+    }
+
+    func setSignedIn(_ isSignedIn: Bool) {
+        if isSignedIn {
+            outbox.signedIn()
+            downlink.signedIn()
+        } else {
+            outbox.signedOut(reason: "You have signed out.")
+            downlink.signedOut(reason: "You have signed out.")
+        }
+    }
+}
+
+/// Prints a line to the standard error.
+func complain(_ text: String) {
+    try? FileHandle.standardError.write(contentsOf: Data("feed-web: \(text)\n".utf8))
+}
+
+extension OutboxStatus.Pause {
+    /// The cause of a wait: the one place where the two libraries meet.
+    var cause: WaitCause {
+        switch self {
+        case .stopped, .superseded: .unknown
+        case .offline: .offline
+        case .signedOut: .signedOut
+        case .failing(let failure): .failing(reason: failure.reason)
+        }
+    }
+
+    /// Why nothing is sent, in words; nil if the pause is not shown.
+    var words: String? {
+        switch self {
+        case .stopped: nil
+        case .offline: "offline"
+        case .signedOut: "signed out"
+        case .superseded: "failing: the server has other data"
+        case .failing(let failure): "failing: \(failure.reason)"
+        }
+    }
+}

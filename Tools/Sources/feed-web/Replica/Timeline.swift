@@ -1,0 +1,79 @@
+import Foldback
+import FoldbackExamples
+import FoldbackUI
+
+/// The feed with the order of its posts: what a device shows.
+struct Timeline: Projection, Equatable {
+    private(set) var feed = Feed()
+    /// The ids of the posts, in the order in which they came.
+    private(set) var order: [String] = []
+
+    static func keys(touchedBy event: FeedEvent, _ context: EventContext) -> [String] {
+        Feed.keys(touchedBy: event, context)
+    }
+
+    mutating func apply(_ event: FeedEvent, _ context: EventContext) throws(FeedError) {
+        try feed.apply(event, context)
+        switch event.did {
+        case .posted, .postedPhoto: order.append(context.id())
+        case .deleted, .restored, .liked, .unliked, .commented, .boosted, .followed, .unfollowed,
+            .blocked, .unblocked:
+            break
+        }
+    }
+
+    /// The posts that are not deleted, from the newest to the oldest.
+    var newestFirst: [(id: String, post: Post)] {
+        order.reversed().compactMap { id in
+            feed.posts[id].flatMap { $0.isDeleted ? nil : (id, $0) }
+        }
+    }
+}
+
+/// What an intent can be about.
+extension Timeline: Itemized {
+    static func items(
+        of event: FeedEvent, _ context: EventContext
+    ) -> [ItemReference<String>] {
+        switch event.did {
+        case .posted, .postedPhoto, .commented: [ItemReference(context.id())]
+        case .liked(let post), .unliked(let post): [ItemReference(post, facet: "likes")]
+        case .boosted(let post, _): [ItemReference(post, facet: "reach")]
+        case .deleted(let post), .restored(let post): [ItemReference(post)]
+        case .followed(let name), .unfollowed(let name), .blocked(let name), .unblocked(let name):
+            [ItemReference(personItem(name))]
+        }
+    }
+
+    /// The item of a person. Ids of posts and comments have no colon.
+    static func personItem(_ name: String) -> String { "person:\(name)" }
+}
+
+/// What a row of the list shows: a post or a comment.
+struct FeedItem: Identifiable, Equatable, Sendable {
+    enum Kind: String, Sendable { case post, comment }
+
+    let id: String
+    let kind: Kind
+    /// The post, or the post of the comment.
+    let post: String
+    let by: String
+    let text: String
+    var likers: [String] = []
+    var commentCount = 0
+    var reach = 0
+    var photo: String?
+}
+
+extension FeedItem {
+    init(id: String, _ post: Post) {
+        self.init(
+            id: id, kind: .post, post: id, by: post.by, text: post.text,
+            likers: post.likes.sorted(), commentCount: post.comments.count, reach: post.reach,
+            photo: post.photo)
+    }
+
+    init(_ comment: Comment, of post: String) {
+        self.init(id: comment.id, kind: .comment, post: post, by: comment.by, text: comment.text)
+    }
+}
