@@ -1,1 +1,400 @@
-// Shows the messages of the server.
+// Shows what the server's messages say. The page keeps no state of its own about posts, likes or
+// marks: a click sends a request (stage.js), and the next message says what changed. Text from
+// messages gets into the page only as text nodes.
+"use strict";
+
+const query = new URLSearchParams(location.search);
+const me = query.get("replica") ?? "mia";
+const scene = query.get("scene") ?? "feed";
+const byID = (id) => document.getElementById(id);
+const feed = byID("feed");
+const overlay = byID("overlay");
+const body = document.body;
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+// The latest value of each part of the messages.
+const now = {
+  feed: { edges: {} }, waits: {}, blocked: [], people: {}, known: [], account: {}, stage: null,
+  chart: null, signedIn: false,
+};
+let births = 0;
+
+// ---- Nodes: a setter touches a node only if the value differs ---------------------------------
+
+function text(node, words) {
+  if (node.textContent !== words) node.textContent = words;
+}
+
+function attribute(node, name, value) {
+  if (value === null || value === undefined || value === false) {
+    if (node.hasAttribute(name)) node.removeAttribute(name);
+  } else if (node.getAttribute(name) !== String(value)) {
+    node.setAttribute(name, value);
+  }
+}
+
+function show(node, isShown) {
+  attribute(node, "hidden", isShown ? null : "");
+}
+
+/** Clones a template. The key replaces each % in attributes. */
+function stamp(name, key) {
+  const node = byID(`template-${name}`).content.firstElementChild.cloneNode(true);
+  for (const part of [node, ...node.querySelectorAll("*")]) {
+    for (const { name, value } of [...part.attributes]) {
+      if (value.includes("%")) part.setAttribute(name, value.replaceAll("%", () => key));
+    }
+  }
+  return node;
+}
+
+/** Inserts or moves a node. A moved node keeps its focus if the browser can do that. */
+function put(parent, node, before = null) {
+  if (node.isConnected && parent.moveBefore) parent.moveBefore(node, before);
+  else parent.insertBefore(node, before);
+}
+
+/** Gives `parent` one child for each item, in order. A key keeps its child. */
+function keyed(parent, items, keyOf, create, paint) {
+  const keys = new Set(items.map((item) => String(keyOf(item))));
+  const kept = new Map();
+  for (const node of [...parent.children]) {
+    if (keys.has(node.key)) kept.set(node.key, node);
+    else node.remove();
+  }
+  let place = parent.firstElementChild;
+  for (const item of items) {
+    const key = String(keyOf(item));
+    const node = kept.get(key) ?? create(item);
+    node.key = key;
+    if (node === place) place = place.nextElementSibling;
+    else put(parent, node, place);
+    paint?.(node, item);
+  }
+}
+
+function capitalized(word) {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+function counted(count, singular, plural = `${singular}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? singular : plural}`;
+}
+
+/** Shows a person as a name and as its first letter on the name's color. */
+function paintPerson(node, name) {
+  const avatar = node.querySelector(".avatar");
+  const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 360, 40);
+  avatar.style.setProperty("--hue", hue);
+  text(avatar, capitalized([...name][0] ?? "?"));
+  const by = node.querySelector(".by");
+  if (by) text(by, name);
+}
+
+function badge(word, words = word) {
+  const node = stamp("badge", word);
+  node.append(words);
+  return node;
+}
+
+// ---- Rows -------------------------------------------------------------------------------------
+
+function makeRow(row) {
+  const node = document.createElement("article");
+  births += 1;
+  node.key = row.id;
+  attribute(node, "data-id", row.id);
+  attribute(node, "data-birth", births);
+  return node;
+}
+
+function paintRow(node, row) {
+  const isPlaceholder = row.kind === "placeholder" || row.loaded === false;
+  const shape = isPlaceholder ? "placeholder" : row.kind;
+  if (node.shape !== shape) {
+    node.shape = shape;
+    node.replaceChildren(stamp(shape, row.post ?? row.id));
+  }
+  attribute(node, "data-kind", row.kind);
+  attribute(node, "data-post", row.post);
+  attribute(node, "data-state", row.state);
+  attribute(node, "data-ghost", row.ghost);
+  attribute(node, "aria-hidden", isPlaceholder);
+  attribute(node, "tabindex", isPlaceholder ? null : 0);
+  const state = row.state === "settled" ? "" : `, ${row.state}`;
+  attribute(node, "aria-label", isPlaceholder ? null
+    : `${capitalized(row.kind)} by ${row.by}${state}: ${row.text.slice(0, 80)}`);
+  if (isPlaceholder) return;
+  paintPerson(node, row.by);
+  text(node.querySelector(".text"), row.text);
+  paintMarks(node.querySelector(".marks"), row.marks ?? []);
+  if (row.kind === "post") paintPost(node, row);
+}
+
+function paintPost(node, row) {
+  const part = (name) => node.querySelector(name);
+  const [like, comments, reach, photo] = [".like", ".comments", ".reach", ".photo"].map(part);
+  const isPending = (...kinds) =>
+    row.marks?.some((mark) => mark.state === "pending" && kinds.includes(mark.what));
+  attribute(like, "aria-pressed", String(row.liked));
+  attribute(like, "data-do", row.liked ? "unlike" : "like");
+  text(part(".likes"), String(row.likes));
+  attribute(part(".likes"), "data-optimistic", isPending("like", "unlike"));
+  text(comments, row.comments ? counted(row.comments, "comment") : "");
+  attribute(comments, "data-optimistic", isPending("comment"));
+  text(reach, row.reach ? `Shown to ${counted(row.reach, "more person", "more people")}` : "");
+  show(reach, row.reach);
+  text(part(".likers"), row.likers?.length ? `Liked by ${row.likers.join(", ")}` : "");
+  show(part("[data-do=delete]"), row.mine);
+  show(photo, row.photo);
+  if (row.photo && photo.style.getPropertyValue("--photo") !== row.photo) {
+    photo.style.setProperty("--photo", row.photo);
+  }
+}
+
+function paintMarks(parent, marks) {
+  const create = (mark) => stamp("mark", mark.number);
+  keyed(parent, marks, (mark) => mark.number, create, (node, mark) => {
+    attribute(node, "data-state", mark.state);
+    // Only the answer says what a boost or an upload does. Nothing counts before it.
+    const isOptimistic = mark.state === "pending" && !["boost", "upload"].includes(mark.what);
+    const words = isOptimistic ? ["optimistic", "pending"] : [mark.state];
+    keyed(node.querySelector(".badges"), words, (word) => word, (word) => badge(word));
+    const attempts = mark.attempts > 1 ? `${mark.attempts} attempts` : "";
+    const parts = [`${capitalized(mark.what)}: ${mark.text}`, mark.reason, attempts];
+    text(node.querySelector(".words"), parts.filter(Boolean).join(". "));
+    keyed(node.querySelector(".actions"), mark.actions ?? [], (action) => action, (action) =>
+      makeButton(`${action}-${mark.number}`, capitalized(action), {
+        "data-do": action, "data-number": mark.number,
+        "aria-label": `${capitalized(action)} the ${mark.what}`,
+      }));
+  });
+}
+
+function makeButton(id, words, attributes) {
+  const node = document.createElement("button");
+  node.append(words);
+  for (const [name, value] of Object.entries({ id, type: "button", ...attributes })) {
+    attribute(node, name, value);
+  }
+  return node;
+}
+
+/** Applies one step of a difference to the list as changed so far. */
+function apply(step) {
+  const rows = feed.children;
+  const row = (place) => {
+    if (!rows[place]) throw new RangeError(`There is no row ${place}.`);
+    return rows[place];
+  };
+  if ("delete" in step) row(step.delete).remove();
+  if ("move" in step) {
+    const isDown = step.to > step.move;
+    put(feed, row(step.move), rows[step.to + (isDown ? 1 : 0)]);
+  }
+  if ("change" in step) paintRow(row(step.change), step.row);
+  if ("insert" in step) {
+    const node = makeRow(step.row);
+    paintRow(node, step.row);
+    feed.insertBefore(node, rows[step.insert] ?? null);
+  }
+}
+
+function numberRows() {
+  const rows = [...feed.children].filter((node) => node.shape !== "placeholder");
+  const hasMore = ["more", "loading", "failed"].includes(now.feed.edges?.end);
+  rows.forEach((node, place) => {
+    attribute(node, "aria-posinset", (now.feed.before ?? 0) + place + 1);
+    attribute(node, "aria-setsize", now.feed.total ?? (hasMore ? -1 : rows.length));
+  });
+}
+
+/** Runs a change of the list. Rows on the screen and the focus stay where they are (B6). */
+function keepingPlace(change) {
+  const focused = document.activeElement;
+  const rows = [...feed.children];
+  const own = rows.indexOf(focused.closest("article"));
+  const isSeen = ({ top, bottom }) => bottom > 60 && top < innerHeight;
+  const anchors = [rows[own], ...rows].filter(Boolean)
+    .map((node) => ({ node, box: node.getBoundingClientRect() })).filter(({ box }) => isSeen(box));
+  change();
+  const anchor = anchors.find(({ node }) => node.isConnected && node.shape !== "placeholder");
+  if (anchor && (scrollY > 0 || scene === "archive")) {
+    const moved = anchor.node.getBoundingClientRect().top - anchor.box.top;
+    if (moved !== 0) scrollBy({ top: moved, behavior: "instant" });
+  }
+  if (document.activeElement !== body) return;
+  const next = [focused, byID(focused.id), ...(own < 0 ? [] : rows.slice(own)), byID("phone")];
+  next.find((node) => node?.isConnected)?.focus({ preventScroll: true });
+}
+
+// ---- Waits ------------------------------------------------------------------------------------
+
+function slotOfWait(name) {
+  return document.querySelector(`[data-slot="${CSS.escape(name)}"]`) ?? byID("other-waits");
+}
+
+function labelOfWait(name) {
+  return slotOfWait(name).dataset.label ?? name;
+}
+
+function paintWaits() {
+  const waits = Object.entries(now.waits).filter(([, wait]) => wait);
+  const nodes = new Map([...document.querySelectorAll("[data-wait]")]
+    .map((node) => [node.dataset.wait, node]));
+  for (const [name, node] of nodes) if (!now.waits[name]) node.remove();
+  for (const [name, wait] of waits) {
+    const place = wait.overlay ? byID("overlay-waits") : slotOfWait(name);
+    const node = nodes.get(name) ?? stamp("wait", name);
+    if (node.parentNode !== place) put(place, node);
+    paintWait(node, name, wait);
+  }
+  const covers = waits.find(([, wait]) => wait.overlay);
+  if (!covers === overlay.open) cover(covers);
+}
+
+/** Opens or closes the dialog. What is outside an open dialog is inert, so it takes along the live
+    regions and the held requests: people can still answer the request that the dialog waits for. */
+function cover(wait) {
+  if (wait) {
+    attribute(overlay, "aria-label", labelOfWait(wait[0]));
+    overlay.showModal();
+    put(byID("overlay-stage"), byID("live"));
+    put(byID("overlay-stage"), byID("held"));
+  } else {
+    put(byID("live-place"), byID("live"));
+    put(byID("held-place"), byID("held"));
+    overlay.close();
+  }
+}
+
+function paintWait(node, name, wait) {
+  const { indicator } = wait;
+  attribute(node, "data-phase", wait.phase);
+  attribute(node, "aria-busy", wait.busy);
+  node.bar ??= node.querySelector(".indicator");
+  if (!indicator) node.bar.remove();
+  else if (!node.bar.isConnected) node.prepend(node.bar);
+  if (indicator) {
+    const fraction = indicator.bar ?? null;
+    const words = indicator.text ?? "";
+    attribute(node.bar, "data-shows", Object.keys(indicator)[0]);
+    attribute(node.bar, "aria-label", wait.text ?? labelOfWait(name));
+    attribute(node.bar, "aria-valuenow", fraction === null ? null : Math.round(fraction * 100));
+    node.bar.style.setProperty("--fraction", fraction ?? 0);
+    text(node.bar, words);
+  }
+  text(node.querySelector(".wait-text"), wait.text === indicator?.text ? "" : wait.text ?? "");
+  text(node.querySelector(".wait-remaining"), wait.remaining ?? "");
+  text(node.querySelector(".wait-recovery"), wait.recovery ?? "");
+  keyed(node.querySelector(".actions"), wait.actions ?? [], (action) => action, (action) => {
+    const words = action === "continueInBackground" ? "continue in the background" : action;
+    return makeButton(`${action}-${name}`, capitalized(words), {
+      "data-do": "wait", "data-wait-name": name, "data-action": action,
+    });
+  });
+}
+
+// ---- Messages ---------------------------------------------------------------------------------
+
+/** Shows a message. The revision is set last: then the DOM is complete. */
+function receive(message) {
+  keepingPlace(() => {
+    if (message.reset) keyed(feed, message.rows, (row) => row.id, makeRow, paintRow);
+    for (const change of message.steps ?? []) apply(change);
+    for (const part of Object.keys(now)) if (part in message) now[part] = message[part];
+    numberRows();
+    paintFeed();
+    paintAround();
+  });
+  for (const { new: id } of message.replacements ?? []) {
+    [...feed.children].find((node) => node.key === id)?.setAttribute("data-faded", "");
+  }
+  paintWaits();
+  for (const node of document.querySelectorAll("[data-do]:not([data-do=wait])")) {
+    const post = node.dataset.post ?? node.closest("article")?.dataset.post;
+    const isBlocked = ["*", `item:${post}`].some((scope) => now.blocked.includes(scope));
+    attribute(node, "aria-disabled", isBlocked);
+  }
+  speak((message.cues ?? []).filter((cue) => "announce" in cue));
+  for (const cue of message.cues ?? []) moveFocus(cue);
+  attribute(body, "data-revision", message.revision);
+  for (const [id, shown] of sent) if (isReached(shown)) sent.delete(id);
+}
+
+function paintFeed() {
+  const { busy, empty, error, edges = {} } = now.feed;
+  attribute(feed, "aria-busy", String(Boolean(busy)));
+  text(byID("feed-note"), error ?? (empty ? "There are no posts yet. Write the first one." : ""));
+  attribute(byID("feed-note"), "data-error", error);
+  for (const edge of ["start", "end"]) {
+    const node = byID(`extend-${edge}`);
+    const where = edge === "start" ? "newer" : "older";
+    const words = { loading: `Loading ${where} posts`, failed: "This failed. Try again" };
+    show(node, ["more", "loading", "failed"].includes(edges[edge]));
+    text(node, words[edges[edge]] ?? `Load ${where} posts`);
+  }
+}
+
+/** A live region says each text by itself, so several texts of a message come one after another. */
+let speech = [];
+let speechTimer;
+
+function speak(cues) {
+  if (cues.length === 0) return;
+  clearTimeout(speechTimer);
+  speech.forEach(say);
+  speech = cues;
+  const next = () => {
+    if (speech.length === 0) return;
+    say(speech.shift());
+    speechTimer = setTimeout(next, 250);
+  };
+  next();
+}
+
+/** Replaces the node too, so that the same text is announced again. */
+function say(cue) {
+  const words = document.createElement("p");
+  words.append(cue.announce);
+  byID(cue.assertive ? "alert" : "polite").replaceChildren(words);
+}
+
+function moveFocus(cue) {
+  if ("focus" in cue) {
+    document.querySelector(`[data-wait="${CSS.escape(cue.wait)}"] .indicator`)?.focus();
+  }
+  if ("restore" in cue) (byID(cue.restore) ?? byID("phone")).focus({ preventScroll: true });
+  if ("top" in cue) {
+    scrollTo({ top: 0, behavior: "instant" });
+    byID("phone").focus({ preventScroll: true });
+  }
+}
+
+/** Receives messages. After an error, it connects again from the last revision. */
+function connect(after) {
+  const parameters = forwarded();
+  if (after) parameters.set("after", after);
+  const events = new EventSource(`/r/${encodeURIComponent(me)}/events?${parameters}`);
+  const connectAgain = (after) => {
+    events.close();
+    attribute(body, "data-connected", "false");
+    paintAround();
+    setTimeout(connect, 200, after);
+  };
+  events.onopen = postMotion;
+  events.onmessage = ({ data }) => {
+    attribute(body, "data-connected", "true");
+    try {
+      receive(JSON.parse(data));
+    } catch (error) {
+      console.error(error);
+      connectAgain(null);
+    }
+  };
+  events.onerror = () => connectAgain(body.dataset.revision);
+}
+
+function forwarded() {
+  const names = ["scene", "policy"].filter((name) => query.has(name));
+  return new URLSearchParams(names.map((name) => [name, query.get(name)]));
+}

@@ -1,1 +1,326 @@
-// Sends what people do.
+// Sends what people do: on the phone, and on the stage, where they decide what the server answers.
+// Shows the stage, the guide and the scene of waits.
+"use strict";
+
+// ---- Requests ---------------------------------------------------------------------------------
+
+// The buttons whose request is not answered, or whose effect is not shown yet, and its revision.
+const sent = new Map();
+
+function isReached(revision) {
+  if (revision === null) return false;
+  const [boot, count] = revision.split("-");
+  const [ownBoot, ownCount] = (body.dataset.revision ?? "-0").split("-");
+  return boot !== ownBoot || Number(count) <= Number(ownCount);
+}
+
+/** Posts JSON. Returns the answer, which has an `error` if the request was refused or lost. */
+async function post(path, request) {
+  const headers = { "Content-Type": "application/json" };
+  try {
+    const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(request) });
+    const answer = await response.json().catch(() => ({}));
+    return response.ok ? answer : { error: answer.error ?? `Error ${response.status}.` };
+  } catch {
+    return { error: "This was not recorded: the process does not run. Try again." };
+  }
+}
+
+function perform(request) {
+  return post(`/r/${encodeURIComponent(me)}/do?${forwarded()}`, request);
+}
+
+function postMotion() {
+  perform({ do: "motion", reduce: reducedMotion.matches });
+}
+
+/** Sends what a button says. A blocked button, or one whose request is on its way, does nothing. */
+async function press(button) {
+  if (button.getAttribute("aria-disabled") === "true" || sent.has(button.id)) return;
+  const { do: action, post: id, name, edge, number, waitName, action: waitAction } = button.dataset;
+  const request = { do: action, post: id, name, edge, from: button.id };
+  if (number) request.number = Number(number);
+  if (action === "wait") Object.assign(request, { wait: waitName, action: waitAction });
+  const field = byID(button.dataset.text);
+  if (field && field.value.trim() === "") return field.focus();
+  if (field) request.text = field.value;
+  sent.set(button.id, null);
+  const answer = body.dataset.connected === "true" ? await perform(request)
+    : { error: "This was not recorded: the process is restarting. Try again." };
+  if (answer.revision) sent.set(button.id, answer.revision);
+  if (!answer.revision || isReached(answer.revision)) sent.delete(button.id);
+  refuse(button, answer.error);
+  if (field && !answer.error && field.value === request.text) field.value = "";
+}
+
+/** Shows why a request was refused, next to its button. Without words, it removes the old ones. */
+function refuse(button, words) {
+  const group = button.closest("form, .actions, .switches, .edge, .row") ?? button.parentNode;
+  const old = group.querySelector(":scope > .refused");
+  if (!words) return old?.remove();
+  const node = old ?? document.createElement("p");
+  attribute(node, "class", "refused");
+  text(node, words);
+  group.append(node);
+  say({ announce: words, assertive: true });
+}
+
+document.addEventListener("click", ({ target }) => {
+  const node = target.closest("button");
+  if (node) byID("alert").replaceChildren();
+  if (node?.dataset.do) press(node);
+  if (node?.dataset.stage) direct(node);
+});
+document.addEventListener("submit", (event) => event.preventDefault());
+
+// ---- The stage --------------------------------------------------------------------------------
+
+/** Sends what a button of the stage says. */
+async function direct(button) {
+  const isOn = button.getAttribute("aria-checked") === "true";
+  const requests = {
+    hold: { do: isOn ? "release" : "hold" },
+    offline: { do: isOn ? "online" : "offline", replica: me },
+    rejectNext: { do: "rejectNext", on: !isOn },
+    conflict: { do: "conflict", replica: me },
+    reject: { do: "reject", reason: "The moderators said no" },
+    reword: { do: "reword", text: byID(button.dataset.text)?.value },
+    advance: { do: "advance", seconds: Number(button.dataset.seconds) },
+  };
+  const { stage: action } = button.dataset;
+  const request = { do: action, id: button.closest("#held-list > li")?.key, ...requests[action] };
+  const answer = await post("/stage", request);
+  // A killed process does not answer.
+  refuse(button, action === "crash" ? undefined : answer.error);
+}
+
+function paintStage() {
+  const { stage } = now;
+  if (!stage) return;
+  const isOffline = stage.offline.includes(me);
+  attribute(byID("stage-hold"), "aria-checked", String(stage.holding));
+  attribute(byID("stage-offline"), "aria-checked", String(isOffline));
+  attribute(byID("stage-next"), "aria-checked", String(stage.rejectNext));
+  keyed(byID("held-list"), stage.held, (held) => held.id, makeHeld, paintHeld);
+  show(byID("held-none"), stage.held.length === 0);
+  show(byID("stage-release"), stage.held.length > 0);
+  text(byID("sheet-count"), [
+    stage.holding ? `${stage.held.length} held` : "", isOffline ? "offline" : "",
+  ].filter(Boolean).join(", ") || "hold, reject, cut, kill");
+  if (document.activeElement !== byID("stage-delay")) byID("stage-delay").value = stage.delay;
+  text(byID("stage-delay-text"), `${stage.delay} s`);
+  show(byID("clock"), stage.clock === "manual");
+  text(byID("clock-now"), `${stage.now} s`);
+  text(byID("stage-facts"), [
+    counted(stage.decided, "decision"), counted(stage.restarts, "restart"), `process ${stage.pid}`,
+  ].join(", "));
+  const others = stage.replicas.filter((name) => name !== me);
+  keyed(byID("replicas"), stage.replicas, (name) => name, makePhone);
+  show(byID("second"), others.length > 0);
+  if (others.length > 0) {
+    text(byID("second"), `Open ${others[0]}\u2019s phone too`);
+    attribute(byID("second"), "href", address(others[0], scene));
+  }
+}
+
+function makeHeld(held) {
+  const node = stamp("held-request", held.id.replaceAll("/", "-"));
+  const field = node.querySelector(".content input");
+  field.value = held.content ?? "";
+  const slider = node.querySelector(".fraction input");
+  slider.addEventListener("input", () =>
+    post("/stage", { do: "fraction", wait: held.wait, value: Number(slider.value) / 100 }));
+  return node;
+}
+
+function paintHeld(node, held) {
+  paintPerson(node, held.by);
+  text(node.querySelector(".what"), `${held.by}: ${held.text}`);
+  show(node.querySelector(".content"), held.content !== undefined);
+  show(node.querySelector("[data-stage=reword]"), held.content !== undefined);
+  show(node.querySelector(".fraction"), held.wait === "upload");
+}
+
+function address(replica, scene) {
+  return `/?${new URLSearchParams({ replica, scene })}`;
+}
+
+function makePhone(name) {
+  const node = document.createElement("a");
+  node.append(name);
+  attribute(node, "href", address(name, scene));
+  attribute(node, "aria-current", name === me ? "page" : null);
+  return node;
+}
+
+byID("stage-delay").addEventListener("input", ({ target }) => {
+  text(byID("stage-delay-text"), `${target.value} s`);
+});
+byID("stage-delay").addEventListener("change", async ({ target }) => {
+  const answer = await post("/stage", { do: "delay", seconds: Number(target.value) });
+  refuse(target, answer.error);
+});
+byID("sheet").addEventListener("click", ({ currentTarget: sheet }) => {
+  attribute(sheet, "aria-expanded", String(sheet.getAttribute("aria-expanded") === "false"));
+});
+
+// ---- The guide: each word is checked off when it happens --------------------------------------
+
+const seen = new Set();
+let before = { account: {}, stage: null };
+
+function paintGuide() {
+  const { account, stage } = now;
+  if (!stage) return;
+  const { pending = 0, rejected = 0, conflicted = 0 } = account;
+  const isOffline = stage.offline.includes(me);
+  const isAnswered = pending < before.account.pending && rejected <= before.account.rejected;
+  const happened = {
+    optimistic: stage.holding && pending > 0,
+    pending: seen.has("optimistic") && stage.decided > before.stage?.decided && isAnswered,
+    rejected: rejected > 0,
+    conflicted: conflicted > 0,
+    offline: isOffline && pending > 0 && stage.restarts > before.stage?.restarts,
+  };
+  const counts = { optimistic: pending, pending, rejected, conflicted, offline: isOffline };
+  before = { account, stage };
+  for (const word of Object.keys(happened)) if (happened[word]) seen.add(word);
+  const next = Object.keys(happened).find((word) => !seen.has(word));
+  for (const node of document.querySelectorAll("#guide [data-word]")) {
+    const { word } = node.dataset;
+    attribute(node, "data-seen", seen.has(word));
+    attribute(node, "data-live", counts[word] > 0);
+    attribute(node, "aria-current", word === next ? "step" : null);
+    if (word === next) text(byID("guide-next"), node.querySelector(".try").textContent);
+  }
+  attribute(body, "data-next", next);
+  text(byID("guide-count"), `${seen.size} of 5`);
+  if (!next) text(byID("guide-next"), "You have seen all of them.");
+}
+
+// ---- The rest of the phone --------------------------------------------------------------------
+
+/** Shows the parts of the phone that are not rows: link, counts, people, known posts, scenes. */
+function paintAround() {
+  const { account, people, known, signedIn } = now;
+  const isConnected = body.dataset.connected === "true";
+  const words = isConnected ? account.paused ?? "online" : "The process is restarting";
+  const link = words === "offline" ? "offline" : isConnected ? "online" : "restarting";
+  keyed(byID("link"), [words], (words) => words, () => badge(link, capitalized(words)));
+  const counts = ["pending", "accepted", "conflicted", "rejected"]
+    .filter((word) => account[word] > 0).map((word) => ({ word, count: account[word] }));
+  keyed(byID("account"), counts, ({ word, count }) => `${count} ${word}`, ({ word, count }) =>
+    badge(word, `${count} ${word}`));
+  const others = Object.entries(people).filter(([name]) => name !== me);
+  keyed(byID("people"), others, ([name]) => name, ([name]) => stamp("person", name), paintFollowed);
+  show(byID("people"), scene === "feed" && others.length > 0);
+  keyed(byID("known"), known, ({ id }) => id, ({ id, by }) => makeButton(`open-${id}`,
+    `Open a post that ${by} shared with you`, { "data-do": "open", "data-post": id }));
+  show(byID("sign-in-form"), !signedIn);
+  show(byID("signed-in"), signedIn);
+  paintChart();
+  paintStage();
+  paintGuide();
+  if (isAutomatic && isConnected) load();
+}
+
+// Starts the first load of the feed, and extends the archive when an edge comes near the screen.
+const isAutomatic = query.get("auto") !== "off";
+const edges = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) if (isIntersecting) press(target);
+}, { rootMargin: "200px" });
+let hasLoaded = false;
+
+function load() {
+  const isUnknown = feed.children.length === 0 && !now.feed.busy && !now.feed.empty;
+  if (scene === "feed" && !hasLoaded && isUnknown) perform({ do: "load", from: "load" });
+  hasLoaded = true;
+  if (scene !== "archive") return;
+  for (const edge of ["start", "end"]) {
+    // Observing again asks again whether the edge is near.
+    edges.unobserve(byID(`extend-${edge}`));
+    if (now.feed.edges?.[edge] === "more") edges.observe(byID(`extend-${edge}`));
+  }
+}
+
+function paintFollowed(node, [name, { followed, marks }]) {
+  paintPerson(node, name);
+  const follow = node.querySelector("button");
+  attribute(follow, "aria-pressed", String(followed));
+  attribute(follow, "data-do", followed ? "unfollow" : "follow");
+  text(follow, followed ? "Following" : "Follow");
+  paintMarks(node.querySelector(".marks"), marks ?? []);
+}
+
+/** Draws the chart again if its points are new. */
+function paintChart() {
+  const { points = [] } = now.chart ?? {};
+  const place = byID("chart");
+  const key = points.join(" ");
+  show(place, points.length > 0);
+  text(byID("chart-load"), points.length > 0 ? "Load the chart again" : "Load the chart");
+  if (place.key === key || points.length === 0) return;
+  place.key = key;
+  const highest = Math.max(...points, 1);
+  const size = { width: 320, height: 120 };
+  const bars = points.map((point, index) => makeSVG("rect", {
+    x: (index + 0.15) * size.width / points.length, width: 0.7 * size.width / points.length,
+    y: size.height * (1 - point / highest), height: size.height * point / highest, rx: 2,
+  }));
+  const label = `${counted(points.length, "bar")}, from ${Math.min(...points)} to ${highest}, `
+    + `the last is ${points.at(-1)}`;
+  place.replaceChildren(makeSVG("svg", {
+    viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": label,
+  }, ...bars));
+}
+
+function makeSVG(tag, attributes, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) attribute(node, name, value);
+  node.append(...children);
+  return node;
+}
+
+// ---- Keys, scenes and the start ---------------------------------------------------------------
+
+/** The keys of a feed, as ARIA's authoring practices describe them. */
+feed.addEventListener("keydown", (event) => {
+  const rows = [...feed.children].filter((node) => node.tabIndex === 0);
+  const place = rows.indexOf(event.target.closest("article"));
+  const target = event.key === "PageDown" ? rows[place + 1] : rows[place - 1];
+  if (!["PageDown", "PageUp"].includes(event.key) || !target) return;
+  event.preventDefault();
+  target.focus();
+});
+
+/** A modal dialog keeps Tab. Esc cancels only if the wait offers that. */
+overlay.addEventListener("keydown", (event) => {
+  const nodes = [...overlay.querySelectorAll("button, input")]
+    .filter((node) => node.checkVisibility());
+  if (event.key === "Escape") {
+    event.preventDefault();
+    overlay.querySelector("[data-action=cancel]")?.click();
+  } else if (event.key === "Tab") {
+    const place = nodes.indexOf(document.activeElement);
+    const isLast = event.shiftKey ? place <= 0 : place === nodes.length - 1;
+    if (!isLast) return;
+    event.preventDefault();
+    nodes.at(event.shiftKey ? -1 : 0)?.focus();
+  }
+});
+
+for (const node of document.querySelectorAll("[data-scenes]")) {
+  show(node, node.dataset.scenes.split(" ").includes(scene));
+}
+for (const node of document.querySelectorAll("[data-to-scene]")) {
+  attribute(node, "href", address(me, node.dataset.toScene));
+  attribute(node, "aria-current", node.dataset.toScene === scene ? "page" : null);
+}
+text(byID("title"), `${capitalized(me)}\u2019s ${scene}`);
+document.title = `${byID("title").textContent} \u2013 Foldback`;
+paintPerson(document.querySelector(".phone-head"), me);
+byID("sign-in-name").value = me;
+byID("guide").open = matchMedia("(min-width: 760px)").matches;
+reducedMotion.addEventListener("change", postMotion);
+
+connect(null);
