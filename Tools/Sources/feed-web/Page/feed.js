@@ -208,8 +208,12 @@ function numberRows() {
   });
 }
 
+function rowOf(id) {
+  return [...feed.children].find((node) => node.key === id);
+}
+
 /** Runs a change of the list. Rows on the screen and the focus stay where they are (B6). */
-function keepingPlace(change) {
+function keepingPlace(replacements, change) {
   const focused = document.activeElement;
   const rows = [...feed.children];
   const own = rows.indexOf(focused.closest("article"));
@@ -223,7 +227,9 @@ function keepingPlace(change) {
     if (moved !== 0) scrollBy({ top: moved, behavior: "instant" });
   }
   if (document.activeElement !== body) return;
-  const next = [focused, byID(focused.id), ...(own < 0 ? [] : rows.slice(own)), byID("phone")];
+  const heir = replacements.find(({ old }) => old === rows[own]?.key)?.new;
+  const others = own < 0 ? [] : rows.slice(own);
+  const next = [focused, byID(focused.id), rowOf(heir), ...others, byID("phone")];
   next.find((node) => node?.isConnected)?.focus({ preventScroll: true });
 }
 
@@ -298,7 +304,8 @@ function paintWait(node, name, wait) {
 
 /** Shows a message. The revision is set last: then the DOM is complete. */
 function receive(message) {
-  keepingPlace(() => {
+  const { replacements = [] } = message;
+  keepingPlace(replacements, () => {
     if (message.reset) keyed(feed, message.rows, (row) => row.id, makeRow, paintRow);
     for (const change of message.steps ?? []) apply(change);
     for (const part of Object.keys(now)) if (part in message) now[part] = message[part];
@@ -306,9 +313,7 @@ function receive(message) {
     paintFeed();
     paintAround();
   });
-  for (const { new: id } of message.replacements ?? []) {
-    [...feed.children].find((node) => node.key === id)?.setAttribute("data-faded", "");
-  }
+  for (const { new: id } of replacements) rowOf(id)?.setAttribute("data-faded", "");
   paintWaits();
   for (const node of document.querySelectorAll("[data-do]:not([data-do=wait])")) {
     const post = node.dataset.post ?? node.closest("article")?.dataset.post;
@@ -368,33 +373,4 @@ function moveFocus(cue) {
     scrollTo({ top: 0, behavior: "instant" });
     byID("phone").focus({ preventScroll: true });
   }
-}
-
-/** Receives messages. After an error, it connects again from the last revision. */
-function connect(after) {
-  const parameters = forwarded();
-  if (after) parameters.set("after", after);
-  const events = new EventSource(`/r/${encodeURIComponent(me)}/events?${parameters}`);
-  const connectAgain = (after) => {
-    events.close();
-    attribute(body, "data-connected", "false");
-    paintAround();
-    setTimeout(connect, 200, after);
-  };
-  events.onopen = postMotion;
-  events.onmessage = ({ data }) => {
-    attribute(body, "data-connected", "true");
-    try {
-      receive(JSON.parse(data));
-    } catch (error) {
-      console.error(error);
-      connectAgain(null);
-    }
-  };
-  events.onerror = () => connectAgain(body.dataset.revision);
-}
-
-function forwarded() {
-  const names = ["scene", "policy"].filter((name) => query.has(name));
-  return new URLSearchParams(names.map((name) => [name, query.get(name)]));
 }

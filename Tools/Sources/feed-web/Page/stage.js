@@ -1,8 +1,37 @@
-// Sends what people do: on the phone, and on the stage, where they decide what the server answers.
-// Shows the stage, the guide and the scene of waits.
+// Connects to the server, and sends what people do: on the phone, and on the stage, where they
+// decide what the server answers. Shows the stage, the guide and the scene of waits.
 "use strict";
 
-// ---- Requests ---------------------------------------------------------------------------------
+// ---- Messages and requests --------------------------------------------------------------------
+
+/** Receives messages. After an error, it connects again from the last revision. */
+function connect(after) {
+  const parameters = forwarded();
+  if (after) parameters.set("after", after);
+  const events = new EventSource(`/r/${encodeURIComponent(me)}/events?${parameters}`);
+  const connectAgain = (after) => {
+    events.close();
+    attribute(body, "data-connected", "false");
+    paintAround();
+    setTimeout(connect, 200, after);
+  };
+  events.onopen = postMotion;
+  events.onmessage = ({ data }) => {
+    attribute(body, "data-connected", "true");
+    try {
+      receive(JSON.parse(data));
+    } catch (error) {
+      console.error(error);
+      connectAgain(null);
+    }
+  };
+  events.onerror = () => connectAgain(body.dataset.revision);
+}
+
+function forwarded() {
+  const names = ["scene", "policy"].filter((name) => query.has(name));
+  return new URLSearchParams(names.map((name) => [name, query.get(name)]));
+}
 
 // The buttons whose request is not answered, or whose effect is not shown yet, and its revision.
 const sent = new Map();
@@ -118,7 +147,7 @@ function paintStage() {
   keyed(byID("replicas"), stage.replicas, (name) => name, makePhone);
   show(byID("second"), others.length > 0);
   if (others.length > 0) {
-    text(byID("second"), `Open ${others[0]}\u2019s phone too`);
+    text(byID("second"), `Open ${others[0]}\u2019s phone in a second window`);
     attribute(byID("second"), "href", address(others[0], scene));
   }
 }
@@ -208,9 +237,9 @@ function paintAround() {
   const link = words === "offline" ? "offline" : isConnected ? "online" : "restarting";
   keyed(byID("link"), [words], (words) => words, () => badge(link, capitalized(words)));
   const counts = ["pending", "accepted", "conflicted", "rejected"]
-    .filter((word) => account[word] > 0).map((word) => ({ word, count: account[word] }));
-  keyed(byID("account"), counts, ({ word, count }) => `${count} ${word}`, ({ word, count }) =>
-    badge(word, `${count} ${word}`));
+    .filter((word) => account[word] > 0).map((word) => [word, `${account[word]} ${word}`]);
+  if (counts.length === 0) counts.push(["accepted", "everything is settled"]);
+  keyed(byID("account"), counts, ([, words]) => words, ([word, words]) => badge(word, words));
   const others = Object.entries(people).filter(([name]) => name !== me);
   keyed(byID("people"), others, ([name]) => name, ([name]) => stamp("person", name), paintFollowed);
   show(byID("people"), scene === "feed" && others.length > 0);
