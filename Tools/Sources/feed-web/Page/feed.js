@@ -137,18 +137,19 @@ function paintPost(node, row) {
     row.marks?.some((mark) => mark.state === "pending" && kinds.includes(mark.what));
   attribute(like, "aria-pressed", String(row.liked));
   attribute(like, "data-do", row.liked ? "unlike" : "like");
-  text(part(".likes"), String(row.likes));
+  text(part(".likes"), row.likes.toLocaleString("en"));
   attribute(part(".likes"), "data-optimistic", isPending("like", "unlike"));
   text(comments, row.comments ? counted(row.comments, "comment") : "");
   attribute(comments, "data-optimistic", isPending("comment"));
   text(reach, row.reach ? `Shown to ${counted(row.reach, "more person", "more people")}` : "");
   show(reach, row.reach);
-  text(part(".likers"), row.likers?.length ? `Liked by ${row.likers.join(", ")}` : "");
+  const others = row.likers?.length > 5 ? ` and ${row.likers.length - 4} more` : "";
+  const likers = row.likers?.slice(0, others ? 4 : 5).join(", ");
+  text(part(".likers"), likers ? `Liked by ${likers}${others}` : "");
   show(part("[data-do=delete]"), row.mine);
-  show(photo, row.photo);
-  if (row.photo && photo.style.getPropertyValue("--photo") !== row.photo) {
-    photo.style.setProperty("--photo", row.photo);
-  }
+  const color = /^#[0-9a-f]{6}$/i.test(row.photo) ? row.photo : "";
+  show(photo, color);
+  if (photo.style.getPropertyValue("--photo") !== color) photo.style.setProperty("--photo", color);
 }
 
 function paintMarks(parent, marks) {
@@ -290,7 +291,8 @@ function paintWait(node, name, wait) {
     text(node.bar, words);
   }
   text(node.querySelector(".wait-text"), wait.text === indicator?.text ? "" : wait.text ?? "");
-  text(node.querySelector(".wait-remaining"), wait.remaining ?? "");
+  const isSaid = wait.remaining && wait.text?.includes(wait.remaining.toLowerCase());
+  text(node.querySelector(".wait-remaining"), isSaid ? "" : wait.remaining ?? "");
   text(node.querySelector(".wait-recovery"), wait.recovery ?? "");
   keyed(node.querySelector(".actions"), wait.actions ?? [], (action) => action, (action) => {
     const words = action === "continueInBackground" ? "continue in the background" : action;
@@ -329,6 +331,7 @@ function receive(message) {
 function paintFeed() {
   const { busy, empty, error, edges = {} } = now.feed;
   attribute(feed, "aria-busy", String(Boolean(busy)));
+  show(feed, scene !== "waits" && (busy || feed.children.length > 0));
   text(byID("feed-note"), error ?? (empty ? "There are no posts yet. Write the first one." : ""));
   attribute(byID("feed-note"), "data-error", error);
   for (const edge of ["start", "end"]) {

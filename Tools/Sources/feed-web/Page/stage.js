@@ -233,9 +233,9 @@ function paintGuide() {
 function paintAround() {
   const { account, people, known, signedIn } = now;
   const isConnected = body.dataset.connected === "true";
-  const words = isConnected ? account.paused ?? "online" : "The process is restarting";
-  const link = words === "offline" ? "offline" : isConnected ? "online" : "restarting";
-  keyed(byID("link"), [words], (words) => words, () => badge(link, capitalized(words)));
+  const words = isConnected ? account.paused ?? "online" : "the process is restarting";
+  const link = { online: "online", offline: "offline" }[words] ?? "restarting";
+  keyed(byID("link"), [words], (words) => words, () => badge(link, words));
   const counts = ["pending", "accepted", "conflicted", "rejected"]
     .filter((word) => account[word] > 0).map((word) => [word, `${account[word]} ${word}`]);
   if (counts.length === 0) counts.push(["accepted", "everything is settled"]);
