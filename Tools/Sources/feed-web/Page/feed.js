@@ -343,28 +343,17 @@ function paintFeed() {
   }
 }
 
-/** A live region says each text by itself, so several texts of a message come one after another. */
-let speech = [];
-let speechTimer;
-
+/** Puts a message's announcements into the live regions: one new node each, so that a text that
+    is there already is announced again. */
 function speak(cues) {
-  if (cues.length === 0) return;
-  clearTimeout(speechTimer);
-  speech.forEach(say);
-  speech = cues;
-  const next = () => {
-    if (speech.length === 0) return;
-    say(speech.shift());
-    speechTimer = setTimeout(next, 250);
-  };
-  next();
-}
-
-/** Replaces the node too, so that the same text is announced again. */
-function say(cue) {
-  const words = document.createElement("p");
-  words.append(cue.announce);
-  byID(cue.assertive ? "alert" : "polite").replaceChildren(words);
+  for (const [id, isAssertive] of [["polite", false], ["alert", true]]) {
+    const nodes = cues.filter((cue) => Boolean(cue.assertive) === isAssertive).map((cue) => {
+      const node = document.createElement("p");
+      node.append(cue.announce);
+      return node;
+    });
+    if (nodes.length > 0) byID(id).replaceChildren(...nodes);
+  }
 }
 
 function moveFocus(cue) {

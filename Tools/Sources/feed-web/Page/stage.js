@@ -91,7 +91,8 @@ function refuse(button, words) {
   attribute(node, "class", "refused");
   text(node, words);
   group.append(node);
-  say({ announce: words, assertive: true });
+  speak([{ announce: words, assertive: true }]);
+  attribute(byID("alert").firstElementChild, "class", "sr");
 }
 
 document.addEventListener("click", ({ target }) => {
