@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+/// The feed of `Tools/Sources/feed-web` in a real Chromium (section 6 of the design of FoldbackUI).
+///
+/// The tests share one browser, and each has a server of its own. The server's clock stands still
+/// until a test moves it.
+@Suite(.serialized) struct BrowserTests {
+    /// Ends with the test process.
+    private static let browser = Task { try await WebDriver.start() }
+
+    /// Runs a test on the page of the first replica, and then checks all pages.
+    ///
+    /// - Parameters:
+    ///   - options: of feed-web.
+    ///   - query: of the page, such as `&scene=archive`.
+    static func withPage(
+        _ options: [String] = [], query: String = "", _ test: (FeedPage) async throws -> Void
+    ) async throws {
+        let browser = try await browser.value
+        let server = try await FeedWeb.start(options)
+        defer { server.end() }
+        let before = try await browser.windows
+        // Lines of an earlier test that failed.
+        _ = try await browser.console()
+        do {
+            try await test(FeedPage.open(browser, server, as: "mia", query))
+        } catch {
+            try? await browser.close(allBut: before)
+            throw error
+        }
+        try await browser.close(allBut: before)
+    }
+}
+
+extension WebDriver {
+    /// Closes windows that were opened later.
+    fileprivate func close(allBut kept: [Window]) async throws {
+        for window in try await windows where !kept.contains(window) {
+            try await show(window)
+            try await closeWindow()
+        }
+        if let first = kept.first { try await show(first) }
+    }
+}

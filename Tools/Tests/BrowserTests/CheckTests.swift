@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+extension BrowserTests {
+    /// A check that finds nothing could be a check that does nothing.
+    @Suite struct CheckTests {
+        private static let page = """
+            <!DOCTYPE html><html lang="en"><title>Faults</title><body>
+            <main><h1>Faults</h1><p id="a">one</p><p id="a">two</p><button></button>
+            <p style="color: #999; background: #aaa">hard to read</p>
+            <script>console.error("a fault")</script></main></body></html>
+            """
+
+        @Test func `B0: the checks find faults of a page`() async throws {
+            try await BrowserTests.withPage { page in
+                let address = URL(string: "data:text/html;base64,")!.absoluteString
+                let faults = Data(Self.page.utf8).base64EncodedString()
+                try await page.browser.open(URL(string: address + faults)!)
+                let kinds = try await page.faults().map { $0.prefix { $0 != ":" } }
+                #expect(
+                    kinds == [
+                        "twice", "console", "a button without a name", "button-name",
+                        "color-contrast",
+                    ])
+            }
+        }
+    }
+}

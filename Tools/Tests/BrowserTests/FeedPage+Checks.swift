@@ -1,0 +1,103 @@
+import Foldback
+import Foundation
+import Testing
+
+/// What each test requires of each page, whatever else it tests.
+extension FeedPage {
+    /// Checks ids, the console, names of controls, and the rules of axe-core.
+    ///
+    /// - Parameter outage: whether the server was down for a moment, so that the console may say
+    ///   that connections failed.
+    func check(afterOutage outage: Bool = false, at place: SourceLocation = #_sourceLocation)
+        async throws
+    {
+        let faults = try await faults(afterOutage: outage)
+        #expect(faults == [], "\(replica)", sourceLocation: place)
+    }
+
+    /// Returns what is wrong with the page, in words.
+    func faults(afterOutage outage: Bool = false) async throws -> [String] {
+        let console = try await consoleErrors(afterOutage: outage)
+        return try await repeatedIDs() + console + namelessControls() + axeViolations()
+    }
+
+    /// Returns the ids that two elements or two rows have.
+    func repeatedIDs() async throws -> [String] {
+        try await strings(
+            """
+            (ids => ids.filter((id, place) => ids.indexOf(id) !== place))(
+                [...document.querySelectorAll("[id]")].map(node => "twice: #" + node.id).concat(
+                    [...document.querySelectorAll("[data-id]")].map(
+                        node => "twice: row " + node.dataset.id)))
+            """)
+    }
+
+    private func consoleErrors(afterOutage outage: Bool) async throws -> [String] {
+        try await browser.show(window)
+        return try await browser.console().filter { line in
+            let isOfOutage = outage && line.source == "network" && line.text.contains("net::ERR_")
+            return line.level == "SEVERE" && !isOfOutage
+        }.map { "console: \($0.text)" }
+    }
+
+    /// Returns the controls without a name in the accessibility tree, and the rows without one that
+    /// take the focus.
+    private func namelessControls() async throws -> [String] {
+        let controls: Set = [
+            "button", "link", "textbox", "searchbox", "checkbox", "radio", "switch", "combobox",
+            "slider", "spinbutton", "progressbar", "dialog", "article", "feed",
+        ]
+        let nodes = try await accessibilityTree()
+        if nodes.allSatisfy({ !controls.contains($0.role) }) { return ["a page without controls"] }
+        return nodes.filter { controls.contains($0.role) && $0.name.isEmpty }
+            .map { "a \($0.role) without a name" }
+    }
+
+    /// A node that assistive technology sees.
+    struct AccessibleNode: Hashable, Sendable {
+        let role: String
+        let name: String
+    }
+
+    func accessibilityTree() async throws -> [AccessibleNode] {
+        try await browser.show(window)
+        let tree = try await browser.devTools("Accessibility.getFullAXTree")
+        return tree["nodes"]?.arrayValue?.filter { $0["ignored"]?.boolValue != true }.map { node in
+            AccessibleNode(
+                role: node["role"]?["value"]?.stringValue ?? "",
+                name: node["name"]?["value"]?.stringValue ?? "")
+        } ?? []
+    }
+
+    private func axeViolations() async throws -> [String] {
+        if try await !bool("typeof window.axe === 'object'") {
+            try await browser.run(Axe.source())
+        }
+        return try await browser.wait(
+            """
+            const nodes = rule => rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200));
+            axe.run(document, { resultTypes: ["violations"] }).then(
+                results => done(results.violations.map(
+                    rule => rule.id + ": " + rule.help + ": " + nodes(rule).join(" "))),
+                error => done(["axe failed: " + error]));
+            """
+        ).arrayValue?.compactMap(\.stringValue) ?? []
+    }
+}
+
+/// axe-core, the rules of Deque Systems for accessible pages. `Tools/test --all` downloads it.
+private enum Axe {
+    private static let file = FeedPage.pictures.appending(path: "axe/axe.min.js")
+
+    struct Missing: Error, CustomStringConvertible {
+        var description: String {
+            "\(file.path) is missing. Run Tools/test --all, or copy axe.min.js of the PyPI package "
+                + "axe-playwright-python there"
+        }
+    }
+
+    static func source() throws -> String {
+        guard let source = try? String(contentsOf: file, encoding: .utf8) else { throw Missing() }
+        return source
+    }
+}

@@ -1,0 +1,142 @@
+import Foldback
+import Foundation
+import Testing
+
+/// A window of the browser that shows the page of a replica.
+///
+/// All methods first go to the window. Nothing waits for a time: the methods wait for a revision or
+/// for a condition in the page, and fail after ``WebDriver/scriptSecondsMax``.
+struct FeedPage: Sendable {
+    let browser: WebDriver
+    let server: FeedWeb
+    let window: WebDriver.Window
+    let replica: String
+    /// More of the query, such as `&scene=archive`.
+    let query: String
+
+    /// Opens a page in a new window, and returns when it shows all that the server has.
+    static func open(
+        _ browser: WebDriver, _ server: FeedWeb, as replica: String, _ query: String = ""
+    ) async throws -> FeedPage {
+        let window = try await browser.newWindow()
+        try await browser.show(window)
+        // Only one window can have the focus of the system. Each page behaves as if it had it.
+        try await browser.devTools("Emulation.setFocusEmulationEnabled", ["enabled": true])
+        try await browser.open(server.page(of: replica, query))
+        let page = FeedPage(
+            browser: browser, server: server, window: window, replica: replica, query: query)
+        try await page.settle()
+        return page
+    }
+
+    // MARK: Waiting
+
+    /// Returns when the page shows the server's present revision or a later one.
+    func settle() async throws {
+        let state = try await server.state(
+            of: replica, query.isEmpty ? "" : "?\(query.dropFirst())")
+        let revision = try #require(state["revision"]?.stringValue)
+        let parts = revision.split(separator: "-")
+        try await until(
+            """
+            (([boot, number]) => boot === "\(parts[0])" && Number(number) >= \(parts[1]))(
+                (document.body?.dataset.revision ?? "").split("-"))
+            """)
+    }
+
+    /// Returns when a condition of the page is true. It is asked after each change of the DOM.
+    ///
+    /// - Parameter condition: an expression in JavaScript. If it throws, it is not true yet.
+    func until(_ condition: String) async throws {
+        try await browser.show(window)
+        let script = """
+            const isTrue = () => { try { return \(condition); } catch { return false; } };
+            const observer = new MutationObserver(() => {
+                if (isTrue()) { observer.disconnect(); done(); }
+            });
+            observer.observe(
+                document, { subtree: true, childList: true, attributes: true, characterData: true });
+            if (isTrue()) { observer.disconnect(); done(); }
+            """
+        do {
+            try await browser.wait(script)
+        } catch let error as WebDriverError where error.kind == "script timeout" {
+            throw PageError(
+                replica: replica, condition: condition,
+                shown: try await string("document.body.innerText + document.body.dataset.revision"))
+        }
+    }
+
+    /// Moves the server's clock, and returns when the page shows the effects.
+    func advance(milliseconds: Int) async throws {
+        try await server.advance(milliseconds: milliseconds)
+        try await settle()
+    }
+
+    // MARK: Doing
+
+    func click(_ css: String) async throws {
+        try await browser.show(window)
+        try await browser.click(css)
+    }
+
+    /// Does something as if the page had sent it, and returns when the page shows it.
+    @discardableResult
+    func perform(_ action: JSON) async throws -> Int64? {
+        let number = try await server.perform(action, as: replica)
+        try await settle()
+        return number
+    }
+
+    // MARK: Reading
+
+    /// Returns the value of an expression in JavaScript.
+    func value(_ expression: String) async throws -> JSON {
+        try await browser.show(window)
+        return try await browser.run("return \(expression)")
+    }
+
+    func string(_ expression: String) async throws -> String {
+        let value = try await value(expression)
+        return value.stringValue ?? "\(value)"
+    }
+
+    func number(_ expression: String) async throws -> Int64 {
+        let value = try await value(expression)
+        return try #require(value.integerValue, "\(expression) is \(value)")
+    }
+
+    func bool(_ expression: String) async throws -> Bool {
+        let value = try await value(expression)
+        return try #require(value.boolValue as Bool?, "\(expression) is \(value)")
+    }
+
+    func strings(_ expression: String) async throws -> [String] {
+        try await value(expression).arrayValue?.map { $0.stringValue ?? "\($0)" } ?? []
+    }
+
+    /// Stores a picture for people in `.build/browser/`.
+    @discardableResult
+    func picture(_ name: String) async throws -> Data {
+        try await browser.show(window)
+        let picture = try await browser.screenshot()
+        try FileManager.default.createDirectory(
+            at: Self.pictures, withIntermediateDirectories: true)
+        try picture.write(to: Self.pictures.appending(path: "\(name).png"))
+        return picture
+    }
+
+    /// `.build/browser/` of the repository.
+    static let pictures = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in
+        url.deletingLastPathComponent()
+    }.appending(path: ".build/browser", directoryHint: .isDirectory)
+}
+
+/// A page that never met a condition.
+struct PageError: Error, CustomStringConvertible {
+    let replica: String
+    let condition: String
+    let shown: String
+
+    var description: String { "\(replica)'s page never met \(condition). It shows: \(shown)" }
+}

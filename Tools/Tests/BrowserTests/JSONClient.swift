@@ -1,0 +1,106 @@
+import Foldback
+import Foundation
+
+/// Sends JSON over HTTP/1.1 to a server on this machine, with a connection for each request.
+///
+/// `URLSession` of Swift 6.3 on Linux cannot talk to chromedriver: it refuses a header line without
+/// a space after the colon, such as `Content-Length:12`.
+struct JSONClient: Sendable {
+    /// An answer with any status.
+    struct Answer: Sendable {
+        let status: Int
+        let body: JSON
+    }
+
+    /// The port on 127.0.0.1.
+    let port: UInt16
+
+    /// - Parameter path: starts with `/`, and may have a query.
+    /// - Throws: ``ConnectionError`` if there was no whole answer.
+    func send(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> Answer {
+        let content = body?.encoded ?? []
+        let head = """
+            \(method) \(path) HTTP/1.1\r
+            Host: 127.0.0.1:\(port)\r
+            Connection: close\r
+            Content-Type: application/json\r
+            Content-Length: \(content.count)\r
+            \r\n
+            """
+        // The calls block, and must not block the threads of tasks.
+        let received = try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try exchange(Array(head.utf8) + content) })
+            }
+        }
+        return try Self.answer(received)
+    }
+
+    private func exchange(_ request: [UInt8]) throws -> [UInt8] {
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard socket >= 0 else { throw ConnectionError("socket", errno) }
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, size) }
+        }
+        guard connected == 0 else { throw ConnectionError("connect", errno) }
+        var sentCount = 0
+        while sentCount < request.count {
+            let count = request[sentCount...].withUnsafeBytes {
+                Foundation.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw ConnectionError("send", errno) }
+            sentCount += count
+        }
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while Self.missingByteCount(received) != 0 {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            guard count >= 0 else { throw ConnectionError("recv", errno) }
+            if count == 0 { break }
+            received += buffer[..<count]
+        }
+        return received
+    }
+
+    /// Returns how many bytes of the answer are still to come; nil if only the end of the
+    /// connection tells.
+    private static func missingByteCount(_ received: [UInt8]) -> Int? {
+        guard let (head, body) = parts(of: received),
+            let length = head.firstMatch(of: /(?i)\r\ncontent-length:\s*(\d+)/)?.1
+        else { return nil }
+        return Int(length).map { max(0, $0 - body.count) }
+    }
+
+    private static func parts(of received: [UInt8]) -> (head: String, body: ArraySlice<UInt8>)? {
+        guard let end = received.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        let head = String(decoding: received[..<end.lowerBound], as: UTF8.self)
+        return (head, received[end.upperBound...])
+    }
+
+    private static func answer(_ received: [UInt8]) throws -> Answer {
+        guard let (head, body) = parts(of: received),
+            let status = head.firstMatch(of: /^HTTP\/1\.\d (\d+)/).flatMap({ Int($0.1) }),
+            missingByteCount(received) ?? 0 == 0
+        else { throw ConnectionError("incomplete answer", 0) }
+        return Answer(status: status, body: body.isEmpty ? .null : try JSON(parsing: Array(body)))
+    }
+}
+
+/// A server did not answer, for example because its process was killed.
+struct ConnectionError: Error, CustomStringConvertible {
+    let call: String
+    let code: Int32
+
+    init(_ call: String, _ code: Int32) {
+        self.call = call
+        self.code = code
+    }
+
+    var description: String { "\(call): \(String(cString: strerror(code)))" }
+}

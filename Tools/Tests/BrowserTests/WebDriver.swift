@@ -1,0 +1,203 @@
+import Foldback
+import Foundation
+
+/// A headless Chromium, driven through chromedriver (W3C WebDriver, 5 June 2018, section 10).
+///
+/// Chromium and chromedriver end with this object. Commands go to one window at a time, and
+/// ``show(_:)`` changes it.
+final class WebDriver: Sendable {
+    /// A tab or a window of the browser.
+    struct Window: Hashable, Sendable {
+        let handle: String
+    }
+
+    /// An element of the page that the window shows.
+    struct Element: Hashable, Sendable {
+        let id: String
+    }
+
+    /// A line of the page's console.
+    struct LogLine: Hashable, Sendable, CustomStringConvertible {
+        let level: String
+        let source: String
+        let text: String
+
+        var description: String { "\(level) (\(source)): \(text)" }
+    }
+
+    private let process: ChildProcess
+    private let client: JSONClient
+    private let session: String
+
+    /// The time that a script may wait for the page.
+    static let scriptSecondsMax = 20
+
+    /// Starts chromedriver on a free port, and a browser with one empty window.
+    ///
+    /// - Throws: ``ChildProcessError`` if chromedriver cannot start, for example because
+    ///   `apt-get install chromium chromium-driver` was not run.
+    static func start() async throws -> WebDriver {
+        let (process, port) = try await ChildProcess.start({ _ in ["chromedriver", "--port=0"] }) {
+            $0.firstMatch(of: /started successfully on port (\d+)/)
+                .flatMap { UInt16($0.1) }
+        }
+        return try await WebDriver(process, JSONClient(port: port))
+    }
+
+    private init(_ process: ChildProcess, _ client: JSONClient) async throws {
+        self.process = process
+        self.client = client
+        var arguments: [JSON] = [
+            "--headless=new", "--no-proxy-server", "--window-size=900,1000", "--lang=en",
+            "--disable-gpu",
+        ]
+        // The sandbox of Chromium does not work as root.
+        if geteuid() == 0 { arguments.append("--no-sandbox") }
+        let capabilities: JSON = [
+            "goog:chromeOptions": ["args": .array(arguments)],
+            "goog:loggingPrefs": ["browser": "ALL"],
+            "timeouts": ["script": .integer(Int64(Self.scriptSecondsMax * 1_000))],
+        ]
+        let made = try await Self.value(
+            of: client.send("POST", "/session", ["capabilities": ["alwaysMatch": capabilities]]),
+            "session")
+        guard let session = made["sessionId"]?.stringValue else {
+            throw WebDriverError(command: "session", kind: "no session", message: "\(made)")
+        }
+        self.session = session
+    }
+
+    // MARK: Pages
+
+    func open(_ address: URL) async throws {
+        try await post("url", ["url": .string(address.absoluteString)])
+    }
+
+    func find(_ css: String) async throws -> Element {
+        let found = try await post("element", ["using": "css selector", "value": .string(css)])
+        return Element(id: found.objectValue?.members.first?.value.stringValue ?? "")
+    }
+
+    /// Clicks like a person: the element is scrolled into the window, and must not be covered.
+    func click(_ css: String) async throws {
+        try await post("element/\(find(css).id)/click", [:])
+    }
+
+    /// Types into an element.
+    func type(_ text: String, into css: String) async throws {
+        try await post("element/\(find(css).id)/value", ["text": .string(text)])
+    }
+
+    /// Presses keys where the focus is.
+    func press(_ keys: Key...) async throws {
+        let actions = keys.flatMap { key -> [JSON] in
+            let value: JSON = .string(key.rawValue)
+            return [["type": "keyDown", "value": value], ["type": "keyUp", "value": value]]
+        }
+        let keyboard: JSON = ["type": "key", "id": "keyboard", "actions": .array(actions)]
+        try await post("actions", ["actions": [keyboard]])
+    }
+
+    /// A key without a character (W3C WebDriver, section 17.4.2).
+    enum Key: String {
+        case tab = "\u{E004}"
+        case enter = "\u{E007}"
+        case escape = "\u{E00C}"
+        case space = " "
+    }
+
+    // MARK: Scripts
+
+    /// Runs the body of a function in the page, and returns its value.
+    @discardableResult
+    func run(_ script: String, _ arguments: JSON...) async throws -> JSON {
+        try await post("execute/sync", ["script": .string(script), "args": .array(arguments)])
+    }
+
+    /// Runs the body of a function in the page, and returns the value that it gives to `done`.
+    ///
+    /// - Throws: ``WebDriverError`` of kind `script timeout` after ``scriptSecondsMax``.
+    @discardableResult
+    func wait(_ script: String, _ arguments: JSON...) async throws -> JSON {
+        let body = "const done = arguments[arguments.length - 1];\n\(script)"
+        return try await post(
+            "execute/async", ["script": .string(body), "args": .array(arguments)])
+    }
+
+    /// Sends a command of the Chrome DevTools Protocol.
+    @discardableResult
+    func devTools(_ command: String, _ parameters: JSON = [:]) async throws -> JSON {
+        try await post("goog/cdp/execute", ["cmd": .string(command), "params": parameters])
+    }
+
+    // MARK: Windows, pictures, console
+
+    /// Opens an empty window. ``show(_:)`` goes to it.
+    func newWindow() async throws -> Window {
+        Window(
+            handle: try await post("window/new", ["type": "window"])["handle"]?.stringValue ?? "")
+    }
+
+    func show(_ window: Window) async throws {
+        try await post("window", ["handle": .string(window.handle)])
+    }
+
+    var windows: [Window] {
+        get async throws {
+            try await command("GET", "window/handles").arrayValue?.compactMap(\.stringValue)
+                .map(Window.init) ?? []
+        }
+    }
+
+    /// Closes the present window. After that, go to another window.
+    func closeWindow() async throws { try await command("DELETE", "window") }
+
+    /// Returns a PNG of the visible part of the page.
+    func screenshot() async throws -> Data {
+        Data(base64Encoded: try await command("GET", "screenshot").stringValue ?? "") ?? Data()
+    }
+
+    /// Returns the lines of all consoles since the last call.
+    func console() async throws -> [LogLine] {
+        try await post("se/log", ["type": "browser"]).arrayValue?.map { line in
+            LogLine(
+                level: line["level"]?.stringValue ?? "", source: line["source"]?.stringValue ?? "",
+                text: line["message"]?.stringValue ?? "")
+        } ?? []
+    }
+
+    // MARK: Commands
+
+    @discardableResult
+    private func post(_ path: String, _ body: JSON) async throws -> JSON {
+        try await command("POST", path, body)
+    }
+
+    @discardableResult
+    private func command(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> JSON
+    {
+        try await Self.value(of: client.send(method, "/session/\(session)/\(path)", body), path)
+    }
+
+    private static func value(
+        of answer: JSONClient.Answer, _ command: String
+    ) throws(WebDriverError) -> JSON {
+        let value = answer.body["value"] ?? .null
+        guard answer.status == 200 else {
+            throw WebDriverError(
+                command: command, kind: value["error"]?.stringValue ?? "status \(answer.status)",
+                message: value["message"]?.stringValue ?? "")
+        }
+        return value
+    }
+}
+
+/// A command that chromedriver refused, in its own words.
+struct WebDriverError: Error, CustomStringConvertible {
+    let command: String
+    /// The error code of the standard, such as `no such element`.
+    let kind: String
+    let message: String
+
+    var description: String { "\(command): \(kind): \(message)" }
+}
