@@ -1,0 +1,132 @@
+import Foldback
+import Foundation
+import Testing
+
+/// What a test reads of the feed and of its announcements.
+extension FeedPage {
+    /// Returns when the feed shows posts, and loads nothing.
+    func loaded() async throws {
+        try await until(
+            """
+            document.querySelector("article[data-kind=post]")
+                && document.querySelector("#feed").ariaBusy === "false"
+            """)
+        try await settle()
+    }
+
+    /// The ids of the rows of a kind, from the top.
+    func rows(_ kind: String) async throws -> [String] {
+        try await strings(
+            "[...document.querySelectorAll('article[data-kind=\(kind)]')].map(row => row.dataset.id)"
+        )
+    }
+
+    /// Returns a row as an expression in JavaScript.
+    func row(_ id: String) -> String {
+        "document.querySelector(`[data-id=${CSS.escape(\(Self.quoted(id)))}]`)"
+    }
+
+    /// Returns the likes, the state and the marks of a row. Absent parts are left out.
+    func shown(_ id: String) async throws -> ShownRow {
+        let parts = try await value(Self.shown(row(id)))
+        return ShownRow(
+            birth: parts["birth"]?.stringValue ?? "", state: parts["state"]?.stringValue ?? "",
+            text: parts["text"]?.stringValue ?? "", likes: parts["likes"]?.stringValue,
+            liked: parts["liked"]?.stringValue, comments: parts["comments"]?.stringValue,
+            marks: parts["marks"]?.arrayValue?.compactMap(\.stringValue) ?? [])
+    }
+
+    /// - Parameter row: an element as an expression in JavaScript.
+    static func shown(_ row: String) -> String {
+        """
+        (row => row && {
+            birth: row.dataset.birth, state: row.dataset.state,
+            text: row.querySelector(".text")?.textContent,
+            likes: row.querySelector(".likes")?.textContent,
+            liked: row.querySelector(".like")?.ariaPressed,
+            comments: row.querySelector(".comments")?.textContent,
+            marks: [...row.querySelectorAll("[data-mark]")].map(mark => mark.dataset.state),
+        })(\(row))
+        """
+    }
+
+    /// Returns when a row has a state.
+    func until(_ id: String, is state: String) async throws {
+        try await until("\(row(id)).dataset.state === \(Self.quoted(state))")
+    }
+
+    /// Returns the ids of the rows with a text.
+    func rows(saying text: String) async throws -> [String] {
+        try await strings("\(Self.rowsSaying(text)).map(row => row.dataset.id)")
+    }
+
+    /// Waits for a row with a text, and returns its id.
+    func row(saying text: String) async throws -> String {
+        try await until("\(Self.rowsSaying(text)).length > 0")
+        return try #require(try await rows(saying: text).first)
+    }
+
+    private static func rowsSaying(_ text: String) -> String {
+        """
+        [...document.querySelectorAll("article")].filter(
+            row => row.querySelector(".text")?.textContent === \(quoted(text)))
+        """
+    }
+
+    /// Returns the id of the element that has the focus, or of its row; else its tag.
+    func focus() async throws -> String {
+        try await string(
+            "(node => node.id || node.dataset.id || node.tagName)(document.activeElement)")
+    }
+
+    private static func quoted(_ text: String) -> String { JSON.string(text).description }
+
+    // MARK: Announcements
+
+    /// A text that assistive technology was given to say.
+    struct Announcement: Hashable, Sendable, CustomStringConvertible {
+        let region: String
+        let text: String
+
+        static func polite(_ text: String) -> Self { Self(region: "polite", text: text) }
+        static func alert(_ text: String) -> Self { Self(region: "alert", text: text) }
+
+        var description: String { "\(region): \(text)" }
+    }
+
+    /// Begins to record announcements. The window keeps the record.
+    func listen() async throws {
+        try await browser.show(window)
+        try await browser.run(
+            """
+            window.said = [];
+            for (const region of [document.querySelector("#polite"), document.querySelector("#alert")])
+                new MutationObserver(records => {
+                    for (const record of records) for (const node of record.addedNodes)
+                        if (node.textContent) said.push([region.id, node.textContent]);
+                }).observe(region, { subtree: true, childList: true, characterData: true });
+            """)
+    }
+
+    /// Returns the announcements since ``listen()`` or since the last call.
+    func announcements() async throws -> [Announcement] {
+        try await value("window.said.splice(0)").arrayValue?.map { pair in
+            Announcement(
+                region: pair.arrayValue?.first?.stringValue ?? "",
+                text: pair.arrayValue?.last?.stringValue ?? "")
+        } ?? []
+    }
+}
+
+/// What a person sees of a row.
+struct ShownRow: Hashable, Sendable {
+    /// The number of the node: a node that was made again has another one.
+    let birth: String
+    let state: String
+    let text: String
+    let likes: String?
+    let liked: String?
+    let comments: String?
+    /// The states of the marks.
+    let marks: [String]
+}

@@ -1,0 +1,179 @@
+import Foldback
+import Foundation
+import Testing
+
+extension BrowserTests {
+    /// What people do, and what the authority answers.
+    @Suite struct IntentTests {
+        @Test func `B1: a like is in the page with the first message after the click`() async throws
+        {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                let post = try #require(try await page.rows("post").first)
+                let before = try await page.shown(post)
+                #expect(before.liked == "false" && before.state == "settled")
+                try await page.server.stage(["do": "hold"])
+                try await page.settle()
+                try await page.browser.run(
+                    """
+                    window.messages = [];
+                    new MutationObserver(() => messages.push({
+                        ...\(FeedPage.shown(page.row(post))),
+                        delay: Math.round(performance.now() - window.clickedAt),
+                    })).observe(document.body, { attributeFilter: ["data-revision"] });
+                    addEventListener("click", () => window.clickedAt = performance.now(), true);
+                    """)
+                try await page.click("[id='like-\(post)']")
+                try await page.until("messages.length > 0")
+                let first = try await page.value("messages[0]")
+                #expect(first["likes"]?.stringValue == "\(Int(before.likes ?? "")! + 1)")
+                #expect(first["liked"]?.stringValue == "true")
+                #expect(first["state"]?.stringValue == "pending")
+                #expect(first["marks"] == ["pending"])
+                #expect(first["birth"]?.stringValue == before.birth)
+                print("B1: click to DOM in \(first["delay"] ?? .null) ms")
+                let stage = try await page.server.stage()
+                #expect(stage["held"]?.arrayValue?.map { $0["id"] } == ["mia/1"])
+                try await page.check()
+            }
+        }
+
+        @Test func `B2: an accepted like loses its mark, and nothing else changes`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                let post = try #require(try await page.rows("post").dropFirst().first)
+                try await page.server.stage(["do": "hold"])
+                try await page.click("[id='like-\(post)']")
+                try await page.until(post, is: "pending")
+                try await page.settle()
+                let pending = try await page.shown(post)
+                try await page.browser.run(
+                    """
+                    window.touched = new Set();
+                    new MutationObserver(records => {
+                        for (const { target } of records)
+                            touched.add(target.parentElement?.closest("#feed article, #feed")
+                                ?.dataset.id ?? target.id);
+                    }).observe(document.querySelector("#feed"),
+                        { subtree: true, childList: true, attributes: true, characterData: true });
+                    """)
+                try await page.server.stage(["do": "release", "id": "mia/1"])
+                try await page.until(post, is: "settled")
+                try await page.settle()
+                let settled = try await page.shown(post)
+                #expect(settled.marks == [])
+                #expect(settled.birth == pending.birth)
+                #expect(settled.likes == pending.likes && settled.liked == "true")
+                #expect(try await page.strings("[...touched]") == [post])
+                try await page.check()
+            }
+        }
+
+        @Test func `B3: a rejected comment stays as a ghost with its reason`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                try await page.listen()
+                let post = try #require(try await page.rows("post").first)
+                let before = try await page.shown(post)
+                try await page.server.stage(["do": "hold"])
+                try await page.comment("Is this allowed?", on: post)
+                let comment = try await page.row(saying: "Is this allowed?")
+                let pending = try await page.shown(comment)
+                #expect(pending.state == "pending")
+                #expect(try await page.shown(post).comments != before.comments)
+                let picture = try await page.picture("B3-pending")
+
+                try await page.server.stage([
+                    "do": "reject", "id": "mia/1", "reason": "Comments are closed.",
+                ])
+                try await page.until(comment, is: "rejected")
+                try await page.settle()
+                let ghost = try await page.shown(comment)
+                #expect(ghost.birth == pending.birth)
+                #expect(ghost.text == "Is this allowed?" && ghost.marks == ["rejected"])
+                #expect(try await page.shown(post).comments == before.comments)
+                let alerts = try await page.announcements().filter { $0.region == "alert" }
+                #expect(alerts.count == 1)
+                #expect(alerts.allSatisfy { $0.text.contains("Comments are closed.") }, "\(alerts)")
+                #expect(try await page.picture("B3-rejected") != picture)
+                try await page.check()
+
+                // From the ghost, Tab goes to its buttons.
+                try await page.browser.run("\(page.row(comment)).focus()")
+                var stops: [String] = []
+                for _ in 0..<2 {
+                    try await page.browser.press(.tab)
+                    stops.append(try await page.focus())
+                }
+                #expect(stops == ["retry-1", "dismiss-1"])
+                try await page.browser.run("document.querySelector('#retry-1').focus()")
+                try await page.browser.press(.enter)
+                try await page.until("!document.querySelector('#retry-1')")
+                try await page.settle()
+                let again = try await page.row(saying: "Is this allowed?")
+                #expect(try await page.shown(again).marks == ["pending"])
+                try await page.check()
+
+                try await page.server.stage([
+                    "do": "reject", "id": "mia/2", "reason": "Comments are still closed.",
+                ])
+                try await page.until("document.querySelector('#dismiss-2')")
+                try await page.click("#dismiss-2")
+                try await page.until("!document.querySelector('#dismiss-2')")
+                try await page.settle()
+                #expect(try await page.rows(saying: "Is this allowed?") == [])
+                #expect(try await page.shown(post) == before)
+                try await page.check()
+            }
+        }
+
+        @Test func `B4: a rejected comment takes nothing else with it`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                let post = try #require(try await page.rows("post").first)
+                let before = try await page.shown(post)
+                try await page.server.stage(["do": "hold"])
+                try await page.click("[id='like-\(post)']")
+                try await page.until(post, is: "pending")
+                try await page.comment("First", on: post)
+                try await page.comment("Second", on: post)
+                let (first, second) = (
+                    try await page.row(saying: "First"), try await page.row(saying: "Second")
+                )
+                let pending = try await page.shown(second)
+
+                try await page.server.stage(["do": "reject", "id": "mia/2", "reason": "No."])
+                try await page.until(first, is: "rejected")
+                try await page.settle()
+                let liked = try await page.shown(post)
+                #expect(liked.likes == "\(Int(before.likes ?? "")! + 1)" && liked.liked == "true")
+                #expect(liked.marks == ["pending"] && liked.birth == before.birth)
+                #expect(try await page.shown(second) == pending)
+                try await page.check()
+
+                try await page.server.stage([
+                    "do": "reword", "id": "mia/3", "text": "Second, with better words",
+                ])
+                try await page.until(second, is: "settled")
+                try await page.settle()
+                let reworded = try await page.shown(second)
+                #expect(reworded.text == "Second, with better words")
+                #expect(reworded.birth == pending.birth && reworded.marks == [])
+                try await page.server.stage(["do": "release", "id": "mia/1"])
+                try await page.until(post, is: "settled")
+                #expect(try await page.shown(post).likes == liked.likes)
+                try await page.check()
+            }
+        }
+    }
+}
+
+extension FeedPage {
+    /// Writes a comment as a person does, and returns when the page shows it.
+    fileprivate func comment(_ text: String, on post: String) async throws {
+        try await browser.show(window)
+        try await browser.type(text, into: "[id='comment-text-\(post)']")
+        try await browser.click("[id='comment-\(post)']")
+        _ = try await row(saying: text)
+    }
+}
