@@ -68,8 +68,9 @@ let package = Package(
         .executableTarget(
             name: "foldback-bench",
             dependencies: [
-                "Foldback", "FoldbackHistory", "FoldbackLMDB", "FoldbackSync", "CLMDB",
-                "MessageExample",
+                "Foldback", "FoldbackHistory", "FoldbackLMDB", "FoldbackSync", "FoldbackUI",
+                "CLMDB", "MessageExample",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
             ],
             path: "Tools/Benchmarks", swiftSettings: strict),
         .testTarget(

@@ -75,6 +75,22 @@ struct Machine: Sendable {
             .map { $0 * 1_024 }
     }
 
+    /// How often the main thread, which is the main actor's thread, has gone to sleep so far; nil if
+    /// unknown.
+    static var mainThreadSleeps: Int? {
+        let process = ProcessInfo.processInfo.processIdentifier
+        return field(
+            "voluntary_ctxt_switches", of: "/proc/self/task/\(process)/status", separator: ":"
+        ).flatMap { Int($0) }
+    }
+
+    /// The processor time of the main thread so far.
+    @MainActor static var mainThreadTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
     /// The processor time of all threads of this process so far.
     static var processorMilliseconds: Double {
         var time = timespec()

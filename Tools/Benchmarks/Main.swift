@@ -27,6 +27,15 @@ struct Benchmark: Sendable {
         Benchmark(title: "Rows: answers") { try await RowAnswerCosts(bench: $0).measurements() },
         Benchmark(title: "Rows: opening") { try await RowOpenings(bench: $0).measurements() },
         Benchmark(title: "Rows: reading") { try await RowReads(bench: $0).measurements() },
+        Benchmark(title: "UI: lists") { try ListCosts(bench: $0).measurements() },
+        Benchmark(title: "UI: adopting") { try await AdoptionCosts(bench: $0).measurements() },
+        Benchmark(title: "UI: performing") { try await PerformCosts(bench: $0).measurements() },
+        Benchmark(title: "UI: commits at full speed") {
+            try await CommitStorms(bench: $0).measurements()
+        },
+        Benchmark(title: "UI: statuses") { try await StatusCosts(bench: $0).measurements() },
+        Benchmark(title: "UI: pages") { try await PageCosts(bench: $0).measurements() },
+        Benchmark(title: "UI: idle") { try await IdleCosts(bench: $0).measurements() },
     ]
 }
 

@@ -81,8 +81,11 @@ import Observation
         adopt()  // mutant: read-your-writes
     }
 
+    /// Reads everything that is committed, on no particular actor.
+    func read() async { await reader.read() }
+
     /// Shows the updates that were read, and returns whether anything changed.
-    @discardableResult private func adopt() -> Bool {
+    @discardableResult func adopt() -> Bool {
         guard let update = reader.mailbox.take() else { return false }
         show(update)
         for (id, status) in update.statuses { show(status, of: id) }

@@ -1,0 +1,72 @@
+import Foldback
+import FoldbackUI
+
+/// Measures a window of 200 rows that is read again after a commit, in a table of 1,000,000 rows.
+///
+/// The times include two changes of the actor. The files are in memory.
+struct PageCosts: Sendable {
+    let bench: Workbench
+
+    private static let pageSize = 50
+    private static let windowCount = 200
+
+    private var commitCount: Int { bench.isFull ? 2_000 : 300 }
+
+    func measurements() async throws -> [Measurement] {
+        try await bench.withDirectory(on: .memory) { directory in
+            try await bench.mailboxLogs.copy(.acknowledgement, to: directory)
+            let store = try await Store.open(
+                at: directory, Mailbox.self, confirmedBy: .acknowledgement, durability: .relaxed,
+                checkpoints: .manual)
+            let figures = try await figures(store)
+            await store.close()
+            return figures
+        }
+    }
+
+    @MainActor private func figures(_ store: Store<Mailbox>) async throws -> [Measurement] {
+        let clock = ManualClock()
+        let model = RowsModel(store, sources: clock.sources)
+        let table = model.pages(of: Mailbox.messages, pageSize: Self.pageSize)
+        let tableFigures = try await figures(
+            "table", table, model, store
+        ) { $0.key }
+        let index = model.pages(of: Mailbox.unread, pageSize: Self.pageSize)
+        return try await tableFigures
+            + figures("index", index, model, store) { $0.key }
+    }
+
+    @MainActor private func figures<Element: Identifiable & Equatable & Sendable>(
+        _ name: String, _ page: PageModel<Element, Never>, _ model: RowsModel<Mailbox>,
+        _ store: Store<Mailbox>, key: (Element) -> UInt64
+    ) async throws -> [Measurement] {
+        bench.note("reading a window of a \(name)")
+        while page.rows.value(or: []).count < Self.windowCount {
+            page.extend(.end)
+            await model.readUpdate()
+            model.showUpdate()
+        }
+        let rows = page.rows.value(or: [])
+        let changes = ChangeCount { _ = page.rows }
+        var reads: [Double] = []
+        var shows: [Double] = []
+        for round in 0..<commitCount {
+            let receipt = try await store.record(.starred(key(rows[round % rows.count])))
+            var start = ContinuousClock.now
+            await model.readUpdate()
+            reads.append((ContinuousClock.now - start) / .milliseconds(1))
+            start = ContinuousClock.now
+            model.showUpdate()
+            shows.append((ContinuousClock.now - start) / .microseconds(1))
+            try await store.acknowledge(receipt.number)
+        }
+        precondition(changes.count >= commitCount, "the page changed \(changes.count) times")
+        precondition(page.rows.value(or: []).count == rows.count, "the page has other rows")
+        let window = "window of \(rows.count) rows of a \(name)"
+        return [
+            reads.quartered("\(window), read again and compared", unit: "ms").judged(
+                by: .atMost(3)),
+            shows.quartered("\(window), shown on the main actor", unit: "us"),
+        ]
+    }
+}
