@@ -161,8 +161,9 @@ function paintMarks(parent, marks) {
     const words = isOptimistic ? ["optimistic", "pending"] : [mark.state];
     keyed(node.querySelector(".badges"), words, (word) => word, (word) => badge(word));
     const attempts = mark.attempts > 1 ? `${mark.attempts} attempts` : "";
-    const parts = [`${capitalized(mark.what)}: ${mark.text}`, mark.reason, attempts];
-    text(node.querySelector(".words"), parts.filter(Boolean).join(". "));
+    const reason = mark.text.includes(mark.reason) ? "" : mark.reason;
+    const parts = [`${capitalized(mark.what)}: ${mark.text}`, reason, attempts].filter(Boolean);
+    text(node.querySelector(".words"), parts.map((part) => part.replace(/\.$/, "")).join(". "));
     keyed(node.querySelector(".actions"), mark.actions ?? [], (action) => action, (action) =>
       makeButton(`${action}-${mark.number}`, capitalized(action), {
         "data-do": action, "data-number": mark.number,
@@ -290,7 +291,8 @@ function paintWait(node, name, wait) {
     node.bar.style.setProperty("--fraction", fraction ?? 0);
     text(node.bar, words);
   }
-  text(node.querySelector(".wait-text"), wait.text === indicator?.text ? "" : wait.text ?? "");
+  const isShown = [indicator?.text, wait.recovery].includes(wait.text);
+  text(node.querySelector(".wait-text"), isShown ? "" : wait.text ?? "");
   const isSaid = wait.remaining && wait.text?.includes(wait.remaining.toLowerCase());
   text(node.querySelector(".wait-remaining"), isSaid ? "" : wait.remaining ?? "");
   text(node.querySelector(".wait-recovery"), wait.recovery ?? "");
@@ -325,6 +327,7 @@ function receive(message) {
   speak((message.cues ?? []).filter((cue) => "announce" in cue));
   for (const cue of message.cues ?? []) moveFocus(cue);
   attribute(body, "data-revision", message.revision);
+  if (isAutomatic) load();
   for (const [id, shown] of sent) if (isReached(shown)) sent.delete(id);
 }
 

@@ -15,9 +15,12 @@ function connect(after) {
     paintAround();
     setTimeout(connect, 200, after);
   };
-  events.onopen = postMotion;
-  events.onmessage = ({ data }) => {
+  events.onopen = () => {
     attribute(body, "data-connected", "true");
+    paintAround();
+    postMotion();
+  };
+  events.onmessage = ({ data }) => {
     try {
       receive(JSON.parse(data));
     } catch (error) {
@@ -251,7 +254,6 @@ function paintAround() {
   paintChart();
   paintStage();
   paintGuide();
-  if (isAutomatic && isConnected) load();
 }
 
 // Starts the first load of the feed, and extends the archive when an edge comes near the screen.
