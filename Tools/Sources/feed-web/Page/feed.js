@@ -6,6 +6,7 @@
 const query = new URLSearchParams(location.search);
 const me = query.get("replica") ?? "mia";
 const scene = query.get("scene") ?? "feed";
+const isAutomatic = query.get("auto") !== "off";
 const byID = (id) => document.getElementById(id);
 const feed = byID("feed");
 const overlay = byID("overlay");
@@ -316,9 +317,9 @@ function receive(message) {
     numberRows();
     paintFeed();
     paintAround();
+    paintWaits();
   });
   for (const { new: id } of replacements) rowOf(id)?.setAttribute("data-faded", "");
-  paintWaits();
   for (const node of document.querySelectorAll("[data-do]:not([data-do=wait])")) {
     const post = node.dataset.post ?? node.closest("article")?.dataset.post;
     const isBlocked = ["*", `item:${post}`].some((scope) => now.blocked.includes(scope));

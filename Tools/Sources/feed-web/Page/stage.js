@@ -9,11 +9,11 @@ function connect(after) {
   const parameters = forwarded();
   if (after) parameters.set("after", after);
   const events = new EventSource(`/r/${encodeURIComponent(me)}/events?${parameters}`);
-  const connectAgain = (after) => {
+  const connectAgain = (revision) => {
     events.close();
     attribute(body, "data-connected", "false");
     paintAround();
-    setTimeout(connect, 200, after);
+    setTimeout(connect, 200, revision);
   };
   events.onopen = () => {
     attribute(body, "data-connected", "true");
@@ -54,7 +54,7 @@ async function post(path, request) {
     const answer = await response.json().catch(() => ({}));
     return response.ok ? answer : { error: answer.error ?? `Error ${response.status}.` };
   } catch {
-    return { error: "This was not recorded: the process does not run. Try again." };
+    return { error: "The process ended before it answered. Look whether this was recorded." };
   }
 }
 
@@ -257,7 +257,6 @@ function paintAround() {
 }
 
 // Starts the first load of the feed, and extends the archive when an edge comes near the screen.
-const isAutomatic = query.get("auto") !== "off";
 const edges = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) if (isIntersecting) press(target);
 }, { rootMargin: "200px" });
@@ -352,7 +351,7 @@ text(byID("title"), `${capitalized(me)}\u2019s ${scene}`);
 document.title = `${byID("title").textContent} \u2013 Foldback`;
 paintPerson(document.querySelector(".phone-head"), me);
 byID("sign-in-name").value = me;
-byID("guide").open = matchMedia("(min-width: 760px)").matches;
+byID("guide").open = matchMedia("(min-width: 47.5em)").matches;
 reducedMotion.addEventListener("change", postMotion);
 
 connect(null);
