@@ -288,10 +288,12 @@ function paintChart() {
   const { points = [] } = now.chart ?? {};
   const place = byID("chart");
   const key = points.join(" ");
-  show(place, points.length > 0);
+  attribute(place, "data-empty", points.length === 0);
+  attribute(place, "data-busy", now.waits.chart?.busy);
   text(byID("chart-load"), points.length > 0 ? "Load the chart again" : "Load the chart");
-  if (place.key === key || points.length === 0) return;
+  if (place.key === key) return;
   place.key = key;
+  if (points.length === 0) return place.replaceChildren();
   const highest = Math.max(...points, 1);
   const size = { width: 320, height: 120 };
   const bars = points.map((point, index) => makeSVG("rect", {
@@ -351,6 +353,7 @@ text(byID("title"), `${capitalized(me)}\u2019s ${scene}`);
 document.title = `${byID("title").textContent} \u2013 Foldback`;
 paintPerson(document.querySelector(".phone-head"), me);
 byID("sign-in-name").value = me;
+text(byID("signed-in-text"), `You are signed in as ${me}.`);
 byID("guide").open = matchMedia("(min-width: 47.5em)").matches;
 reducedMotion.addEventListener("change", postMotion);
 
