@@ -51,6 +51,24 @@ import Testing
         #expect([old, new].compactMap { $0 } == [cue(1)])
     }
 
+    @Test func `a cue that has waited for more than ten seconds is dropped`() async {
+        let clock = ManualClock()
+        let cues = Cues(sources: clock.sources)
+        cues.send([cue(1)])
+        clock.advance(by: .seconds(5))
+        cues.send([cue(2)])
+        clock.advance(by: .seconds(10))
+        cues.send([cue(3)])
+        var reader = cues.makeAsyncIterator()
+        #expect(await reader.next() == cue(2))
+        clock.advance(by: .nanoseconds(1))
+        #expect(await reader.next() == cue(3))
+        cues.send([cue(4)])
+        clock.advance(by: .seconds(11))
+        cues.finish()
+        #expect(await reader.next() == nil)
+    }
+
     @Test func `of too many cues without a reader, the newest wait`() async {
         let cues = Cues()
         for number in 0..<Cues.pendingMax + 5 { cues.send([cue(number)]) }

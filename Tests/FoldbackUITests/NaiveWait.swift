@@ -1,4 +1,3 @@
-import Foldback
 import FoldbackUI
 
 /// A wait that looks at each millisecond: the limits of U10 to U17, written down once more with
@@ -17,6 +16,8 @@ struct NaiveWait {
 
     let wait: Wait
     let limits: Limits
+    /// Milliseconds of the clock, and since the start.
+    private var time = 0
     private var age = 0
     private var silence = 0
     /// How long the indicator has been visible; nil while it is not.
@@ -25,12 +26,15 @@ struct NaiveWait {
     private var attempts = 1
     private var stills = 0
     private var fraction: Double?
+    /// The first fraction, and the age at that time.
+    private var first = (fraction: 0.0, age: 0)
     private var left: Duration?
     private var cause = WaitCause.unknown
     private var isReduced = false
+    private var isOverlaid = false
     private var isFocused = false
     private var isHeard = false
-    private var isStalled = false
+    private var stall: Recovery?
     private var end: ProgressEnd?
 
     init(_ wait: Wait, _ limits: Limits) {
@@ -45,6 +49,7 @@ struct NaiveWait {
 
     /// One more millisecond.
     mutating func tick() -> [Cue] {
+        time += 1
         if shown != nil { shown! += 1 }
         if end == nil {
             age += 1
@@ -57,22 +62,24 @@ struct NaiveWait {
 
     private mutating func look() -> [Cue] {
         var cues: [Cue] = []
-        if isExcused { silence = 0 }
-        let stalls = end == nil && silence >= limits.stall
-        if stalls, !isStalled, isUsers {
-            cues.append(.announce(.stalled(wait.kind, Recovery(cause: cause)), .assertive))
+        excuse()
+        let before = stall
+        stall = end == nil && silence >= limits.stall ? Recovery(cause: cause) : nil
+        if let stall, stall != before, isUsers {
+            cues.append(.announce(.stalled(wait.kind, stall), .assertive))
         }
-        isStalled = stalls
         if !isVisible { shown = nil } else if shown == nil { shown = 0 }
-        if isObstructive, end == nil, !isFocused, isVisible || age >= limits.indicator {
+        let overlaid = isObstructive && end == nil && (isVisible || age >= limits.indicator)
+        if overlaid, !isOverlaid {
             isFocused = true
             cues.append(.moveFocus(.indicator))
         }
+        isOverlaid = overlaid
         return cues
     }
 
     private mutating func announcement() -> [Cue] {
-        guard end == nil, !isStalled, isUsers else { return [] }
+        guard end == nil, stall == nil, isUsers else { return [] }
         let life = ProofOfLife(attempt: attempts > 1 ? attempts : nil, elapsed: .milliseconds(age))
         let times = [1, 2, 4, 8].map { $0 * limits.long }
         if times.contains(age) {
@@ -93,8 +100,8 @@ struct NaiveWait {
             return look()
         case .restarted:
             (age, silence, stills, attempts) = (0, 0, 0, 1)
-            (left, end, isHeard, isStalled) = (nil, nil, false, false)
-            if fraction != nil { fraction = 0 }
+            (left, end, stall) = (nil, nil, nil)
+            if fraction != nil { (fraction, first) = (0, (0, 0)) }
             let cues = look()
             return cues + announcement()
         default: break
@@ -105,13 +112,16 @@ struct NaiveWait {
             silence = 0
             let value = value > 1 ? 1 : value
             if value >= 0, value > fraction ?? -1 {
+                if fraction == nil { first = (value, age) }
                 fraction = value
-                left = value < 0.05 ? nil : .milliseconds(age) * ((1 - value) / value)
+                let done = value - first.fraction
+                let worked = Duration.milliseconds(age - first.age)
+                left = done < 0.05 ? nil : worked * ((1 - value) / done)
             }
         case .signOfLife: silence = 0
         case .attempt(let count): (attempts, silence) = (count, 0)
         case .cause(let new):
-            if isExcused { silence = 0 }
+            excuse()
             cause = new
         case .succeeded: return ended(.succeeded)
         case .cancelled: return ended(.cancelled)
@@ -124,12 +134,13 @@ struct NaiveWait {
 
     private mutating func ended(_ new: ProgressEnd) -> [Cue] {
         var cues: [Cue] = []
-        if isFocused {
-            isFocused = false
+        if new == .succeeded, isObstructive, wait.initiator == .user() {
+            cues.append(.restoreFocus(.top))
+        } else if isFocused {
             if case .user(let origin?) = wait.initiator {
                 cues.append(.restoreFocus(.origin(origin)))
             } else {
-                cues.append(.restoreFocus(.top))
+                cues.append(.restoreFocus(.previous))
             }
         }
         var politeness = Politeness.polite
@@ -137,6 +148,7 @@ struct NaiveWait {
         if isUsers, isHeard || politeness == .assertive {
             cues.append(.announce(.ended(wait.kind, new), politeness))
         }
+        (isFocused, isHeard) = (false, false)
         end = new
         return cues + look()
     }
@@ -147,16 +159,19 @@ struct NaiveWait {
 
     private var isObstructive: Bool { wait.presentation != .parallel }
 
-    private var isExcused: Bool {
+    /// Forgets the silence that the cause explains.
+    private mutating func excuse() {
         switch cause {
-        case .serverBusy(let until): until != nil
-        case .offline, .signedOut: wait.isDurable
-        default: false
+        case .serverBusy(let until?):
+            let since = until.duration(to: .ms(time)) / .milliseconds(1)
+            silence = min(silence, max(0, Int(since)))
+        case .offline where wait.isDurable, .signedOut where wait.isDurable: silence = 0
+        default: break
         }
     }
 
     private var isVisible: Bool {
-        if wait.style == .none || isStalled { return false }
+        if wait.style == .none || stall != nil { return false }
         switch end {
         case nil: return shown != nil || age >= limits.indicator
         case .failed: return false
@@ -164,8 +179,8 @@ struct NaiveWait {
         }
     }
 
-    private var remaining: Duration? {
-        guard end == nil, !isStalled, age >= 2_000, let left, left > .zero else { return nil }
+    private var estimate: Duration? {
+        guard age - first.age >= 2_000, let left, left > .zero else { return nil }
         for seconds in [5, 10, 15, 20, 25, 30, 40, 50, 60] where left <= .seconds(seconds) {
             return .seconds(seconds)
         }
@@ -178,12 +193,12 @@ struct NaiveWait {
         if wait.isDurable, cause == .offline || cause == .signedOut {
             return .paused(wait.kind, life, cause)
         }
-        return .long(wait.kind, life, remaining: remaining, cause: cause)
+        return .long(wait.kind, life, remaining: estimate, cause: cause)
     }
 
     private var text: ProgressText? {
         if case .failed = end { return .ended(wait.kind, end!) }
-        if isStalled { return .stalled(wait.kind, Recovery(cause: cause)) }
+        if let stall { return .stalled(wait.kind, stall) }
         if end != nil, !isVisible { return nil }
         let replaces = isReduced && wait.style != .none
         if age < limits.text, !(replaces && isVisible) { return nil }
@@ -197,8 +212,9 @@ struct NaiveWait {
     }
 
     var seen: Seen {
-        var seen = Seen(text: text, remaining: remaining)
+        var seen = Seen(text: text, remaining: end == nil && stall == nil ? estimate : nil)
         seen.isBlocking = isObstructive && end == nil
+        seen.isOverlaid = isOverlaid
         if isVisible {
             let moving = wait.style == .bar ? Indicator.bar : .spinner
             seen.indicator = isReduced ? .text : moving
@@ -210,8 +226,8 @@ struct NaiveWait {
             seen.phase = .long
             seen.actions = wait.isDurable ? [.cancel, .continueInBackground] : [.cancel]
         }
-        if isStalled {
-            seen.phase = .stalled(Recovery(cause: cause))
+        if let stall {
+            seen.phase = .stalled(stall)
             seen.actions.insert(.restart)
         }
         if let end {
@@ -232,6 +248,7 @@ struct Seen: Equatable {
     var remaining: Duration?
     var actions: Set<WaitAction> = []
     var isBlocking = false
+    var isOverlaid = false
 
     init(text: ProgressText?, remaining: Duration?) {
         self.text = text
@@ -246,5 +263,6 @@ struct Seen: Equatable {
         remaining = state.remaining
         actions = state.actions
         isBlocking = state.isBlocking
+        isOverlaid = state.isOverlayVisible
     }
 }

@@ -38,7 +38,8 @@ import Testing
         let script = ProgressScript(
             wait: Self.chart,
             inputs: [
-                (.ms(2_500), .fraction(0.05)), (.ms(12_000), .cause(.slow)),
+                (.zero, .fraction(0)), (.ms(2_500), .fraction(0.05)),
+                (.ms(12_000), .cause(.slow)),
                 (.ms(25_000), .signOfLife), (.ms(60_000), .signOfLife), (.ms(85_000), .succeeded),
             ], until: .seconds(90))
         #expect(
@@ -70,6 +71,38 @@ import Testing
         }
     }
 
+    @Test func `U15: the end is announced if the start was announced before a restart`() {
+        let script = ProgressScript(
+            wait: Self.chart,
+            inputs: [(.seconds(5), .restarted), (.ms(5_500), .succeeded)], until: .seconds(9))
+        #expect(script.lines.last == "5500 polite: Finished loading the chart")
+        // The second work was never announced.
+        let again = ProgressScript(
+            wait: Self.chart,
+            inputs: [
+                (.seconds(5), .succeeded), (.ms(5_100), .restarted), (.ms(5_500), .cancelled),
+            ],
+            until: .seconds(9))
+        #expect(again.lines.last == "5000 polite: Finished loading the chart")
+    }
+
+    @Test func `U15: a stalled wait announces each new instruction`() {
+        let script = ProgressScript(
+            wait: Self.chart,
+            inputs: [
+                (.seconds(31), .cause(.offline)), (.seconds(32), .cause(.offline)),
+                (.seconds(33), .cause(.signedOut)),
+            ], until: .seconds(90))
+        let words = script.lines.suffix(3).map { $0.replacing("Loading the chart", with: "It") }
+        #expect(
+            words == [
+                "30000 assertive: It has stalled. Check the connection, then try again.",
+                "31000 assertive: It has stalled. The device is offline."
+                    + " Connect the device to a network, then try again.",
+                "33000 assertive: It has stalled. You are signed out. Sign in, then try again.",
+            ])
+    }
+
     @Test func `U15: a wait that the app began is silent`() {
         let inputs: [(Moment, ProgressInput)] = [
             (.seconds(35), .signOfLife), (.seconds(90), .failed(Recovery())),
@@ -79,7 +112,7 @@ import Testing
         let obstructive = Wait(.loading, presentation: .obstructive(.all), initiator: .app)
         #expect(
             ProgressScript(wait: obstructive, inputs: inputs, until: .seconds(99)).lines
-                == ["100 focus: indicator", "90000 focus back: top"])
+                == ["100 focus: indicator", "90000 focus back: previous"])
     }
 
     @Test func `U15: a durable wait says when it will continue`() {
@@ -95,11 +128,52 @@ import Testing
             ])
     }
 
-    @Test func `U16: without an origin, the focus goes to the top of the new screen`() {
+    @Test func `U16: without an origin, success goes to the top, and any other end goes back`() {
         let wait = Wait(.loading, presentation: .obstructive(.all))
+        func lines(_ end: Int, _ input: ProgressInput) -> [String] {
+            ProgressScript(wait: wait, inputs: [(.ms(end), input)], until: .seconds(1)).lines
+                .filter { $0.contains("focus") }
+        }
+        #expect(lines(200, .succeeded) == ["100 focus: indicator", "200 focus back: top"])
+        // The new screen is there although the overlay was not.
+        #expect(lines(50, .succeeded) == ["50 focus back: top"])
+        for input in [ProgressInput.failed(Recovery()), .cancelled, .continuedInBackground] {
+            #expect(lines(200, input) == ["100 focus: indicator", "200 focus back: previous"])
+            #expect(lines(50, input) == [])
+        }
+    }
+
+    @Test func `U16: after a stall, a restart moves the focus when the overlay appears again`() {
         let script = ProgressScript(
-            wait: wait, inputs: [(.ms(200), .succeeded)], until: .seconds(1))
-        #expect(script.lines == ["100 focus: indicator", "200 focus back: top"])
+            wait: Self.signIn,
+            inputs: [
+                (.seconds(31), .restarted), (.ms(31_500), .restarted), (.seconds(32), .cancelled),
+            ], until: .seconds(40))
+        #expect(
+            script.lines.filter { $0.contains("focus") } == [
+                "100 focus: indicator", "31100 focus: indicator",
+                "32000 focus back: origin(\"sign-in\")",
+            ])
+        let fast = ProgressScript(
+            wait: Self.signIn,
+            inputs: [(.seconds(31), .restarted), (.ms(31_050), .succeeded)], until: .seconds(40))
+        // The overlay with the error had the focus.
+        #expect(
+            fast.lines.filter { $0.contains("focus") } == [
+                "100 focus: indicator", "31050 focus back: origin(\"sign-in\")",
+            ])
+    }
+
+    @Test func `U16: the overlay is visible from the indicator to the end, also with an error`() {
+        let state = ProgressState(Self.signIn)
+        #expect(!state.at(.ms(99)).appearance.isOverlayVisible)
+        #expect(state.at(.ms(100)).appearance.isOverlayVisible)
+        #expect(state.at(.seconds(30)).appearance.isOverlayVisible)
+        #expect(!state.after(.restarted, at: .seconds(31)).appearance.isOverlayVisible)
+        #expect(!state.after(.succeeded, at: .ms(200)).appearance.isOverlayVisible)
+        #expect(!ProgressState(Self.chart).at(.seconds(1)).isOverlayVisible)
+        #expect(state.appearance.isBlocked(.items(1)))
+        #expect(!state.after(.succeeded, at: .ms(50)).appearance.isBlocked(.all))
     }
 
     @Test func `U16: a restart keeps the focus, or moves it to the visible overlay again`() {

@@ -21,6 +21,14 @@ import Testing
         Issue.record("the condition does not become true")
     }
 
+    /// Ends the cues, and returns those that wait.
+    private func delivered(_ cues: Cues) async -> [Cue] {
+        cues.finish()
+        var delivered: [Cue] = []
+        for await cue in cues { delivered.append(cue) }
+        return delivered
+    }
+
     /// Moves the clock to its next wake-up, and waits until the model shows the result.
     private func wake(_ model: ProgressModel) async throws {
         await clock.waitForSleepers(1)
@@ -162,10 +170,7 @@ import Testing
         model.finish()
         #expect(model.appearance == nil)
         try await until { clock.wakeUps == [] }
-        cues.finish()
-        var delivered: [Cue] = []
-        for await cue in cues { delivered.append(cue) }
-        #expect(delivered == [.moveFocus(.indicator), .restoreFocus(.top)])
+        #expect(await delivered(cues) == [.moveFocus(.indicator), .restoreFocus(.previous)])
     }
 
     @Test func `a late input of an old wait changes nothing`() {
@@ -184,6 +189,75 @@ import Testing
         model.finish()
         new.handle(.restarted)
         #expect(model.appearance == nil)
+    }
+
+    @Test func `U12: an indicator that no view has drawn before the end is not drawn after it`()
+        async
+    {
+        let model = model()
+        let cues = model.cues
+        model.start(Wait(.saving, presentation: .obstructive(.all), initiator: .user(origin: "b")))
+        // The main actor is busy, so the timer's task does not run.
+        clock.advance(by: .seconds(5))
+        model.handle(.succeeded)
+        #expect(model.appearance?.phase == .ended(.succeeded))
+        #expect(model.appearance?.indicator == nil)
+        #expect(await delivered(cues) == [])
+    }
+
+    @Test func `U16: a model that is released gives the focus back`() async {
+        let shared = Cues(sources: clock.sources)
+        var model: ProgressModel? = model(shared)
+        model?.start(Wait(.saving, presentation: .obstructive(.all)))
+        clock.advance(by: .milliseconds(100))
+        model?.handle(.signOfLife)
+        model = nil
+        let cues = await delivered(shared)
+        #expect(cues == [.moveFocus(.indicator), .restoreFocus(.previous)])
+    }
+
+    @Test func `a wait runs as long as its work`() async throws {
+        let model = model()
+        let value = await model.run(Wait(.saving)) { run in
+            #expect(model.appearance?.phase == .instant)
+            clock.advance(by: .seconds(1))
+            run.handle(.fraction(0.5))
+            #expect(model.appearance?.fraction == 0.5)
+            return 7
+        }
+        #expect(value == 7)
+        #expect(model.appearance?.phase == .ended(.succeeded))
+        let errors: [(any Error, ProgressEnd)] = [
+            (RequestError("closed"), .failed(Recovery(reason: "closed"))),
+            (CancellationError(), .cancelled), (NotReady.loading, .failed(Recovery())),
+        ]
+        for (error, end) in errors {
+            await #expect(throws: (any Error).self) {
+                try await model.run(Wait(.saving, isDurable: true)) { _ in throw error }
+            }
+            #expect(model.appearance?.phase == .ended(end))
+        }
+    }
+
+    @Test func `durable work goes on in the background if its task is canceled`() async {
+        for (isDurable, end) in [(false, ProgressEnd.cancelled), (true, .continuedInBackground)] {
+            let model = model()
+            let task = Task {
+                try await model.run(Wait(.saving, isDurable: isDurable)) { _ in
+                    try Task.checkCancellation()
+                }
+            }
+            task.cancel()
+            _ = await task.result
+            #expect(model.appearance?.phase == .ended(end))
+        }
+    }
+
+    @Test func `work that ends late does not end the wait of other work`() async {
+        let model = model()
+        await model.run(Wait(.saving)) { _ in _ = model.start(Wait(.loading)) }
+        #expect(model.appearance?.wait.kind == .loading)
+        #expect(model.appearance?.phase == .instant)
     }
 
     @Test func `U17: the setting for motion is kept for the next wait`() {

@@ -1,4 +1,3 @@
-import Foldback
 import FoldbackTesting
 import FoldbackUI
 import TestSupport
@@ -107,7 +106,8 @@ private struct RandomWait: CustomStringConvertible {
         .fraction(2), .cancelled, .continuedInBackground, .failed(Recovery()),
         .failed(Recovery(cause: .offline, canRestart: false)), .cause(.offline), .cause(.signedOut),
         .cause(.unknown), .cause(.failing(reason: "full")), .cause(.serverBusy(until: nil)),
-        .cause(.serverBusy(until: Timestamp(millisecondsSince1970: 1))),
+        .cause(.serverBusy(until: .ms(20))), .cause(.serverBusy(until: .ms(90))),
+        .cause(.serverBusy(until: .seconds(20))),
     ]
 
     // MARK: Checking

@@ -1,4 +1,3 @@
-import Foldback
 import FoldbackUI
 import Testing
 
@@ -215,19 +214,21 @@ private let nanosecond = Duration.nanoseconds(1)
     }
 
     @Test func `U13: the remaining time is shown from 5 % and 2 s`() {
-        let early = ProgressState(wait).after(.fraction(0.05), at: .seconds(1))
+        let start = ProgressState(wait).after(.fraction(0), at: .zero)
+        let early = start.after(.fraction(0.05), at: .seconds(1))
         #expect(early.remaining == nil)
         #expect(early.at(.seconds(2).advanced(by: .zero - nanosecond)).remaining == nil)
         // 19 s after the first second, one of them has passed.
         #expect(early.at(.seconds(2)).remaining == .seconds(20))
-        let little = ProgressState(wait).after(.fraction(0.049), at: .seconds(3))
+        let little = start.after(.fraction(0.049), at: .seconds(3))
         #expect(little.remaining == nil)
         #expect(little.after(.fraction(0.5), at: .seconds(3)).remaining == .seconds(5))
     }
 
     @Test func `U13: the remaining time is rounded up to 5 s, 10 s or minutes`() {
         // Half is done at 128 s, so 128 s remain.
-        let state = ProgressState(wait).after(.fraction(0.5), at: .seconds(128))
+        let state = ProgressState(wait).after(.fraction(0), at: .zero)
+            .after(.fraction(0.5), at: .seconds(128))
         for (left, shown) in [
             (128, 180), (121, 180), (120, 120), (61, 120), (60, 60), (51, 60), (50, 50), (31, 40),
             (30, 30), (26, 30), (25, 25), (6, 10), (5, 5), (1, 5),
@@ -236,6 +237,36 @@ private let nanosecond = Duration.nanoseconds(1)
             #expect(alive.remaining == .seconds(shown), "\(left) s are left")
         }
         #expect(state.after(.signOfLife, at: .seconds(256)).remaining == nil)
+    }
+
+    @Test func `U13: the remaining time of resumed work is by the speed since the first fraction`()
+    {
+        let resumed = ProgressState(wait).after(.fraction(0.5), at: .seconds(1))
+        #expect(resumed.at(.seconds(9)).remaining == nil)
+        // 1/8 took 10 s, and 3/8 are left.
+        let going = resumed.after(.fraction(0.625), at: .seconds(11))
+        #expect(going.remaining == .seconds(30))
+        let soon = ProgressState(wait).after(.fraction(0.5), at: .seconds(10))
+            .after(.fraction(0.625), at: .seconds(11))
+        #expect(soon.remaining == nil)
+        #expect(soon.at(.seconds(12)).remaining == .seconds(5))
+        let restarted = going.after(.restarted, at: .seconds(20))
+            .after(.fraction(0.5), at: .seconds(24))
+        #expect(restarted.remaining == .seconds(5))
+    }
+
+    @Test func `U12: the text does not change after success`() {
+        let state = ProgressState(wait, ProgressPolicy(minimumVisible: .seconds(60)))
+            .after(.fraction(0), at: .zero).after(.fraction(0.5), at: .seconds(12))
+        let ended = state.after(.succeeded, at: .seconds(13))
+        #expect(ended.text == state.at(.seconds(13)).text)
+        #expect(ended.at(.seconds(20)).text == ended.text)
+        #expect(ended.remaining == nil)
+    }
+
+    @Test func `the actions have an order for drawing`() {
+        let actions: Set<WaitAction> = [.restart, .cancel, .continueInBackground]
+        #expect(actions.sorted() == [.cancel, .continueInBackground, .restart])
     }
 
     @Test func `U14: a wait stalls 30 s after its last sign of life`() {
@@ -257,13 +288,17 @@ private let nanosecond = Duration.nanoseconds(1)
     }
 
     @Test func `U14: a server that says how long it is busy is not an error`() {
-        let until = Timestamp(millisecondsSince1970: 1_800_000_000_000)
-        let busy = ProgressState(wait).after(
-            .cause(.serverBusy(until: until)), at: .seconds(20))
-        #expect(busy.at(.seconds(1_000)).phase == .long)
-        let over = busy.after(.cause(.unknown), at: .seconds(1_000))
-        #expect(over.at(.seconds(1_029)).phase == .long)
-        #expect(over.at(.seconds(1_030)).phase == .stalled(Recovery()))
+        let cause = WaitCause.serverBusy(until: .seconds(1_000))
+        let busy = ProgressState(wait).after(.cause(cause), at: .seconds(20))
+        #expect(busy.at(.seconds(1_029)).phase == .long)
+        // The server is late.
+        #expect(busy.nextChange != nil)
+        #expect(busy.at(.seconds(1_030)).phase == .stalled(Recovery(cause: cause)))
+        let later = WaitCause.serverBusy(until: .seconds(2_000))
+        #expect(busy.after(.cause(later), at: .seconds(1_040)).at(.seconds(2_029)).phase == .long)
+        let free = busy.after(.cause(.unknown), at: .seconds(500))
+        #expect(free.at(.seconds(529)).phase == .long)
+        #expect(free.at(.seconds(530)).phase == .stalled(Recovery()))
         let unsure = ProgressState(wait).after(.cause(.serverBusy(until: nil)), at: .seconds(20))
         #expect(unsure.at(.seconds(30)).phase == .stalled(Recovery(cause: .serverBusy(until: nil))))
     }

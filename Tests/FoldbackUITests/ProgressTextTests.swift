@@ -18,6 +18,14 @@ import Testing
         #expect(
             english(.long(.saving, ProofOfLife(elapsed: .zero), remaining: nil, cause: .unknown))
                 == "Still saving, 0 seconds. This takes long.")
+        for (seconds, words) in [
+            (3_600, "1 hour"), (7_265, "2 hours 1 minute"), (86_400, "1 day"),
+            (86_460, "1 day"), (180_000, "2 days 2 hours"),
+        ] {
+            let life = ProofOfLife(elapsed: .seconds(seconds))
+            #expect(
+                english(.still(.saving, life, apologizes: false)) == "Still saving, \(words)")
+        }
         #expect(
             english(.paused(.saving, ProofOfLife(), .signedOut))
                 == "Saving continues when you are signed in")

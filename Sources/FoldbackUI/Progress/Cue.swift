@@ -31,6 +31,8 @@ public enum FocusTarget: Hashable, Sendable {
     case indicator
     /// The control with this name, which began the wait (``Initiator/user(origin:)``).
     case origin(String)
+    /// What had the focus before the overlay took it.
+    case previous
     /// The first element of a new screen.
     case top
 }

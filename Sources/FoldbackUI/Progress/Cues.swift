@@ -9,7 +9,9 @@ import Synchronization
 /// ```
 ///
 /// The newest iterator is the reader; the sequence ends for older iterators. Cues wait for a
-/// reader, also between two readers. Of more than ``pendingMax`` cues, the newest wait. The
+/// reader, also between two readers, for at most ``ageMax``. Older cues are dropped, because a
+/// sentence about what was, or a jump of the focus, confuses. What is still true is in the
+/// appearances and marks of the models. Of more than ``pendingMax`` cues, the newest wait. The
 /// sequence ends when it is finished or the reader's task is canceled.
 ///
 /// All methods may be called on any task.
@@ -17,28 +19,41 @@ public final class Cues: AsyncSequence, Sendable {
     public typealias Element = Cue
 
     private struct Content {
-        var pending: [Cue] = []
+        var pending: [(cue: Cue, at: Moment)] = []
         /// The newest iterator.
         var reader = 0
         /// The newest iterator waits here while it has read all cues.
         var waiting: CheckedContinuation<Cue?, Never>?
         var isFinished = false
+
+        /// Removes and returns the first cue that is not too old.
+        mutating func popFirst(at now: Moment) -> Cue? {
+            pending.removeAll { $0.at.duration(to: now) > Cues.ageMax }  // mutant: stale-cue
+            return pending.isEmpty ? nil : pending.removeFirst().cue
+        }
     }
 
     /// How many cues wait for a reader.
     public static var pendingMax: Int { 100 }
+    /// How long a cue waits for a reader.
+    public static var ageMax: Duration { .seconds(10) }
 
     private let content = Mutex(Content())
+    private let now: @Sendable () -> Moment
 
-    public init() {}
+    /// Creates the cues of any number of models.
+    ///
+    /// - Parameter sources: the time, which decides how old a cue is.
+    public init(sources: UISources = .system) { now = sources.now }
 
     /// Adds cues in order.
     public func send(_ cues: [Cue]) {
+        let now = now()
         let (reader, first) = content.withLock { content in
             guard !content.isFinished, !cues.isEmpty else { return (nil as Waiting?, nil as Cue?) }
-            content.pending += cues
+            content.pending += cues.map { ($0, now) }
             let reader = content.waiting.take()
-            let first = reader == nil ? nil : content.pending.removeFirst()
+            let first = reader == nil ? nil : content.popFirst(at: now)
             content.pending.removeFirst(Swift.max(0, content.pending.count - Self.pendingMax))
             return (reader, first)
         }
@@ -53,6 +68,7 @@ public final class Cues: AsyncSequence, Sendable {
         }?.resume(returning: nil)
     }
 
+    /// Returns a reader in place of any other.
     public func makeAsyncIterator() -> AsyncIterator {
         let (id, replaced) = content.withLock { content in
             content.reader += 1
@@ -84,7 +100,7 @@ public final class Cues: AsyncSequence, Sendable {
                 // Nil if the reader waits.
                 let next: Cue?? = content.withLock { content in
                     guard id == content.reader, !Task.isCancelled else { return .some(nil) }
-                    guard content.pending.isEmpty else { return content.pending.removeFirst() }
+                    if let next = content.popFirst(at: now()) { return next }
                     guard !content.isFinished else { return .some(nil) }
                     precondition(content.waiting == nil, "one iterator is read by two tasks")
                     content.waiting = continuation

@@ -37,12 +37,14 @@ import Observation
     ) {
         self.policy = policy
         self.sources = sources
-        self.cues = cues ?? Cues()
+        self.cues = cues ?? Cues(sources: sources)
         ownsCues = cues == nil
     }
 
     isolated deinit {
         timer?.task.cancel()
+        // Without the model, nobody else gives the focus back.
+        if var state { cues.send(state.handle(.cancelled, at: state.now)) }
         if ownsCues { cues.finish() }
     }
 
@@ -50,6 +52,8 @@ import Observation
     ///
     /// If an equal wait is still visible, it is restarted and keeps its indicator (U12). If a
     /// different wait has not ended, it is canceled first.
+    ///
+    /// To wait for one piece of work, ``run(_:_:)`` is shorter.
     ///
     /// - Returns: the wait's run, for its inputs.
     @discardableResult public func start(_ wait: Wait) -> Run {
@@ -77,7 +81,11 @@ import Observation
     public func handle(_ input: ProgressInput) {
         if case .reduceMotion(let isReduced) = input { isMotionReduced = isReduced }
         guard var state else { return }
-        let cues = state.handle(input, at: sources.now())
+        let now = sources.now()
+        // If the main actor was busy, no view has drawn what became due in the meantime. After the
+        // end, it is too late to show an indicator for the first time, or to say that work goes on.
+        let at = input.isEnd ? state.now : now  // mutant: late-end
+        let cues = state.handle(input, at: at) + state.advance(to: now)
         show(state, cues)
     }
 
@@ -133,6 +141,56 @@ extension ProgressModel {
     private func handle(_ input: ProgressInput, of run: Run) {
         guard run.number == runs else { return }  // mutant: latest-wait
         handle(input)
+    }
+}
+
+extension ProgressModel {
+    /// Shows a wait while work runs, and ends it as the work ends.
+    ///
+    /// ```swift
+    /// let user = try await progress.run(Wait("signing in", presentation: .obstructive(.all))) { run in
+    ///     try await server.signIn(name, password)
+    /// }
+    /// ```
+    ///
+    /// An error ends the wait as ``ProgressEnd/init(_:)`` says. If the task is canceled, a durable
+    /// wait continues in the background. The inputs change nothing once another wait was started.
+    ///
+    /// - Parameters:
+    ///   - wait: what to show.
+    ///   - work: runs once, at once. It gives the signs of life to the run.
+    /// - Returns: the work's value.
+    /// - Throws: the work's error.
+    public func run<Value, Failure: Error>(
+        _ wait: Wait, _ work: @MainActor (Run) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let run = start(wait)
+        do throws(Failure) {
+            let value = try await work(run)
+            run.handle(.succeeded)
+            return value
+        } catch {
+            run.handle(.ended(by: error, wait))
+            throw error
+        }
+    }
+}
+
+extension ProgressInput {
+    fileprivate static func ended(by error: any Error, _ wait: Wait) -> ProgressInput {
+        switch ProgressEnd(error) {
+        case .cancelled where wait.isDurable && Task.isCancelled: .continuedInBackground
+        case .cancelled: .cancelled
+        case .failed(let recovery): .failed(recovery)
+        case .succeeded, .continuedInBackground: preconditionFailure("\(error) is not a failure")
+        }
+    }
+
+    fileprivate var isEnd: Bool {
+        switch self {
+        case .succeeded, .failed, .cancelled, .continuedInBackground: true
+        case .fraction, .signOfLife, .attempt, .cause, .reduceMotion, .restarted: false
+        }
     }
 }
 

@@ -19,13 +19,17 @@ public enum ProgressPhase: Hashable, Sendable {
     /// Without a sign of life and without an estimate: an error, with a way out. Any sign of life
     /// takes the wait back to ``long``.
     case stalled(Recovery)
+    /// Nobody waits any more.
     case ended(ProgressEnd)
 }
 
 /// The end of a wait.
 public enum ProgressEnd: Hashable, Sendable {
+    /// The work is done.
     case succeeded
+    /// The work is not done, and does not go on.
     case failed(Recovery)
+    /// The person or the app has ended the work.
     case cancelled
     /// Nobody waits for the work, and the work goes on.
     case continuedInBackground
@@ -40,6 +44,7 @@ public struct Recovery: Hashable, Sendable {
     /// Whether trying again may help.
     public let canRestart: Bool
 
+    /// Creates a recovery: by default, of an unknown cause that trying again may help with.
     public init(cause: WaitCause = .unknown, reason: String? = nil, canRestart: Bool = true) {
         self.cause = cause
         self.reason = reason
@@ -47,9 +52,12 @@ public struct Recovery: Hashable, Sendable {
     }
 }
 
-/// What a person can do about a wait.
-public enum WaitAction: Hashable, Sendable, CaseIterable {
+/// What a person can do about a wait. The actions have an order, for drawing.
+public enum WaitAction: Hashable, Sendable, CaseIterable, Comparable {
+    /// End the work.
     case cancel
+    /// Do something else while the work goes on.
     case continueInBackground
+    /// Begin the work from the start.
     case restart
 }

@@ -1,7 +1,8 @@
 extension ProgressState {
+    /// How far the wait has progressed.
     public var phase: ProgressPhase {
         if let ending { return .ended(ending.end) }
-        if isStalled { return .stalled(recovery) }
+        if let stall { return .stalled(stall) }
         if elapsed >= policy.longAfter { return .long }  // mutant: phase-boundary
         if elapsed >= policy.indicatorAfter { return .waiting }
         return elapsed >= policy.busyAfter ? .busy : .instant
@@ -33,13 +34,10 @@ extension ProgressState {
 
     /// The estimated time until the end, rounded up for people; nil if it is unknown or not shown.
     public var remaining: Duration? {
-        guard ending == nil, !isStalled, elapsed >= ProgressPolicy.estimateAfter,
-            let end = done?.estimatedEnd
-        else { return nil }
-        return RemainingStep(now.duration(to: end))?.rounded
+        ending == nil && !isStalled ? estimate : nil
     }
 
-    /// What a person can do about the wait.
+    /// What a person can do about the wait. Draw them sorted, so that they keep their order.
     public var actions: Set<WaitAction> {
         switch phase {
         case .instant, .busy, .waiting: []
@@ -58,10 +56,18 @@ extension ProgressState {
         return scope
     }
 
+    /// Whether anything cannot be used.
     public var isBlocking: Bool { !blocked.isEmpty }
 
     /// Returns whether something in the scope cannot be used.
     public func isBlocked(_ scope: Scope) -> Bool { blocked.intersects(scope) }
+
+    /// Whether the overlay of an obstructive wait covers its scope, from the indicator to the end
+    /// (U16). While the wait is stalled, it has the error.
+    public var isOverlayVisible: Bool {
+        guard isObstructive, ending == nil else { return false }
+        return elapsed >= policy.indicatorAfter || isIndicatorVisible  // mutant: overlay
+    }
 
     /// All that a view shows, to be compared.
     public var appearance: ProgressAppearance {
@@ -89,7 +95,20 @@ extension ProgressState {
     /// Whether text takes the place of motion (U17).
     var isTextIndicator: Bool { isMotionReduced && wait.style != .none }
 
-    var recovery: Recovery { Recovery(cause: cause) }
+    var isStalled: Bool { stall != nil }
+
+    var isObstructive: Bool {
+        if case .obstructive = wait.presentation { true } else { false }
+    }
+
+    /// The remaining time, rounded up. It stands still after the end, as the text does.
+    private var estimate: Duration? {
+        let now = ending?.at ?? now
+        guard let done, let end = done.estimatedEnd,
+            done.firstAt.duration(to: now) >= ProgressPolicy.estimateAfter
+        else { return nil }
+        return RemainingStep(now.duration(to: end))?.rounded
+    }
 
     private var exits: Set<WaitAction> {
         wait.isDurable ? [.cancel, .continueInBackground] : [.cancel]
@@ -116,7 +135,7 @@ extension ProgressState {
         case .offline where wait.isDurable, .signedOut where wait.isDurable:
             return .paused(wait.kind, life, cause)
         case .unknown, .offline, .slow, .serverBusy, .signedOut, .failing:
-            return .long(wait.kind, life, remaining: remaining, cause: cause)
+            return .long(wait.kind, life, remaining: estimate, cause: cause)
         }
     }
 
@@ -131,19 +150,31 @@ extension ProgressState {
 ///
 /// Equal appearances look the same, so a view that compares them draws only what has changed.
 public struct ProgressAppearance: Hashable, Sendable {
+    /// What is waited for.
     public let wait: Wait
+    /// How far the wait has progressed.
     public let phase: ProgressPhase
+    /// What to draw to show that work goes on; nil for nothing.
     public let indicator: Indicator?
+    /// The text beside the indicator, in its place, or about an error; nil if it is not shown.
     public let text: ProgressText?
+    /// The part of the work that is done, from 0 to 1; nil if it is unknown or not shown.
     public let fraction: Double?
+    /// The estimated time until the end, rounded up for people; nil if it is unknown or not shown.
     public let remaining: Duration?
+    /// What a person can do about the wait. Draw them sorted, so that they keep their order.
     public let actions: Set<WaitAction>
+    /// What cannot be used during the wait.
     public let blocked: Scope
     /// Whether the overlay of an obstructive wait covers its scope: from the cue that moves the
     /// focus to the cue that restores it (U16).
     public let isOverlayVisible: Bool
 
+    /// Whether anything cannot be used.
     public var isBlocking: Bool { !blocked.isEmpty }
+
+    /// Returns whether something in the scope cannot be used.
+    public func isBlocked(_ scope: Scope) -> Bool { blocked.intersects(scope) }
 }
 
 extension Sequence<ProgressState> {

@@ -36,21 +36,20 @@ extension ProgressState {
         return next.moment
     }
 
-    /// Whether the cause explains the lack of signs of life, so that it is not an error: the server
-    /// has said how long it is busy, or durable work continues once the device or the user is back
-    /// (U14).
-    var excusesSilence: Bool {
+    /// From when on silence counts against the wait, perhaps in the future; nil if it does not count.
+    ///
+    /// Silence is not an error until the server is free by its own estimate, and while durable work
+    /// waits for the device or the user to be back (U14).
+    var silentSince: Moment? {
         switch cause {
-        case .serverBusy(until: .some): true
-        case .offline, .signedOut: wait.isDurable
-        case .unknown, .slow, .serverBusy(until: nil), .failing: false
+        case .serverBusy(until: let end?): max(quietSince, end)
+        case .offline, .signedOut: wait.isDurable ? nil : quietSince
+        case .unknown, .slow, .serverBusy(until: nil), .failing: quietSince
         }
     }
 
     /// When the wait stalls, unless there is a sign of life.
-    var stallsAt: Moment? {
-        excusesSilence ? nil : quietSince.advanced(by: policy.stallAfter)
-    }
+    var stallsAt: Moment? { silentSince?.advanced(by: policy.stallAfter) }
 
     /// How often the text has said that the wait goes on.
     var stills: Int {
@@ -65,8 +64,8 @@ extension ProgressState {
 
     /// When the shown ``remaining`` changes.
     private var nextEstimate: Moment? {
-        guard let end = done?.estimatedEnd else { return nil }
-        let first = startedAt.advanced(by: ProgressPolicy.estimateAfter)
+        guard let done, let end = done.estimatedEnd else { return nil }
+        let first = done.firstAt.advanced(by: ProgressPolicy.estimateAfter)
         if now < first { return first < end ? first : nil }
         guard let step = RemainingStep(now.duration(to: end)) else { return nil }
         return end.advanced(by: step.length - step.rounded)

@@ -13,9 +13,29 @@
 public struct ProgressState: Hashable, Sendable {
     /// The work that is done.
     struct Done: Hashable {
-        var fraction: Double
-        /// When all will be done at the speed so far; nil if too little is done to say.
-        var estimatedEnd: Moment?
+        /// The first fraction. Resumed work begins with what was done earlier, at an unknown speed.
+        let first: Double
+        let firstAt: Moment
+        private(set) var fraction: Double
+        /// When all will be done at the average speed since the first fraction; nil if too little
+        /// is done to say.
+        private(set) var estimatedEnd: Moment?
+
+        init(first: Double, at moment: Moment) {
+            self.first = first
+            firstAt = moment
+            fraction = first
+        }
+
+        /// The fraction never falls (U13).
+        mutating func rise(to new: Double, at now: Moment) {
+            guard new > fraction else { return }
+            fraction = new
+            let done = fraction - first
+            guard done >= ProgressPolicy.estimatedFraction else { return }
+            let left = firstAt.duration(to: now) * ((1 - fraction) / done)
+            estimatedEnd = now.advanced(by: left)
+        }
     }
 
     struct Ending: Hashable {
@@ -23,7 +43,9 @@ public struct ProgressState: Hashable, Sendable {
         let at: Moment
     }
 
+    /// What is waited for.
     public let wait: Wait
+    /// The time limits.
     public let policy: ProgressPolicy
     /// The start of the work, or its last restart.
     private(set) var startedAt: Moment
@@ -38,8 +60,12 @@ public struct ProgressState: Hashable, Sendable {
     private(set) var isMotionReduced = false
     /// When the visible indicator appeared; nil while none is visible.
     private(set) var shownAt: Moment?
-    private(set) var isStalled = false
-    private var isFocusOnIndicator = false
+    /// What a person can do about a wait that is stalled now.
+    private(set) var stall: Recovery?
+    /// Whether the overlay of an obstructive wait is visible.
+    private var isOverlayShown = false
+    /// Whether the overlay has taken the focus, and has to give it back.
+    private var isFocusTaken = false
     private var isStartAnnounced = false
     private(set) var ending: Ending?
 
@@ -96,7 +122,8 @@ public struct ProgressState: Hashable, Sendable {
             quietSince = now
             attempts = count
         case .cause(let new):
-            if excusesSilence { quietSince = now }
+            // Silence that the cause has excused so far does not count later.
+            quietSince = min(silentSince ?? now, now)
             cause = new
         case .succeeded: return end(.succeeded)
         case .failed(let recovery): return end(.failed(recovery))
@@ -107,43 +134,44 @@ public struct ProgressState: Hashable, Sendable {
         return []
     }
 
-    /// The fraction never falls (U13). Each rise makes a new estimate, from the average speed.
     private mutating func rise(to fraction: Double) {
         let fraction = min(fraction, 1)
-        guard fraction >= 0, done.map({ fraction > $0.fraction }) ?? true else { return }
-        done = Done(fraction: fraction)
-        guard fraction >= ProgressPolicy.estimatedFraction else { return }
-        let left = startedAt.duration(to: now) * ((1 - fraction) / fraction)
-        let end = now.advanced(by: left)
-        done?.estimatedEnd = end
+        guard fraction >= 0 else { return }
+        var done = done ?? Done(first: fraction, at: now)
+        done.rise(to: fraction, at: now)
+        self.done = done
     }
 
     private mutating func restart() {
         startedAt = now
         quietSince = now
         passed = nil
-        if done != nil { done = Done(fraction: 0) }
+        if done != nil { done = Done(first: 0, at: now) }
         attempts = 1
-        isStalled = false
-        isStartAnnounced = false
+        stall = nil
         ending = nil
     }
 
     /// Ends the wait. The content and the focus do not wait for the minimum visible time (U12).
     private mutating func end(_ end: ProgressEnd) -> [Cue] {
         ending = Ending(end: end, at: now)
-        isStalled = false
-        var cues: [Cue] = []
-        if isFocusOnIndicator {
-            isFocusOnIndicator = false
-            cues.append(.restoreFocus(wait.initiator.focusAfterwards))
-        }
+        stall = nil
+        var cues = focusAfterwards(end).map { [Cue.restoreFocus($0)] } ?? []
         if case .failed = end {
             cues += announced(.ended(wait.kind, end), .assertive)
         } else if isStartAnnounced {
             cues += announced(.ended(wait.kind, end), .polite)
         }
+        (isFocusTaken, isStartAnnounced) = (false, false)
         return cues
+    }
+
+    /// Where the focus goes after the wait; nil if it stays (U16).
+    private func focusAfterwards(_ end: ProgressEnd) -> FocusTarget? {
+        if isObstructive, wait.initiator == .user(origin: nil), end == .succeeded { return .top }
+        guard isFocusTaken else { return nil }
+        if case .user(let origin?) = wait.initiator { return .origin(origin) }
+        return .previous
     }
 
     // MARK: Consequences
@@ -151,12 +179,16 @@ public struct ProgressState: Hashable, Sendable {
     /// Draws the consequences of a passed boundary or of an input.
     private mutating func settled() -> [Cue] {
         var cues: [Cue] = []
-        let wasStalled = isStalled
-        isStalled = ending == nil && stallsAt.map { $0 <= now } ?? false
-        if isStalled, !wasStalled { cues += announced(.stalled(wait.kind, recovery), .assertive) }
+        let before = stall
+        stall = ending == nil && stallsAt.map { $0 <= now } ?? false ? Recovery(cause: cause) : nil
+        if let stall, stall != before {
+            cues += announced(.stalled(wait.kind, stall), .assertive)
+        }
         shownAt = isIndicatorVisible ? shownAt ?? now : nil
-        if isOverlayVisible, !isFocusOnIndicator {
-            isFocusOnIndicator = true
+        let wasOverlayShown = isOverlayShown
+        isOverlayShown = isOverlayVisible
+        if isOverlayShown, !wasOverlayShown {
+            isFocusTaken = true
             cues.append(.moveFocus(.indicator))
         }
         return cues
@@ -164,7 +196,7 @@ public struct ProgressState: Hashable, Sendable {
 
     /// The announcement of the boundary that was passed now (U15).
     private mutating func announcement() -> [Cue] {
-        guard ending == nil, !isStalled, policy.announces(at: elapsed),
+        guard ending == nil, stall == nil, policy.announces(at: elapsed),
             let text = runningText(spoken: true)
         else { return [] }
         isStartAnnounced = true
@@ -175,11 +207,6 @@ public struct ProgressState: Hashable, Sendable {
         wait.initiator.isPerson ? [.announce(text, politeness)] : []  // mutant: silent-app
     }
 
-    /// Whether the overlay of an obstructive wait covers its scope (U16).
-    var isOverlayVisible: Bool {
-        guard case .obstructive = wait.presentation, ending == nil else { return false }
-        return elapsed >= policy.indicatorAfter || isIndicatorVisible  // mutant: overlay
-    }
 }
 
 extension Initiator {
@@ -187,14 +214,6 @@ extension Initiator {
         switch self {
         case .user: true
         case .app: false
-        }
-    }
-
-    /// Where the focus goes after an obstructive wait.
-    fileprivate var focusAfterwards: FocusTarget {
-        switch self {
-        case .user(let origin?): .origin(origin)
-        case .user(nil), .app: .top
         }
     }
 }

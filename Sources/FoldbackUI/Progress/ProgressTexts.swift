@@ -98,10 +98,15 @@ extension String {
 }
 
 extension Duration {
-    /// Whole seconds, rounded down: "1 minute 5 seconds".
+    /// The two largest units, rounded down: "1 minute 5 seconds".
     fileprivate var english: String {
-        let (minutes, seconds) = components.seconds.quotientAndRemainder(dividingBy: 60)
-        let parts = [(minutes, "minute"), (seconds, "second")].filter { $0.0 != 0 }
+        let seconds = components.seconds
+        let units = [
+            (seconds / 86_400, "day"), (seconds / 3_600 % 24, "hour"),
+            (seconds / 60 % 60, "minute"),
+            (seconds % 60, "second"),
+        ]
+        let parts = units.drop { $0.0 == 0 }.prefix(2).filter { $0.0 != 0 }
             .map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
         return parts.isEmpty ? "0 seconds" : parts.joined(separator: " ")
     }
