@@ -9,13 +9,15 @@ import Testing
     /// Ends with the test process.
     private static let browser = Task { try await WebDriver.start() }
 
-    /// Runs a test on the page of the first replica, and then checks all pages.
+    /// Runs a test on the page of the first replica.
     ///
     /// - Parameters:
     ///   - options: of feed-web.
     ///   - query: of the page, such as `&scene=archive`.
+    ///   - before: what to do before the page is opened.
     static func withPage(
-        _ options: [String] = [], query: String = "", _ test: (FeedPage) async throws -> Void
+        _ options: [String] = [], query: String = "",
+        before: (FeedWeb) async throws -> Void = { _ in }, _ test: (FeedPage) async throws -> Void
     ) async throws {
         let browser = try await browser.value
         let server = try await FeedWeb.start(options)
@@ -24,6 +26,7 @@ import Testing
         // Lines of an earlier test that failed.
         _ = try await browser.console()
         do {
+            try await before(server)
             try await test(FeedPage.open(browser, server, as: "mia", query))
         } catch {
             try? await browser.close(allBut: before)

@@ -63,7 +63,8 @@ struct FeedPage: Sendable {
         } catch let error as WebDriverError where error.kind == "script timeout" {
             throw PageError(
                 replica: replica, condition: condition,
-                shown: try await string("document.body.innerText + document.body.dataset.revision"))
+                shown: try await string(
+                    "document.querySelector('#phone').innerText.replaceAll(/\\n+/g, ' | ')"))
         }
     }
 

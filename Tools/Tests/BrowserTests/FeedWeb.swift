@@ -68,7 +68,7 @@ final class FeedWeb: Sendable {
     }
 
     private func accepted(_ answer: JSONClient.Answer, _ action: JSON) throws -> JSON {
-        guard answer.status == 200 else {
+        guard answer.status == 200, answer.body["error"] == nil else {
             throw FeedWebError(action: action, status: answer.status, answer: answer.body)
         }
         return answer.body

@@ -1,0 +1,72 @@
+import Foldback
+import Testing
+
+/// What a person sees of a wait.
+struct ShownWait: Hashable, Sendable {
+    var isBusy = false
+    /// `spinner`, `bar` or `text`; nil if nothing is drawn.
+    var indicator: String?
+    var text = ""
+    var actions: [String] = []
+}
+
+extension FeedPage {
+    /// Returns what the page shows of a wait: of none, an empty value.
+    func wait(_ name: String) async throws -> ShownWait {
+        let parts = try await value(
+            """
+            (wait => wait && {
+                busy: wait.ariaBusy === "true",
+                indicator: wait.querySelector("[role=progressbar]")?.dataset.shows ?? null,
+                text: [...wait.querySelectorAll("[role=progressbar], .wait-text")]
+                    .map(node => node.textContent).join(""),
+                actions: [...wait.querySelectorAll("button")].map(node => node.dataset.action),
+            })(\(wait(name)))
+            """)
+        return ShownWait(
+            isBusy: parts["busy"]?.boolValue ?? false, indicator: parts["indicator"]?.stringValue,
+            text: parts["text"]?.stringValue ?? "",
+            actions: parts["actions"]?.arrayValue?.compactMap(\.stringValue) ?? [])
+    }
+
+    /// A wait as an expression in JavaScript.
+    func wait(_ name: String) -> String { "document.querySelector('[data-wait=\"\(name)\"]')" }
+
+    /// Presses a button, and returns when the server has begun and holds the request.
+    func begin(_ control: String, holding id: String) async throws {
+        try await click(control)
+        try await until("document.querySelector('#stage-accept-\(id)')")
+        try await settle()
+    }
+
+    /// Switches the system's setting for less motion, and returns when the server knows it.
+    func reduceMotion(_ isReduced: Bool) async throws {
+        try await browser.show(window)
+        let value: JSON = isReduced ? "reduce" : "no-preference"
+        let answered = """
+            const fetchNow = window.fetch;
+            window.motionPosted = new Promise(resolve => window.fetch = async (...request) => {
+                const answer = await fetchNow(...request);
+                if (String(request[1]?.body).includes("motion")) resolve();
+                return answer;
+            });
+            """
+        try await browser.run(answered)
+        try await browser.devTools(
+            "Emulation.setEmulatedMedia",
+            ["features": [["name": "prefers-reduced-motion", "value": value]]])
+        try await browser.wait("window.motionPosted.then(() => done())")
+        try await settle()
+    }
+
+    /// Begins to record what has the focus. The window keeps the record.
+    func watchFocus() async throws {
+        try await browser.show(window)
+        try await browser.run(
+            """
+            window.focused = [];
+            for (const kind of ["focusin", "focusout"])
+                addEventListener(kind, ({ target }) => focused.push(kind + " " + target.id), true);
+            """)
+    }
+}

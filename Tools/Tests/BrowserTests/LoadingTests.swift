@@ -1,0 +1,111 @@
+import Foldback
+import Foundation
+import Testing
+
+extension BrowserTests {
+    /// What a person sees before the content is there.
+    @Suite struct LoadingTests {
+        private static let placeholders =
+            "[...document.querySelectorAll('[data-kind=placeholder]')]"
+
+        @Test func `B5: the first load shows placeholders, and then posts`() async throws {
+            try await BrowserTests.withPage(before: { try await $0.hold() }) { page in
+                try await page.until("\(Self.placeholders).length === 8")
+                #expect(Set(try await page.rows("placeholder")).count == 8)
+                #expect(
+                    try await page.bool(
+                        "\(Self.placeholders).every(row => row.ariaHidden === 'true')"))
+                #expect(try await page.string("document.querySelector('#feed').ariaBusy") == "true")
+                #expect(try await page.accessibilityTree().allSatisfy { $0.role != "article" })
+                let picture = try await page.picture("B5-placeholders")
+                try await page.check()
+
+                try await page.server.release()
+                try await page.loaded()
+                #expect(try await page.rows("placeholder") == [])
+                let posts = try await page.rows("post")
+                #expect(posts.count == 12)
+                let tree = try await page.accessibilityTree()
+                #expect(tree.count { $0.role == "article" } >= posts.count)
+                #expect(try await page.picture("B5-posts") != picture)
+                try await page.check()
+            }
+        }
+
+        @Test func `B5: an empty feed says that it is empty`() async throws {
+            let note = "document.querySelector('#feed-note').innerText"
+            try await BrowserTests.withPage(
+                ["--seed-posts", "0"], before: { try await $0.hold() }
+            ) { page in
+                try await page.until("\(Self.placeholders).length === 8")
+                #expect(try await page.string(note) == "")
+                try await page.server.release()
+                try await page.until("\(note) !== ''")
+                try await page.settle()
+                #expect(try await page.string(note).contains("no posts"))
+                #expect(
+                    try await page.number("document.querySelectorAll('#feed article').length") == 0)
+                #expect(
+                    try await page.string("document.querySelector('#feed').ariaBusy") == "false")
+                #expect(!(try await page.string("document.body.innerText").contains("Loading")))
+                try await page.picture("B5-empty")
+                try await page.check()
+            }
+        }
+
+        @Test func `B6: a post whose id is known keeps its node`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                let known = try await page.server.state(of: "mia")["known"]?.arrayValue
+                let post = try #require(known?.first?["id"]?.stringValue)
+                try await page.server.hold()
+                try await page.click("[id='open-\(post)']")
+                try await page.until(post, is: "placeholder")
+                try await page.settle()
+                let placeholder = try await page.shown(post)
+                #expect(try await page.string("\(page.row(post)).ariaHidden") == "true")
+                try await page.check()
+                try await page.server.release()
+                try await page.until(post, is: "settled")
+                try await page.settle()
+                let shown = try await page.shown(post)
+                #expect(shown.birth == placeholder.birth && shown.text != "")
+                #expect(try await page.bool("!\(page.row(post)).ariaHidden"))
+                try await page.check()
+            }
+        }
+
+        @Test func `B6: rows above leave the scroll position and the focus alone`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                let post = try await page.rows("post")[5]
+                try await page.browser.run(
+                    "\(page.row(post)).scrollIntoView(); \(page.row(post)).focus();")
+                let top = "\(page.row(post)).getBoundingClientRect().top"
+                let before = try await page.value("Math.round(\(top))")
+                #expect(try await page.bool("scrollY > 0"))
+                for text in ["One above", "Two above"] {
+                    try await page.server.perform(["do": "post", "text": .string(text)], as: "ben")
+                    _ = try await page.row(saying: text)
+                    try await page.settle()
+                    #expect(try await page.focus() == post)
+                    #expect(try await page.value("Math.round(\(top))") == before)
+                }
+                try await page.check()
+            }
+        }
+    }
+}
+
+extension FeedWeb {
+    /// From now on, the authority gets requests, and answers none.
+    func hold() async throws { try await stage(["do": "hold"]) }
+
+    /// Answers all requests, and holds no more.
+    func release() async throws { try await stage(["do": "release"]) }
+
+    /// Answers one request.
+    func release(_ id: String) async throws {
+        try await stage(["do": "release", "id": .string(id)])
+    }
+}

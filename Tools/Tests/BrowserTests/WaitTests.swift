@@ -1,0 +1,174 @@
+import Foldback
+import Foundation
+import Testing
+
+extension BrowserTests {
+    /// What a person sees and hears of waits. Most tests wait for the chart, which nothing else
+    /// depends on.
+    @Suite struct WaitTests {
+        private static let scene = "&scene=waits"
+        private static let unhurried = "&scene=waits&policy=unhurried"
+        private static let chart = "!document.querySelector('#chart').hidden"
+
+        /// Runs a test whose chart has just begun to load.
+        private func withChart(
+            _ query: String, _ test: (FeedPage) async throws -> Void
+        ) async throws {
+            try await BrowserTests.withPage(query: query, before: { try await $0.hold() }) { page in
+                try await page.listen()
+                try await page.begin("#chart-load", holding: "mia-chart")
+                try await test(page)
+            }
+        }
+
+        @Test func `B7: a wait shows and says more with time`() async throws {
+            try await withChart(Self.scene) { page in
+                try await page.advance(milliseconds: 99)
+                #expect(try await page.wait("chart") == ShownWait())
+                let nothing = try await page.picture("B7-at-99-ms")
+                try await page.advance(milliseconds: 1)
+                #expect(
+                    try await page.wait("chart") == ShownWait(isBusy: true, indicator: "spinner"))
+                let spinner = try await page.picture("B7-at-100-ms")
+                try await page.advance(milliseconds: 899)
+                #expect(try await page.wait("chart").text == "")
+                try await page.advance(milliseconds: 1)
+                let text = try await page.wait("chart")
+                #expect(text.indicator == "spinner" && text.text.hasPrefix("Loading"))
+                let words = try await page.picture("B7-at-1-s")
+                try await page.advance(milliseconds: 2_000)
+                #expect(try await page.wait("chart").text.hasPrefix("Still loading"))
+                #expect(try await page.wait("chart").actions == [])
+                let still = try await page.picture("B7-at-3-s")
+                try await page.check()
+                try await page.advance(milliseconds: 7_000)
+                let long = try await page.wait("chart")
+                #expect(long.text.hasPrefix("Still loading") && long.actions == ["cancel"])
+                let cancel = try await page.picture("B7-at-10-s")
+                #expect(Set([nothing, spinner, words, still, cancel]).count == 5)
+                try await page.check()
+                try await page.server.release()
+                try await page.until(Self.chart)
+                try await page.settle()
+                let said = try await page.announcements()
+                #expect(said.allSatisfy { $0.region == "polite" })
+                #expect(
+                    said.map { $0.text.split(separator: " ").first } == [
+                        "Loading", "Still", "Still", "Finished",
+                    ])
+                #expect(Set(said).count == 4)
+            }
+        }
+
+        @Test func `B7: an unhurried wait shows no motion in the first second`() async throws {
+            try await withChart(Self.unhurried) { page in
+                try await page.advance(milliseconds: 99)
+                #expect(try await page.wait("chart") == ShownWait())
+                try await page.advance(milliseconds: 1)
+                #expect(try await page.wait("chart") == ShownWait(isBusy: true))
+                try await page.advance(milliseconds: 899)
+                #expect(try await page.wait("chart") == ShownWait(isBusy: true))
+                try await page.advance(milliseconds: 1)
+                let shown = try await page.wait("chart")
+                #expect(shown.indicator == "spinner" && shown.text.hasPrefix("Loading"))
+                try await page.check()
+            }
+        }
+
+        /// The end of a wait in milliseconds, and the end of its indicator; nil if it has none.
+        struct Ending: Sendable, CustomTestStringConvertible {
+            let query: String
+            let end: Int
+            let indicatorEnd: Int?
+
+            var testDescription: String { "\(query), ends at \(end) ms" }
+        }
+
+        @Test(arguments: [
+            Ending(query: scene, end: 200, indicatorEnd: 600),
+            Ending(query: scene, end: 90, indicatorEnd: nil),
+            Ending(query: unhurried, end: 1_100, indicatorEnd: 1_500),
+            Ending(query: unhurried, end: 900, indicatorEnd: nil),
+        ])
+        func `B8: an indicator does not flicker, and content is never late`(
+            ending: Ending
+        ) async throws {
+            try await withChart(ending.query) { page in
+                try await page.advance(milliseconds: ending.end)
+                #expect(
+                    (try await page.wait("chart").indicator != nil) == (ending.indicatorEnd != nil))
+                try await page.server.release()
+                try await page.until(Self.chart)
+                try await page.settle()
+                if let end = ending.indicatorEnd {
+                    #expect(try await page.wait("chart").indicator == "spinner")
+                    try await page.advance(milliseconds: end - ending.end - 1)
+                    #expect(try await page.wait("chart").indicator == "spinner")
+                    try await page.advance(milliseconds: 1)
+                }
+                #expect(try await page.wait("chart") == ShownWait())
+                try await page.advance(milliseconds: 20_000)
+                #expect(try await page.wait("chart") == ShownWait())
+                let said = try await page.announcements()
+                // Only a wait whose start was announced announces its end.
+                #expect(said.count == (ending.end < 1_000 ? 0 : 2), "\(said)")
+                try await page.check()
+            }
+        }
+
+        @Test func `B9: with reduced motion, text that changes takes the place of motion`()
+            async throws
+        {
+            let animations = "document.getAnimations().length"
+            try await withChart(Self.scene) { page in
+                try await page.advance(milliseconds: 1_500)
+                #expect(try await page.wait("chart").indicator == "spinner")
+                #expect(try await page.number(animations) > 0)
+                let motion = try await page.picture("B9-motion")
+
+                try await page.reduceMotion(true)
+                let text = try await page.wait("chart")
+                #expect(text.indicator == "text" && text.text.hasPrefix("Loading"))
+                #expect(try await page.number(animations) == 0)
+                #expect(try await page.picture("B9-reduced-motion") != motion)
+                try await page.check()
+                var texts = [text.text]
+                for second in [3, 5, 7, 9] {
+                    let now = try await page.server.stage()["now"]
+                    let passed = now.flatMap(\.number) ?? 0
+                    try await page.advance(milliseconds: second * 1_000 - 1 - Int(passed * 1_000))
+                    #expect(try await page.wait("chart").text == texts.last)
+                    try await page.advance(milliseconds: 1)
+                    texts.append(try await page.wait("chart").text)
+                }
+                #expect(Set(texts).count == texts.count, "\(texts)")
+                #expect(try await page.number(animations) == 0)
+                try await page.reduceMotion(false)
+                #expect(try await page.wait("chart").indicator == "spinner")
+                #expect(try await page.number(animations) > 0)
+            }
+        }
+
+        @Test func `B9: placeholders shimmer only without reduced motion`() async throws {
+            let animations = "document.getAnimations().length"
+            try await BrowserTests.withPage(before: { try await $0.hold() }) { page in
+                try await page.until("document.querySelector('[data-kind=placeholder]')")
+                #expect(try await page.number(animations) > 0)
+                try await page.reduceMotion(true)
+                #expect(try await page.number(animations) == 0)
+                try await page.check()
+            }
+        }
+    }
+}
+
+extension JSON {
+    /// The number, whole or not.
+    var number: Double? {
+        switch self {
+        case .integer(let number): Double(number)
+        case .double(let number): number
+        case .null, .bool, .digits, .string, .array, .object: nil
+        }
+    }
+}
