@@ -36,6 +36,7 @@ extension ListSnapshot {
         rows.withUnsafeBufferPointer { rows in
             oldRows.withUnsafeBufferPointer { oldRows in
                 var kinds: ListChangeKinds = []
+                if haveSameBytes(rows, row, oldRows, oldRow) { return kinds }
                 if rows[row].content != oldRows[oldRow].content { kinds.insert(.content) }
                 if rows[row].status != oldRows[oldRow].status
                     || rows[row].isGhost != oldRows[oldRow].isGhost
@@ -53,16 +54,64 @@ extension ListSnapshot {
             oldRows.withUnsafeBufferPointer { oldRows in
                 let shorter = min(rows.count, oldRows.count)
                 var head = 0
-                while head < shorter, rows[head].id == oldRows[head].id { head += 1 }
+                while head < shorter,
+                    haveSameBytes(rows, head, oldRows, head) || rows[head].id == oldRows[head].id
+                {
+                    head += 1
+                }
                 var tail = 0
                 while tail < shorter - head {
                     let last = (rows.count - 1 - tail, oldRows.count - 1 - tail)
-                    guard rows[last.0].id == oldRows[last.1].id else { break }
+                    guard
+                        haveSameBytes(rows, last.0, oldRows, last.1)
+                            || rows[last.0].id == oldRows[last.1].id
+                    else { break }
                     tail += 1
                 }
                 return (head, tail)
             }
         }
+    }
+
+    /// Returns whether two rows have contents and statuses of the same bytes, and so are equal: a
+    /// value is equal to itself, and the content has the row's id.
+    ///
+    /// Most rows are made of the same state as the rows before, so that their strings and arrays are
+    /// the same objects. Comparing their bytes takes a tenth of the time of comparing their parts,
+    /// which retains and releases each part. Equal rows can have different bytes.
+    @inlinable static func haveSameBytes(
+        _ rows: UnsafeBufferPointer<Row>, _ row: Int, _ oldRows: UnsafeBufferPointer<Row>,
+        _ oldRow: Int
+    ) -> Bool {
+        guard let start = rows.baseAddress, let oldStart = oldRows.baseAddress,
+            let content = MemoryLayout<Row>.offset(of: \.content),
+            let status = MemoryLayout<Row>.offset(of: \.status),
+            rows[row].isGhost == oldRows[oldRow].isGhost,
+            case .some = rows[row].content, case .some = oldRows[oldRow].content
+        else { return false }
+        let (bytes, oldBytes) = (UnsafeRawPointer(start + row), UnsafeRawPointer(oldStart + oldRow))
+        // An optional value begins with the value.
+        return areEqual(bytes + content, oldBytes + content, count: MemoryLayout<Item>.size)
+            && areEqual(bytes + status, oldBytes + status, count: MemoryLayout<ItemStatus>.size)
+    }
+
+    @inlinable static func areEqual(
+        _ bytes: UnsafeRawPointer, _ others: UnsafeRawPointer, count: Int
+    ) -> Bool {
+        var offset = 0
+        while offset + 8 <= count {
+            let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            guard word == others.loadUnaligned(fromByteOffset: offset, as: UInt64.self) else {
+                return false
+            }
+            offset += 8
+        }
+        while offset < count {
+            let byte = bytes.load(fromByteOffset: offset, as: UInt8.self)
+            guard byte == others.load(fromByteOffset: offset, as: UInt8.self) else { return false }
+            offset += 1
+        }
+        return true
     }
 }
 
