@@ -206,7 +206,6 @@ public struct ProgressState: Hashable, Sendable {
     private func announced(_ text: ProgressText, _ politeness: Politeness) -> [Cue] {
         wait.initiator.isPerson ? [.announce(text, politeness)] : []  // mutant: silent-app
     }
-
 }
 
 extension Initiator {
