@@ -99,6 +99,30 @@ import Testing
             ])
     }
 
+    @Test func `U27: news come after a view that has them, also before the next frame`()
+        async throws
+    {
+        let store = Store.board()
+        let frames = Frames(held: true)
+        let model = OptimisticModel(store, sources: frames.sources)
+        // In the end, the model waits for the next frame.
+        while !frames.isWaiting {
+            try await store.record(.set("a", 1))
+            await Task.yield()
+        }
+        let receipt = try await store.record(.set("b", 1))
+        try await store.reject(receipt.number, message: "no")
+        var told: [String] = []
+        for try await news in model.news(after: receipt.sequence) {
+            told.append("\(news.answer.content.state)")
+            #expect(model.revision == news.answer.sequence)
+            #expect(model.status(of: "b").worst?.word == "rejected")
+            break
+        }
+        #expect(told == ["rejected"])
+        frames.begin()
+    }
+
     @Test func `U27: each answer comes once and in log order, also after a restart`() async throws {
         let directory = TemporaryDirectory()
         func open() async throws -> Store<Board> {

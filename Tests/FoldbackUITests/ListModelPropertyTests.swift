@@ -101,10 +101,10 @@ import Testing
     }
 
     private func checkLast() throws {
-        #expect(model.revision == store.status.sequence, note)
-        #expect(text(list.snapshot) == (try store.naiveList()), note)
-        #expect(followed == list.snapshot, note)
-        #expect(list.failure == nil, note)
+        try #require(model.revision == store.status.sequence, note)
+        try #require(text(list.snapshot) == (try store.naiveList()), note)
+        try #require(followed == list.snapshot, note)
+        try #require(list.failure == nil, note)
     }
 }
 

@@ -156,7 +156,8 @@ final class ListRelay<
         guard let built, built !== put else { return nil }
         // What is in the mailbox is replaced by nothing.
         if built === received { return {} }
-        let difference = built.snapshot.difference(from: received?.snapshot ?? Snapshot())
+        let old = received?.snapshot ?? Snapshot()  // mutant: list-received
+        let difference = built.snapshot.difference(from: old)
         return { [shows] in shows(built.snapshot, difference, built.failure) }
     }
 

@@ -92,7 +92,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
             return marked(
                 IntentMark(intent, conflict: conflict, attempt: new.attempts[number]),
                 intent.recorded, intent.payload,
-                isHidden: conflict != nil || !intent.isOptimistic)
+                isHidden: conflict != nil || !intent.isOptimistic)  // mutant: hidden-intents
         }
         guard let sequence = new.rejections[number] else { return nil }
         do throws(FoldbackError) {

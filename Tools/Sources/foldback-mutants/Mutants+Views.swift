@@ -69,6 +69,26 @@ let viewMutants: [Mutant] = [
         "a view is compared with an older view than the one that is shown", rule: "U25",
         test: "U25: a view that changes and changes back is shown", at: "shown-base", .skip()),
     Mutant(
+        "an update that is taken while the next is computed is shown twice", rule: "U25",
+        test: "U25: an update that is taken while the next is computed is not shown twice",
+        at: "list-base", .holds),
+    Mutant(
+        "a list's difference begins with a list that nobody has seen", rule: "U25",
+        test: "U32: a list shows the view and what it lacks, after any history",
+        at: "list-received", .replace("received", with: "put")),
+    Mutant(
+        "news come with an older view", rule: "U27",
+        test: "U27: news come after a view that has them, also before the next frame",
+        at: "news-before-view", .skip()),
+    Mutant(
+        "a conflicted intent has no ghost", rule: "U32",
+        test: "U32: a list shows the view and what it lacks, after any history",
+        at: "hidden-intents", .replace("conflict != nil || ", with: "")),
+    Mutant(
+        "a ghost that was not placed vanishes", rule: "U32",
+        test: "U32: a ghost that the rows function does not place is at the end",
+        at: "list-lost-ghost", .skip()),
+    Mutant(
         "every commit is shown by itself", rule: "U26",
         test: "U26: the first commit is shown at once, and later commits once for each frame",
         at: "frame", .skip()),
