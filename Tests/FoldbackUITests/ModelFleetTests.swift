@@ -1,11 +1,11 @@
 import Foldback
-import FoldbackUI
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import FoldbackTesting
+@testable import FoldbackUI
 
 /// Born from the question whether a model that follows a store through crashes, lost answers and
 /// new logs ever shows what the log does not have.
@@ -80,8 +80,7 @@ import Testing
 
     private func check(_ screen: Screen) async {
         let (store, model, note) = (screen.store, screen.model, Comment("seed \(seed)"))
-        // Adopts everything that is committed.
-        await screen.list.rebuild()
+        _ = await model.adoptedView()
         do {
             #expect(model.revision == store.status.sequence, note)
             #expect(model.view == store.view, note)

@@ -17,8 +17,9 @@ import Observation
 ///
 /// The rows, their statuses and the difference are computed on no particular actor, not on the main
 /// actor (U28). They are shown in the turn of the main actor that shows the view, so that the list,
-/// the view and the statuses are always of one revision (U25). When a command returns, the list
-/// includes it (U24). A list that is equal to the list before notifies nobody.
+/// the view and the statuses are always of one revision (U25). When a command of the model returns,
+/// its lists include it (U24), so commands wait for the rows function. A list that is equal to the
+/// list before notifies nobody.
 ///
 /// *Statuses.* Each row that `list.items(_:)` and `list.known(ids:)` add has the status of the item
 /// with its id.
@@ -113,8 +114,8 @@ public final class ListModel<
     /// sending = list.listen { send(.steps($0.difference.steps)) }
     /// ```
     ///
-    /// It is for consumers that must not skip an update, such as a server that sends the steps to a
-    /// web page. Each difference begins with the snapshot of the update before; the first begins
+    /// It is for consumers that must not skip an update, such as a server that sends the steps to a web
+    /// page. Each difference begins with the snapshot of the update before; the first begins
     /// with ``snapshot`` as it is now. The model's view, statuses and revision are those of the
     /// update, and cues about them follow (U27). The first list is an update also if it is empty.
     public func listen(

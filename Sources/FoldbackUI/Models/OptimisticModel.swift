@@ -76,7 +76,7 @@ import Observation
         let shown = Snapshot<P>(update.published, index)
         if update.isViewChanged {
             view = shown.view
-            for show in selections.parts.values { show(view) }
+            for show in selections.parts.values { show(shown.view) }
         }
         if update.isConfirmedChanged { confirmed = shown.confirmed }
         if shown.faults.count != faults.count { faults = shown.faults }

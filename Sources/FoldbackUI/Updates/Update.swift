@@ -24,28 +24,6 @@ struct Update: Sendable {
             && parts.isEmpty && lists.isEmpty
     }
 
-    /// An update without changes, of a store that is gone.
-    init(unchanged state: PublishedState) {
-        self.init(
-            base: state, published: state, isViewChanged: false, isConfirmedChanged: false,
-            statuses: [:], rejections: nil, news: [], condition: .closed)
-    }
-
-    init(
-        base: PublishedState, published: PublishedState, isViewChanged: Bool,
-        isConfirmedChanged: Bool, statuses: [AnyItemID: ItemStatus], rejections: [IntentMark]?,
-        news: [RejectedIntent], condition: StoreCondition
-    ) {
-        self.base = base
-        self.published = published
-        self.isViewChanged = isViewChanged
-        self.isConfirmedChanged = isConfirmedChanged
-        self.statuses = statuses
-        self.rejections = rejections
-        self.news = news
-        self.condition = condition
-    }
-
     /// Adds the next update, which begins with the same base.
     mutating func append(_ next: Update) {
         published = next.published
@@ -57,6 +35,15 @@ struct Update: Sendable {
         condition = next.condition
         parts.merge(next.parts) { $1 }
         lists.merge(next.lists) { $1 }
+    }
+}
+
+extension Update {
+    /// An update without changes, of a store that is gone.
+    init(unchanged state: PublishedState) {
+        self.init(
+            base: state, published: state, isViewChanged: false, isConfirmedChanged: false,
+            statuses: [:], rejections: nil, news: [], condition: .closed)
     }
 }
 
