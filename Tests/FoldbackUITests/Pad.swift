@@ -6,7 +6,7 @@ import TestSupport
 struct Pad: Projection, Itemized, Codable, Equatable {
     enum Event: Codable, Sendable, Equatable {
         case posted(String)
-        /// Throws if there is no such note.
+        /// Throws if the note is absent.
         case edited(String, String)
         case removed(String)
     }

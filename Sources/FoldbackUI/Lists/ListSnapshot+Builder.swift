@@ -71,7 +71,7 @@ extension ListSnapshot {
         }
 
         /// Adds the row of one of the ``ghosts``, with the marks of its intents. If the list has a
-        /// row for the item, that row gets the marks, and this call adds none (U32).
+        /// row for the item, only that row stays, and gets the marks (U32).
         public mutating func ghost(_ item: Item) {
             let status = statuses?(item.id) ?? .settled
             ghost(item, status: status.adding(ghostMarks[item.id] ?? []))
