@@ -172,6 +172,7 @@ struct NaiveDifference {
                 pair(ghost, insertion)
             }
         }
+        // From the top down, so those at the start come first.
         for placeholder in deleted {
             guard case .placeholder(let section, let edge, let slot) = placeholder.row.id else {
                 continue
@@ -179,8 +180,32 @@ struct NaiveDifference {
             let items = newRows.values.filter { item in
                 if case .item = item.row.id { item.section == section } else { false }
             }.sorted { edge == .start ? $0.place < $1.place : $1.place < $0.place }
-            let arrived = items.prefix { oldRows[$0.row.id] == nil }.reversed()
-            if slot < arrived.count { pair(placeholder, Array(arrived)[slot]) }
+            var arrived = Array(items.prefix { oldRows[$0.row.id] == nil })
+            func slots(at wanted: ListEdge) -> [Int] {
+                deleted.compactMap { row in
+                    guard case .placeholder(section, wanted, let slot) = row.row.id else {
+                        return nil
+                    }
+                    return slot
+                }
+            }
+            if arrived.count == items.count, let last = slots(at: .start).max(),
+                !slots(at: .end).isEmpty
+            {
+                let atStart = pairs.filter { pair in
+                    if case .placeholder(section, .start, _) = pair.deletion.row.id {
+                        true
+                    } else {
+                        false
+                    }
+                }.map(\.insertion.place).max()
+                arrived =
+                    edge == .start
+                    ? Array(arrived.prefix(last + 1))
+                    : arrived.filter { item in atStart.map { item.place > $0 } ?? true }
+            }
+            arrived.reverse()
+            if slot < arrived.count { pair(placeholder, arrived[slot]) }
         }
         return pairs.sorted { $0.insertion.place < $1.insertion.place }
             .map { "\(text($0.deletion.place)) \(text($0.insertion.place))" }

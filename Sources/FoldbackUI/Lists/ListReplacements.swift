@@ -56,35 +56,37 @@ struct ListReplacements<
             slots[section, default: EdgePair(start: [], end: [])][edge]
                 .append((slot, deletion.place))
         }
-        for (section, slots) in slots {
-            let arrived = arrived(
-                in: section, startSlots: slots.start.count, endSlots: slots.end.count)
-            for edge in ListEdge.allCases {
-                for (slot, place) in slots[edge] {
-                    guard slot < arrived[edge].count, pairs[arrived[edge][slot]] == nil
-                    else { continue }
-                    pairs[arrived[edge][slot]] = place  // mutant: list-replaced-placeholder
-                }
-            }
-        }
+        for (section, slots) in slots { pair(slots, in: section) }
     }
 
-    /// Returns the places of the items that were inserted at the edges of a section of the new
-    /// snapshot, outward from the items that it had before.
+    /// Pairs the deleted placeholders of a section. Items arrive outward from the items that it had
+    /// before.
     ///
-    /// If all items were inserted, and both edges had placeholders, the items at the top belong to
-    /// the start.
-    private func arrived(
-        in section: Int, startSlots: Int, endSlots: Int
-    ) -> EdgePair<[RowPlace]> {
+    /// If it had none, and both edges had placeholders, the upper items belong to the start.
+    private mutating func pair(
+        _ slots: EdgePair<[(slot: Int, place: RowPlace)]>, in section: Int
+    ) {
         let rows = new.sections[section].rows
-        var start = startSlots == 0 ? [] : arrived(in: section, rows.indices)
-        var end = endSlots == 0 ? [] : arrived(in: section, rows.indices.reversed())
-        if let first = start.first, let last = end.last, first == last {
-            start = Array(start.prefix(startSlots))
-            end = Array(end.dropLast(start.count))
+        var top = slots.start.isEmpty ? [] : arrived(in: section, rows.indices)
+        var bottom = slots.end.isEmpty ? [] : arrived(in: section, rows.indices.reversed())
+        if let first = top.first, let last = bottom.last, first == last {
+            top = Array(top.prefix(1 + (slots.start.map(\.slot).max() ?? 0)))
         }
-        return EdgePair(start: start.reversed(), end: end.reversed())
+        let last = pair(slots.start, with: top.reversed())
+        if let last { bottom.removeAll { $0 <= last } }
+        pair(slots.end, with: bottom.reversed())
+    }
+
+    /// Pairs placeholders with the items in their slots, and returns the last place that was paired.
+    @discardableResult private mutating func pair(
+        _ slots: [(slot: Int, place: RowPlace)], with arrived: [RowPlace]
+    ) -> RowPlace? {
+        var last: RowPlace?
+        for (slot, place) in slots where slot < arrived.count && pairs[arrived[slot]] == nil {
+            last = max(last ?? arrived[slot], arrived[slot])
+            pairs[arrived[slot]] = place  // mutant: list-replaced-placeholder
+        }
+        return last
     }
 
     /// Returns the places of the items at the beginning of `rows` that were inserted.
