@@ -21,7 +21,7 @@ import Testing
             .appending(path: "AdoptionView.swift")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         #expect(!lines.contains { $0.contains("import ") })
-        let row = PersonRow(person: Person(name: "mia", followers: 9), isBusy: true)
+        let row = PersonRow(person: Person(name: "mia", followers: 9), note: ", sending")
         #expect(row.text == "mia, 9 followers, sending")
     }
 

@@ -9,10 +9,6 @@ import Testing
     /// The tests that the table names and that are still to be written. Remove a name as soon as
     /// its test exists.
     private static let planned: Set<String> = [
-        "#73: a change of a fetch is seen through Observations",
-        "#79: a fetch goes from not asked to loading to its value",
-        "#81: a delayed fetch waits on the clock that it was given",
-        "#82: a delay of two seconds costs a test no time",
         "B1: a like is shown before the authority answers",
         "B2: an answer takes away the mark and touches no other node",
         "B3: a rejected comment stays as a ghost with its reason",
