@@ -41,6 +41,19 @@ actor FeedAuthority {
     /// The position of the last decision.
     nonisolated var head: Position { store.status.through }
 
+    /// Deletes a post in the name of its author.
+    func delete(_ post: String, by author: String) async throws(AuthorityFailure) {
+        let id = IntentID(replica: Self.replica, number: IntentNumber(head.value + 1))
+        let event = FeedEvent(by: author, did: .deleted(post: post))
+        _ = try await decide(id, event, .byRules)
+    }
+
+    /// The origin of what the authority does by itself.
+    private static var replica: ReplicaID {
+        guard let replica = ReplicaID("authority") else { preconditionFailure("not a replica id") }
+        return replica
+    }
+
     func setReach(_ reach: Int?) { self.reach = reach }
 
     // MARK: Deciding
@@ -83,7 +96,7 @@ actor FeedAuthority {
         case .reword(let words): applied = FeedEvent(by: event.by, did: event.did.saying(words))
         case .byRules: applied = FeedEvent(by: event.by, did: withReach(event.did))
         }
-        guard event.by == id.replica.description else {
+        guard event.by == id.replica.description || id.replica == Self.replica else {
             return .rejected(code: "forbidden", message: "This device is not \(event.by)'s.")
         }
         var feed = ledger.feed

@@ -74,6 +74,11 @@ struct Ledger: Projection {
         return known.verdict
     }
 
+    /// Returns the author of a post; nil if there is no such post.
+    func author(of post: String) -> String? {
+        feed.posts[post].flatMap { $0.isDeleted ? nil : $0.by }
+    }
+
     /// Returns whether an intent has a verdict.
     func hasDecided(_ id: IntentID) -> Bool { decided[id] != nil }
 

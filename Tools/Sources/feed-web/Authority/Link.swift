@@ -9,6 +9,10 @@ struct Link: Authority {
     let stage: Stage
     let authority: FeedAuthority
 
+    /// The name of the wait that the current request has; nil if nobody waits for it. The stage
+    /// holds only fetches that somebody waits for.
+    @TaskLocal static var wait: String?
+
     private static let eventsPerPageMax = 256
 
     func submit(
@@ -26,7 +30,7 @@ struct Link: Authority {
         let ruling = try await stage.admit(
             StagedRequest(
                 id: "\(user)/\(intent.id.number)", by: user, what: intent.event.did.name,
-                text: intent.event.did.words))
+                text: intent.event.did.words, content: intent.event.did.content))
         if let other = intent.event.did.subject(by: intent.id.replica),
             other.number < intent.id.number, !authority.ledger.hasDecided(other)
         {
@@ -43,10 +47,13 @@ struct Link: Authority {
 
     func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<FeedEvent> {
         try requireShared(device)
-        let request = StagedRequest(
-            id: "\(user)/fetch", by: user, what: "fetch", text: "Load the feed")
-        guard case .byRules = try await stage.admit(request) else {
-            throw .failed(reason: "the feed cannot be loaded now")
+        try await stage.requireOnline(user)
+        if let wait = Self.wait {
+            let request = StagedRequest(
+                id: "\(user)/\(wait)", by: user, what: wait, text: "Fetch posts", wait: wait)
+            if case .reject(let reason) = try await stage.admit(request) {
+                throw .unavailable(after: nil, reason: reason)
+            }
         }
         return try page(after: device)
     }
@@ -117,16 +124,31 @@ extension FeedAction {
         }
     }
 
-    /// The intent that made the post that the action is about, if it is an intent of the replica.
-    fileprivate func subject(by replica: ReplicaID) -> IntentID? {
+    /// The words that people have written; nil if there are none.
+    var content: String? {
+        switch self {
+        case .posted(let text), .postedPhoto(let text, _), .commented(_, let text): text
+        case .deleted, .restored, .liked, .unliked, .boosted, .followed, .unfollowed, .blocked,
+            .unblocked:
+            nil
+        }
+    }
+
+    /// The post that the action is about, if it must be there.
+    var subject: String? {
         switch self {
         case .deleted(let post), .restored(let post), .liked(let post), .unliked(let post),
             .boosted(let post, _), .commented(let post, _):
-            let parts = post.split(separator: ".")
-            guard parts.count == 3, parts[0] == replica.description, let number = UInt64(parts[1])
-            else { return nil }
-            return IntentID(replica: replica, number: IntentNumber(number))
-        case .posted, .postedPhoto, .followed, .unfollowed, .blocked, .unblocked: return nil
+            post
+        case .posted, .postedPhoto, .followed, .unfollowed, .blocked, .unblocked: nil
         }
+    }
+
+    /// The intent that made the post that the action is about, if it is an intent of the replica.
+    fileprivate func subject(by replica: ReplicaID) -> IntentID? {
+        guard let parts = subject?.split(separator: "."), parts.count == 3,
+            parts[0] == replica.description, let number = UInt64(parts[1])
+        else { return nil }
+        return IntentID(replica: replica, number: IntentNumber(number))
     }
 }

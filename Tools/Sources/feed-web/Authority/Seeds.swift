@@ -30,7 +30,7 @@ enum Seeds {
             let post = add(
                 author,
                 index % 4 == 2
-                    ? .postedPhoto(text, color: colors[index / 4 % colors.count]) : .posted(text))
+                    ? .postedPhoto(text, color: color(index / 4)) : .posted(text))
             if index % 3 == 0 { _ = add(friend, .liked(post: post)) }
             if index % 2 == 1 {
                 _ = add(
@@ -38,6 +38,23 @@ enum Seeds {
             }
         }
         return decisions
+    }
+
+    static func color(_ number: Int) -> String { colors[number % colors.count] }
+
+    /// The points of the chart: a price for each half hour.
+    static let chart: [Double] = {
+        var price = 50
+        return (0..<48).map { step in
+            price += (step * 37) % 9 - 4
+            return Double(price)
+        }
+    }()
+
+    /// A post of the archive.
+    static func archived(_ number: Int) -> ArchivedPosts.Row {
+        ArchivedPosts.Row(
+            by: authors[number % authors.count], text: "\(number): \(texts[number % texts.count])")
     }
 
     private static var replica: ReplicaID {

@@ -13,6 +13,10 @@ struct StagedRequest: Hashable, Sendable {
     let what: String
     /// The request in words.
     let text: String
+    /// The name of the wait that the request has; nil for an intent.
+    var wait: String?
+    /// The words that can be replaced; nil if there are none.
+    var content: String?
 }
 
 /// What a person behind the scenes can do to the authority and to the network: hold requests, release
@@ -23,10 +27,12 @@ struct StagedRequest: Hashable, Sendable {
     private(set) var settings: Settings
     /// The requests that wait for a decision, in the order of their arrival.
     private(set) var held: [StagedRequest] = []
-    /// The requests that are delayed, with the ends of their delays.
-    private(set) var delayed: [StagedRequest: Moment] = [:]
+    /// The ids of the requests that wait for the clock, with the moments.
+    @ObservationIgnored private var delayed: [String: Moment] = [:]
 
     @ObservationIgnored private var waiting: [StagedRequest: Waiting] = [:]
+    /// What takes the fractions of held requests.
+    @ObservationIgnored private var progress: [StagedRequest: @Sendable (Double) -> Void] = [:]
     @ObservationIgnored private let file: URL
     @ObservationIgnored private let clock: FeedClock
 
@@ -35,6 +41,7 @@ struct StagedRequest: Hashable, Sendable {
     struct Settings: Codable, Hashable, Sendable {
         var isHolding = false
         var offline: Set<String> = []
+        var signedOut: Set<String> = []
         var rejectsNext = false
         var losesNextAnswer = false
         var delay: Double = 0
@@ -58,25 +65,41 @@ struct StagedRequest: Hashable, Sendable {
 
     /// Lets a request pass: at once, after the delay, or when it is released.
     ///
+    /// - Parameter progress: takes fractions while the request is held.
     /// - Throws: `.unreachable` if the device is offline or goes offline, or the task is canceled.
-    func admit(_ request: StagedRequest) async throws(AuthorityFailure) -> FeedAuthority.Ruling {
+    func admit(
+        _ request: StagedRequest, progress: (@Sendable (Double) -> Void)? = nil
+    ) async throws(AuthorityFailure) -> FeedAuthority.Ruling {
         try requireOnline(request.by)
         if settings.delay > 0 {
-            let end = clock.ui.now().advanced(by: .seconds(settings.delay))
-            delayed[request] = end
-            await clock.ui.sleep(end)
-            delayed[request] = nil
+            await pass(.seconds(settings.delay), by: request.id)
             if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
         }
         guard settings.isHolding else {
-            guard settings.rejectsNext, request.what != "fetch" else { return .byRules }
+            guard settings.rejectsNext, request.wait == nil else { return .byRules }
             change { $0.rejectsNext = false }
-            return .reject("The server does not accept this.")
+            return .reject(Self.refusal)
         }
+        self.progress[request] = progress
         switch await step(of: request) {
         case .rule(let ruling): return ruling
         case .drop: throw .unreachable(reason: "the connection was lost")
         }
+    }
+
+    static let refusal = "The server does not accept this."
+
+    /// Waits for the clock.
+    func pass(_ time: Duration, by id: String) async {
+        let end = clock.ui.now().advanced(by: time)
+        delayed[id] = end
+        await clock.ui.sleep(end)
+        delayed[id] = nil
+    }
+
+    /// Whether a request waits for the stage or for a later time, so that nothing happens by itself.
+    func isParked(_ id: String) -> Bool {
+        held.contains { $0.id == id } || delayed[id].map { $0 > clock.ui.now() } ?? false
     }
 
     private func step(of request: StagedRequest) async -> Step {
@@ -95,6 +118,7 @@ struct StagedRequest: Hashable, Sendable {
 
     private func resolve(_ request: StagedRequest, _ step: Step) {
         guard let continuation = waiting.removeValue(forKey: request) else { return }
+        progress[request] = nil
         held.removeAll { $0 == request }
         continuation.resume(returning: step)
     }
@@ -132,11 +156,33 @@ struct StagedRequest: Hashable, Sendable {
         resolve(try request(id), .rule(ruling))
     }
 
+    /// Reports how far held requests have come.
+    func report(_ fraction: Double, of held: StageCommand.Held) throws(CommandError) {
+        for request in try requests(held) { progress[request]?(fraction) }
+    }
+
+    /// Lets held requests fail.
+    func fail(_ held: StageCommand.Held) throws(CommandError) {
+        for request in try requests(held) { resolve(request, .rule(.reject(Self.refusal))) }
+    }
+
     private func request(_ id: String) throws(CommandError) -> StagedRequest {
         guard let request = held.first(where: { $0.id == id }) else {
             throw CommandError(status: .conflict, "\(id) is not held")
         }
         return request
+    }
+
+    private func requests(_ held: StageCommand.Held) throws(CommandError) -> [StagedRequest] {
+        switch held {
+        case .id(let id): return [try request(id)]
+        case .wait(let wait):
+            let found = self.held.filter { $0.wait == wait }
+            guard !found.isEmpty else {
+                throw CommandError(status: .conflict, "no request of \(wait) is held")
+            }
+            return found
+        }
     }
 
     /// Changes the network of a device. Its requests that are on their way are lost.

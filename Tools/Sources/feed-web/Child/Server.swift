@@ -36,7 +36,7 @@ struct Server: HTTPHandler {
         case ("GET", "r", "events", 3): return try await events(path[1], request)
         case ("GET", "r", "state", 3): return try await state(path[1], request)
         case ("GET", "stage", nil, 1): return .json(await world.stageView.shown)
-        case ("POST", "r", "do", 3): return try await perform(path[1], try fields(body))
+        case ("POST", "r", "do", 3): return try await perform(path[1], request, try fields(body))
         case ("POST", "stage", nil, 1):
             try await world.perform(try StageCommand(try fields(body)))
             return .json(await world.stageView.shown)
@@ -58,27 +58,35 @@ struct Server: HTTPHandler {
     }
 
     private func events(_ name: String, _ request: HTTPRequest) async throws -> HTTPResponse {
-        let hub = try await world.connect(name, request.query)
+        let publisher = try await world.screen(name).appear(PageQuery(request.query))
         let stream = EventStream(
-            hub: hub, lastID: request.headers[.lastEventID] ?? request.query["after"])
+            hub: publisher.hub,
+            lastID: request.headers[.lastEventID] ?? request.query["after"])
         return HTTPResponse(
             statusCode: .ok, headers: .safe.adding(.contentType, "text/event-stream"),
             body: HTTPBodySequence(from: stream))
     }
 
     private func state(_ name: String, _ request: HTTPRequest) async throws -> HTTPResponse {
-        .json(try await world.connect(name, request.query).state)
+        let publisher = try await world.screen(name).appear(PageQuery(request.query))
+        return .json(await publisher.hub.state)
     }
 
-    private func perform(_ name: String, _ fields: CommandFields) async throws -> HTTPResponse {
-        let number = try await world.screen(name).perform(
-            try ReplicaCommand(fields), from: fields.from)
-        return .json(Recorded(number: number?.value))
+    private func perform(
+        _ name: String, _ request: HTTPRequest, _ fields: CommandFields
+    ) async throws -> HTTPResponse {
+        let screen = try await world.screen(name)
+        let publisher = try await screen.appear(PageQuery(request.query))
+        let number = try await screen.perform(try ReplicaCommand(fields), from: fields.from)
+        await world.settle()
+        return .json(Done(number: number?.value, revision: await publisher.hub.revision))
     }
 
-    private struct Recorded: Encodable {
-        /// Absent if nothing was recorded.
+    private struct Done: Encodable {
+        /// The number of the intent; absent if none was recorded.
         let number: UInt64?
+        /// The revision that shows it, or an earlier message does.
+        let revision: String
     }
 
     private func fields(_ body: Data) throws(CommandError) -> CommandFields {
@@ -91,6 +99,13 @@ struct Server: HTTPHandler {
 
 extension HTTPHeader {
     fileprivate static let lastEventID = HTTPHeader("Last-Event-ID")
+}
+
+extension PageQuery {
+    fileprivate init(_ query: [HTTPRequest.QueryItem]) {
+        self.init(
+            isArchive: query["scene"] == "archive", isUnhurried: query["policy"] == "unhurried")
+    }
 }
 
 extension HTTPStatusCode {

@@ -1,4 +1,3 @@
-import FlyingFox
 import Foldback
 import FoldbackExamples
 import FoldbackSync
@@ -30,30 +29,27 @@ import Foundation
         stageView = StageView(stage, authority, clock, replicas: names, restarts: restarts)
         self.names = names
         let boot = String(UInt32.random(in: 0 ... .max), radix: 16)
+        let archive = Archive(at: directory.appending(path: "archive"))
         var screens: [String: FeedScreen] = [:]
         for name in names {
             let replica = try await Replica(
                 name, at: directory.appending(path: "replica-\(name)"), stage, authority, clock)
-            screens[name] = FeedScreen(replica, stageView, clock, boot: boot)
+            screens[name] = FeedScreen(
+                replica, stage, stageView, archive, clock, boot: boot)
             replica.start()
         }
         self.screens = screens
         beat()
+        followAuthority()
     }
+
+    var all: [FeedScreen] { Array(screens.values) }
 
     func screen(_ name: String) throws(CommandError) -> FeedScreen {
         guard let screen = screens[name] else {
             throw CommandError(status: .unknown, "there is no replica \"\(name)\"")
         }
         return screen
-    }
-
-    /// Returns the messages for a page that was opened. The device's feed is loaded when its first page
-    /// is opened.
-    func connect(_ name: String, _ query: [HTTPRequest.QueryItem]) throws(CommandError) -> Hub {
-        let screen = try screen(name)
-        screen.appear()
-        return screen.hub
     }
 
     /// The time between two signs of life. A connection that the other end has closed is noticed only
@@ -64,13 +60,26 @@ import Foundation
         Task { [clock, screens] in
             while !Task.isCancelled {
                 await clock.ui.sleep(clock.ui.now().advanced(by: Self.beatPause))
-                for screen in screens.values { screen.hub.beat() }
+                for screen in screens.values {
+                    screen.publisher.hub.beat()
+                    screen.archive?.publisher.hub.beat()
+                }
+            }
+        }
+    }
+
+    /// The stage shows the number of decisions.
+    private func followAuthority() {
+        Task { [authority, screens] in
+            for await _ in authority.store.views {
+                for screen in screens.values { screen.show() }
             }
         }
     }
 
     // MARK: Behind the scenes
 
+    /// Carries out a command. With a manual clock, all that follows from it has happened on return.
     func perform(_ command: StageCommand) async throws {
         defer { for screen in screens.values { screen.show() } }
         switch command {
@@ -78,16 +87,31 @@ import Foundation
         case .release(let id): try stage.release(id)
         case .reject(let id, let reason): try stage.decide(id, .reject(reason))
         case .reword(let id, let text): try stage.decide(id, .reword(text))
-        case .rejectNext: stage.change { $0.rejectsNext = true }
-        case .loseNextAnswer: stage.change { $0.losesNextAnswer = true }
+        case .rejectNext(let isOn): stage.change { $0.rejectsNext = isOn }
+        case .loseNextAnswer(let isOn): stage.change { $0.losesNextAnswer = isOn }
         case .setOnline(let isOnline, let name):
             let screen = try screen(name)
             stage.setOnline(isOnline, name)
-            screen.replica.setOnline(isOnline)
+            screen.setOnline(isOnline)
+        case .conflict(let name): try await conflict(try screen(name))
         case .crash: kill(getpid(), SIGKILL)
         case .delay(let seconds): stage.change { $0.delay = seconds }
         case .boosted(let reach): await authority.setReach(reach)
-        case .advance, .fraction, .fail: throw CommandError(status: .conflict, "not yet")
+        case .fraction(let held, let fraction): try stage.report(fraction, of: held)
+        case .fail(let held): try stage.fail(held)
+        case .advance(let seconds): try await advance(by: .seconds(seconds))
         }
+        await settle()
+    }
+
+    /// The author deletes the post of the device's oldest pending intent, which does not apply then.
+    private func conflict(_ screen: FeedScreen) async throws {
+        for intent in screen.replica.store.overlay where intent.state == .pending {
+            guard let post = intent.event?.did.subject,
+                let author = authority.ledger.author(of: post)
+            else { continue }
+            return try await authority.delete(post, by: author)
+        }
+        throw CommandError(status: .conflict, "no pending like or comment is about a known post")
     }
 }

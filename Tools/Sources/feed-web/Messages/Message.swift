@@ -13,6 +13,8 @@ struct Message: Encodable, Sendable {
     var blocked: [String]?
     var cues: [WireCue]?
     var people: [String: WirePerson]?
+    /// Posts whose id is known, and which the device does not have yet.
+    var known: [WireKnownPost]?
     /// Nil inside: there is no chart.
     var chart: WireChart??
     var signedIn: Bool?
@@ -21,7 +23,8 @@ struct Message: Encodable, Sendable {
 
     var isEmpty: Bool {
         steps == nil && feed == nil && waits == nil && blocked == nil && cues == nil
-            && people == nil && chart == nil && signedIn == nil && account == nil && stage == nil
+            && people == nil && known == nil && chart == nil && signedIn == nil && account == nil
+            && stage == nil
             && rows == nil
     }
 }
@@ -103,6 +106,15 @@ struct WireFeed: Encodable, Equatable, Sendable {
     let empty: Bool
     let error: String?
     let edges: Edges
+    /// How many rows come before the first row.
+    var before: Int?
+    /// How many rows there are in all.
+    var total: Int?
+}
+
+struct WireKnownPost: Encodable, Equatable, Sendable {
+    let id: String
+    let by: String
 }
 
 struct WirePerson: Encodable, Equatable, Sendable {
@@ -130,6 +142,10 @@ struct WireStage: Encodable, Equatable, Sendable {
         let by: String
         let what: String
         let text: String
+        /// The wait whose fraction the stage decides.
+        let wait: String?
+        /// The words that can be replaced.
+        let content: String?
     }
 
     let holding: Bool

@@ -4,6 +4,7 @@ import FoldbackUI
 /// What a page asks of its replica: the body of `POST /r/NAME/do`.
 enum ReplicaCommand {
     case like(post: String), unlike(post: String), boost(post: String), open(post: String)
+    case delete(post: String)
     case comment(post: String, text: String)
     case post(String)
     case upload(String)
@@ -35,6 +36,7 @@ struct CommandFields: Decodable {
     let seconds: Double?
     let value: Double?
     let reach: Int?
+    let on: Bool?
 
     private static var textBytesMax: Int { 4096 }
 
@@ -68,6 +70,7 @@ extension ReplicaCommand {
         case "like": self = .like(post: try fields.require(\.post, "post"))
         case "unlike": self = .unlike(post: try fields.require(\.post, "post"))
         case "boost": self = .boost(post: try fields.require(\.post, "post"))
+        case "delete": self = .delete(post: try fields.require(\.post, "post"))
         case "open": self = .open(post: try fields.require(\.post, "post"))
         case "comment":
             self = .comment(

@@ -9,6 +9,7 @@ struct ScreenContent: Equatable, Sendable {
     var waits: [String: WireWait]
     var blocked: [String]
     var people: [String: WirePerson]
+    var known: [WireKnownPost]
     var chart: WireChart?
     var signedIn: Bool
     var account: WireAccount
@@ -24,6 +25,7 @@ extension Message {
         waits = content.waits
         blocked = content.blocked
         people = content.people
+        known = content.known
         chart = .some(content.chart)
         signedIn = content.signedIn
         account = content.account
@@ -44,6 +46,7 @@ extension Message {
         if new.waits != old.waits { waits = new.waits }
         if new.blocked != old.blocked { blocked = new.blocked }
         if new.people != old.people { people = new.people }
+        if new.known != old.known { known = new.known }
         if new.chart != old.chart { chart = .some(new.chart) }
         if new.signedIn != old.signedIn { signedIn = new.signedIn }
         if new.account != old.account { account = new.account }

@@ -4,14 +4,18 @@ enum StageCommand {
     case release(String?)
     case reject(String, reason: String)
     case reword(String, text: String)
-    case rejectNext, loseNextAnswer
+    case rejectNext(Bool), loseNextAnswer(Bool)
+    case conflict(replica: String)
     case setOnline(Bool, replica: String)
     case crash
     case delay(seconds: Double)
     case advance(seconds: Double)
-    case fraction(wait: String, Double)
-    case fail(wait: String)
+    case fraction(Held, Double)
+    case fail(Held)
     case boosted(reach: Int)
+
+    /// A held request, by its id or by the wait that it has.
+    enum Held { case id(String), wait(String) }
 
     init(_ fields: CommandFields) throws(CommandError) {
         switch fields.do {
@@ -23,17 +27,17 @@ enum StageCommand {
                 reason: fields.reason ?? "The server does not accept this.")
         case "reword":
             self = .reword(try fields.require(\.id, "id"), text: try fields.requireText())
-        case "rejectNext": self = .rejectNext
-        case "loseNextAnswer": self = .loseNextAnswer
+        case "rejectNext": self = .rejectNext(fields.on ?? true)
+        case "loseNextAnswer": self = .loseNextAnswer(fields.on ?? true)
+        case "conflict": self = .conflict(replica: try fields.require(\.replica, "replica"))
         case "offline": self = .setOnline(false, replica: try fields.require(\.replica, "replica"))
         case "online": self = .setOnline(true, replica: try fields.require(\.replica, "replica"))
         case "crash": self = .crash
         case "delay": self = .delay(seconds: try fields.requireSeconds())
         case "advance": self = .advance(seconds: try fields.requireSeconds())
         case "fraction":
-            self = .fraction(
-                wait: try fields.require(\.wait, "wait"), try fields.require(\.value, "value"))
-        case "fail": self = .fail(wait: try fields.require(\.wait, "wait"))
+            self = .fraction(try fields.requireHeld(), try fields.require(\.value, "value"))
+        case "fail": self = .fail(try fields.requireHeld())
         case "boosted": self = .boosted(reach: try fields.require(\.reach, "reach"))
         default: throw CommandError(status: .malformed, "unknown command \"\(fields.do)\"")
         }
@@ -41,6 +45,11 @@ enum StageCommand {
 }
 
 extension CommandFields {
+    fileprivate func requireHeld() throws(CommandError) -> StageCommand.Held {
+        if let id { return .id(id) }
+        return .wait(try require(\.wait, "wait"))
+    }
+
     fileprivate func requireSeconds() throws(CommandError) -> Double {
         let seconds = try require(\.seconds, "seconds")
         guard (0...1_000_000).contains(seconds) else {

@@ -1,3 +1,5 @@
+import Foldback
+import FoldbackExamples
 import Foundation
 
 /// The stage as messages show it.
@@ -21,12 +23,50 @@ import Foundation
         return WireStage(
             holding: settings.isHolding,
             held: stage.held.map {
-                WireStage.Held(id: $0.id, by: $0.by, what: $0.what, text: $0.text)
+                WireStage.Held(
+                    id: $0.id, by: $0.by, what: $0.what, text: $0.text,
+                    wait: $0.wait == "upload" ? $0.wait : nil, content: $0.content)
             },
             offline: settings.offline.sorted(), rejectNext: settings.rejectsNext,
             loseNextAnswer: settings.losesNextAnswer, delay: settings.delay,
             clock: clock.kind.rawValue, now: clock.kind == .manual ? settings.now : 0,
             replicas: replicas, restarts: restarts, pid: getpid(),
             decided: authority.ledger.decidedCount)
+    }
+
+    private static let knownMax = 3
+
+    /// The newest posts that a device knows only by id, as from a notification: it has not loaded them,
+    /// and will not load them by itself now.
+    func postsUnknown(to screen: FeedScreen) -> [WireKnownPost] {
+        let isBehind =
+            settings.offline.contains(screen.user) || !screen.feed.data.isSuccess
+        guard isBehind else { return [] }
+        let view = screen.model.view.feed.posts
+        let unknown = authority.ledger.confirmed.reversed().lazy.compactMap { confirmed in
+            confirmed.event.flatMap { event -> WireKnownPost? in
+                guard event.did.isPost, view[confirmed.context.id()] == nil else { return nil }
+                return WireKnownPost(id: confirmed.context.id(), by: event.by)
+            }
+        }
+        return Array(unknown.prefix(Self.knownMax))
+    }
+
+    /// Whether a device has all events that it may see.
+    func hasAllEvents(_ user: String, after position: Position) -> Bool {
+        !authority.ledger.hasEvents(for: user, after: position)
+    }
+
+    private var settings: Stage.Settings { stage.settings }
+}
+
+extension FeedAction {
+    fileprivate var isPost: Bool {
+        switch self {
+        case .posted, .postedPhoto: true
+        case .deleted, .restored, .liked, .unliked, .commented, .boosted, .followed, .unfollowed,
+            .blocked, .unblocked:
+            false
+        }
     }
 }

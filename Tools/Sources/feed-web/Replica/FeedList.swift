@@ -8,8 +8,6 @@ typealias FeedSnapshot = ListSnapshot<String, FeedItem>
 struct FeedList: Sendable {
     /// The ids of posts that are shown before their content is known.
     var opened: [String] = []
-    /// Whether there may be posts that the device does not have yet.
-    var isLoading = true
 
     static let section = "feed"
     private static let placeholderCount = 8
@@ -24,8 +22,19 @@ struct FeedList: Sendable {
             list.items(post.comments.map { FeedItem($0, of: id) })
             for ghost in ghosts[.after(post: id)] ?? [] { list.ghost(ghost) }
         }
-        if isLoading, timeline.order.isEmpty { list.placeholders(count: Self.placeholderCount) }
     }
+
+    /// The list before anything is known.
+    static let placeholders: FeedSnapshot = {
+        do throws(ListError) {
+            return try FeedSnapshot { list in
+                list.section(section)
+                list.placeholders(count: placeholderCount)
+            }
+        } catch {
+            preconditionFailure("the placeholders have \(error)")
+        }
+    }()
 
     /// The row of a refused intent, so that its text does not vanish (U32).
     static func ghost(of intent: HiddenIntent<FeedEvent>, in timeline: Timeline) -> FeedItem? {

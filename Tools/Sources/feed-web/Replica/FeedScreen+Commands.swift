@@ -15,23 +15,30 @@ extension FeedScreen {
         switch command {
         case .like(let post): return try await perform(.liked(post: post), initiator)
         case .unlike(let post): return try await perform(.unliked(post: post), initiator)
+        case .delete(let post): return try await perform(.deleted(post: post), initiator)
         case .comment(let post, let text):
             return try await perform(.commented(post: post, text: text), initiator)
         case .post(let text): return try await perform(.posted(text), initiator)
         case .follow(let name): return try await perform(.followed(name), initiator)
         case .unfollow(let name): return try await perform(.unfollowed(name), initiator)
+        case .boost(let post): return try await boost(post, initiator)
         case .retry(let number): return try await model.retry(number).number
         case .dismiss(let number): try await model.dismiss(number)
         case .withdraw(let number): try await model.withdraw(number)
-        case .load, .sync: load()
+        case .open(let post): try await open(post, initiator)
+        case .upload(let text): upload(text, initiator)
+        case .load, .sync: load(by: initiator)
+        case .extend(let edge): try extend(edge)
+        case .wait(let name, let action): try await act(action, on: name)
         case .reduceMotion(let isReduced): waits.reduceMotion(isReduced)
-        case .boost, .open, .upload, .extend, .wait, .signIn, .signOut, .chart:
-            throw CommandError(status: .conflict, "not yet")
+        case .signIn: signIn(initiator)
+        case .signOut: setSignedIn(false)
+        case .chart: loadChart(initiator)
         }
         return nil
     }
 
-    private func perform(
+    func perform(
         _ action: FeedAction, _ initiator: Initiator, confirmOnly: Bool = false
     ) async throws(FoldbackError) -> IntentNumber {
         try await model.perform(
@@ -39,34 +46,47 @@ extension FeedScreen {
         ).number
     }
 
-    /// Loads the feed, for the first time or again.
-    func load() {
-        guard !isLoading else { return }
-        isLoading = true
-        loadFailure = nil
-        let progress = waits.start("feed", Wait(.loading, style: isLoaded ? .spinner : .none))
-        Task {
-            let outcome: String?
-            do {
-                switch try await replica.downlink.fetch() {
-                case .caughtUp: outcome = nil
-                case .failed(let failure): outcome = failure.description
-                case .timedOut, .stopped: outcome = "the feed was not loaded"
-                }
-            } catch {
-                outcome = "\(error)"
-            }
-            await changeList { $0.isLoading = false }
-            isLoading = false
-            loadFailure = outcome
-            if let outcome {
-                progress.handle(.failed(Recovery(reason: outcome)))
-            } else {
-                isLoaded = true
-                progress.handle(.succeeded)
-                replica.follow()
-            }
-            show()
+    private func extend(_ edge: ListEdge) throws(CommandError) {
+        guard let archive else {
+            throw CommandError(status: .conflict, "the feed has no more posts")
         }
+        archive.pages.extend(edge)
+    }
+
+    /// Carries out an action of a wait.
+    private func act(_ action: WaitAction, on name: String) async throws {
+        if let post = name.split(separator: ":").dropFirst().first.map(String.init) {
+            if name.hasPrefix("boost:") { return try await act(action, onBoostOf: post) }
+            guard let request = opened[post] else { throw Self.noWait(name) }
+            act(action, on: request)
+            if action == .cancel { await close(post) }
+            return
+        }
+        switch name {
+        case "feed": act(action, on: feed)
+        case "chart": act(action, on: try Self.known(chart, name))
+        case "signIn": act(action, on: try Self.known(signIn, name))
+        case "upload": act(action, on: try Self.known(upload, name))
+        default: throw Self.noWait(name)
+        }
+    }
+
+    private func act<Value, Failure>(_ action: WaitAction, on request: FetchModel<Value, Failure>) {
+        switch action {
+        case .cancel: request.cancel()
+        case .restart: request.refresh()
+        // Only boosts are durable, so nothing else offers this.
+        case .continueInBackground: break
+        }
+    }
+
+    static func noWait(_ name: String) -> CommandError {
+        CommandError(status: .conflict, "there is no wait \"\(name)\"")
+    }
+
+    private static func known<Model>(_ model: Model?, _ name: String) throws(CommandError) -> Model
+    {
+        guard let model else { throw noWait(name) }
+        return model
     }
 }

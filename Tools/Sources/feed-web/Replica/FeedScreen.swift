@@ -5,96 +5,107 @@ import FoldbackUI
 import Observation
 import Synchronization
 
-/// The screen of one device: the models that a page shows, and the messages about their changes.
+/// The screen of one device: the models that a page shows.
 @MainActor @Observable final class FeedScreen {
     let replica: Replica
     let model: OptimisticModel<Timeline>
     let list: ListModel<String, FeedItem>
     let waits: Waits
-    @ObservationIgnored let stage: StageView
-    @ObservationIgnored private(set) lazy var hub = Hub(boot: boot, content())
-    @ObservationIgnored private let boot: String
+    @ObservationIgnored let stageView: StageView
+    @ObservationIgnored let calls: ServerCalls
+    @ObservationIgnored let clock: FeedClock
+    /// What the rows depend on beside the view.
+    @ObservationIgnored private let input = Input(FeedList())
+
+    /// The first load of the feed, and later refreshes.
+    var feed: FetchModel<Position, AuthorityFailure>
+    /// The posts that were opened before they were loaded.
+    var opened: [String: FetchModel<Void, ServerFailure>] = [:]
+    var chart: FetchModel<[Double], ServerFailure>?
+    var signIn: FetchModel<Void, ServerFailure>?
+    var upload: FetchModel<Void, ServerFailure>?
+    /// The waits of boosts that have no answer yet.
+    @ObservationIgnored var boosts: [IntentNumber: Boost] = [:]
     /// Why nothing is sent.
     private(set) var pause: OutboxStatus.Pause?
-    /// What the rows depend on beside the view.
-    @ObservationIgnored private let input: Input<FeedList>
-    var isLoading = false
-    var loadFailure: String?
-    var isLoaded = false
-    var isSignedIn = true
-    var chart: WireChart?
+    private(set) var isSignedIn: Bool
 
-    /// The cues that are not in a message yet.
-    @ObservationIgnored private var cues: [WireCue] = []
+    @ObservationIgnored private let boot: String
+    @ObservationIgnored private(set) lazy var publisher = Publisher(boot: boot) { [unowned self] in
+        content(list: shownList, feed: wireFeed)
+    }
+    /// Made when a page asks for it.
+    @ObservationIgnored private(set) var archive: ArchiveScreen?
+    @ObservationIgnored private let archived: Archive
     /// The names of intents, which do not change.
     @ObservationIgnored private var names: [IntentNumber: String] = [:]
-    /// The number of the last content.
-    @ObservationIgnored private var shown = 0
-    @ObservationIgnored let clock: FeedClock
 
     var user: String { replica.name }
 
-    init(_ replica: Replica, _ stage: StageView, _ clock: FeedClock, boot: String) {
-        (self.replica, self.stage, self.clock, self.boot) = (replica, stage, clock, boot)
+    init(
+        _ replica: Replica, _ stage: Stage, _ stageView: StageView, _ archived: Archive,
+        _ clock: FeedClock, boot: String
+    ) {
+        (self.replica, self.stageView, self.archived) = (replica, stageView, archived)
+        (self.clock, self.boot) = (clock, boot)
+        calls = ServerCalls(user: replica.name, stage: stage, clock: clock)
+        isSignedIn = !stage.settings.signedOut.contains(replica.name)
         model = OptimisticModel(replica.store, sources: clock.ui)
-        let input = Input(FeedList())
-        self.input = input
-        list = ListModel(of: model) { list, timeline throws(ListError) in
+        list = ListModel(of: model) { [input] list, timeline throws(ListError) in
             input.value.build(&list, timeline)
         } ghost: { intent, timeline in
             FeedList.ghost(of: intent, in: timeline)
         }
-        let ear = Ear()
-        waits = Waits(clock.ui, .english) { ear.hear($0) }
-        ear.hear = { [weak self] in self?.tell($0) }
-        Task { [weak self, model] in
-            for await cue in model.cues {
-                self?.tell(WireCue(cue, of: "intent", .english))
-            }
-        }
-        Task { [weak self, outbox = replica.outbox] in
-            for await status in outbox.statuses { self?.pause = status.pause }
-        }
-        show()
+        waits = Waits(clock.ui)
+        feed = replica.load(sources: clock.ui)
+        waits.hear = { [weak self] in self?.tell($0) }
+        listen()
+        publisher.show()
     }
 
-    private func tell(_ cue: WireCue) {
-        cues.append(cue)
-        show()
+    private func listen() {
+        Task { [weak self, model] in
+            for await cue in model.cues { self?.tell(WireCue(cue, of: "intent", .english)) }
+        }
+        Task { [weak self, outbox = replica.outbox] in
+            for await status in outbox.statuses { self?.noteStatus(status) }
+        }
+    }
+
+    private func noteStatus(_ status: OutboxStatus) {
+        if pause != status.pause { pause = status.pause }
+        noteBoosts()
     }
 
     /// A page shows the screen.
-    func appear() {
-        if !isLoaded { load() }
+    func appear(_ query: PageQuery) async throws -> Publisher {
+        waits.policy = query.policy
+        if feed.state.activity == .idle, feed.data.isNotAsked { load(by: .app) }
+        guard query.isArchive else { return publisher }
+        if let archive { return archive.publisher }
+        let store = try await archived.store()
+        let made = archive ?? ArchiveScreen(store, self, boot: boot)
+        archive = made
+        return made.publisher
     }
 
-    // MARK: Messages
+    private func tell(_ cue: WireCue) {
+        publisher.tell(cue)
+        archive?.publisher.tell(cue)
+    }
 
-    /// Sends what has changed. On return, all pages can read it.
+    /// Sends what has changed to all pages.
     func show() {
-        shown += 1
-        let content = withObservationTracking {
-            self.content()
-        } onChange: { [weak self, shown] in
-            Task { @MainActor in self?.changed(since: shown) }
+        publisher.show()
+        archive?.publisher.show()
+    }
+
+    func setSignedIn(_ isSignedIn: Bool) {
+        self.isSignedIn = isSignedIn
+        calls.stage.change {
+            if isSignedIn { $0.signedOut.remove(user) } else { $0.signedOut.insert(user) }
         }
-        let cues = self.cues
-        self.cues = []
-        hub.show(content, cues)
-    }
-
-    private func changed(since content: Int) {
-        if content == shown { show() }
-    }
-
-    private func content() -> ScreenContent {
-        let list = list.snapshot
-        let writer = RowWriter(user: user, pause: pause?.cause) { self.name(of: $0) }
-        return ScreenContent(
-            list: list,
-            rows: list.sections.flatMap(\.rows).map(writer.row), feed: feed(list),
-            waits: waits.shown, blocked: blocked, people: people(writer), chart: chart,
-            signedIn: isSignedIn, account: account, stage: stage.shown)
+        replica.setSignedIn(isSignedIn)
     }
 
     /// Changes what the rows depend on beside the view. On return, the list shows it.
@@ -103,43 +114,8 @@ import Synchronization
         await list.rebuild()
     }
 
-    private func feed(_ list: FeedSnapshot) -> WireFeed {
-        WireFeed(
-            busy: list.isBusy || isLoading, empty: isLoaded && model.view.newestFirst.isEmpty,
-            error: loadFailure, edges: .init(start: "end", end: "end"))
-    }
-
-    private var blocked: [String] {
-        let blocking = waits.appearances.blocking
-        guard !blocking.isEmpty else { return [] }
-        if blocking == .all { return ["*"] }
-        return model.view.order.filter { blocking.intersects(.items($0)) }.map { "item:\($0)" }
-    }
-
-    private func people(_ writer: RowWriter) -> [String: WirePerson] {
-        var names = Set(model.view.feed.posts.values.map(\.by))
-        names.formUnion(stage.shown.replicas)
-        names.remove(user)
-        return Dictionary(
-            uniqueKeysWithValues: names.map { name in
-                let isFollowed = model.view.feed.followers[name]?.contains(user) ?? false
-                let status = model.status(of: Timeline.personItem(name))
-                return (name, writer.person(isFollowed: isFollowed, status))
-            })
-    }
-
-    private var account: WireAccount {
-        // Reading the revision observes the overlay too.
-        _ = model.revision
-        let snapshot = replica.store.snapshot
-        return WireAccount(
-            pending: snapshot.pending.count, rejected: model.rejections.count,
-            accepted: snapshot.accepted.count, conflicted: snapshot.conflicted.count,
-            paused: pause?.words)
-    }
-
     /// What an intent does, in one word.
-    private func name(of number: IntentNumber) -> String {
+    func name(of number: IntentNumber) -> String {
         if let name = names[number] { return name }
         let name = (try? replica.store.intent(number).event?.did.name) ?? "change"
         names[number] = name
@@ -147,9 +123,12 @@ import Synchronization
     }
 }
 
-/// Passes cues on to a screen that is made later.
-@MainActor private final class Ear {
-    var hear: (WireCue) -> Void = { _ in }
+/// What the address of a page says beside the replica.
+struct PageQuery: Hashable, Sendable {
+    var isArchive = false
+    var isUnhurried = false
+
+    var policy: ProgressPolicy { isUnhurried ? .unhurried : ProgressPolicy() }
 }
 
 /// A value that a function on another thread reads.

@@ -35,6 +35,7 @@ import Foundation
         outbox = Outbox(store, to: link, policy: Self.policy, sources: clock.sync)
         downlink = Downlink(store, from: link, policy: Self.policy, sources: clock.sync)
         setOnline(!stage.settings.offline.contains(name))
+        if stage.settings.signedOut.contains(name) { setSignedIn(false) }
     }
 
     /// Begins to send.
@@ -44,6 +45,9 @@ import Foundation
         }
     }
 
+    /// Whether events are fetched as they come.
+    var isFollowing: Bool { following != nil }
+
     /// Begins to fetch events as they come. Further calls do nothing.
     func follow() {
         guard following == nil else { return }
@@ -51,6 +55,48 @@ import Foundation
             do { try await downlink.follow() } catch {
                 complain("\(name)'s downlink has ended: \(error)")
             }
+        }
+    }
+
+    /// Returns a model that loads the feed.
+    func load(
+        _ state: FetchState<Position, AuthorityFailure> = FetchState(),
+        by initiator: Initiator = .app, policy: ProgressPolicy = ProgressPolicy(),
+        sources: UISources
+    ) -> FetchModel<Position, AuthorityFailure> {
+        // The placeholders show the first load.
+        let style: IndicatorStyle = state.data.isSuccess ? .spinner : .none
+        let wait = Wait(.loading, initiator: initiator, style: style)
+        return FetchModel(wait, state: state, policy: policy, sources: sources) {
+            [weak self] _ throws(AuthorityFailure) in
+            guard let self else { throw .unreachable(reason: "the device is gone") }
+            let position = try await fetched(for: "feed")
+            await follow()
+            return position
+        }
+    }
+
+    /// Fetches everything that the authority has now.
+    ///
+    /// - Parameter wait: the name of the wait that the request has.
+    nonisolated func fetched(
+        for wait: String
+    ) async throws(AuthorityFailure) -> Position {
+        let result = await Link.$wait.withValue(wait) { await fetchResult() }
+        switch result {
+        case .success(.caughtUp(let through)): return through
+        case .success(.failed(let failure)): throw failure
+        case .success(.timedOut), .success(.stopped):
+            throw .unreachable(reason: "the request was stopped")
+        case .failure(let error): throw .failed(reason: "\(error)")
+        }
+    }
+
+    private nonisolated func fetchResult() async -> Result<
+        Downlink<Timeline>.FetchResult, FoldbackError
+    > {
+        do throws(FoldbackError) { return .success(try await downlink.fetch()) } catch {
+            return .failure(error)
         }
     }
 

@@ -6,17 +6,13 @@ import Observation
     private var models: [String: ProgressModel] = [:]
     @ObservationIgnored var policy = ProgressPolicy()
     @ObservationIgnored private let sources: UISources
-    @ObservationIgnored private let texts: ProgressTexts
-    @ObservationIgnored private let hear: @MainActor (WireCue) -> Void
+    @ObservationIgnored private let texts = ProgressTexts.english
+    /// Gets each cue once.
+    @ObservationIgnored var hear: @MainActor (WireCue) -> Void = { _ in }
     @ObservationIgnored private var listening: [String: Task<Void, Never>] = [:]
     @ObservationIgnored private var isMotionReduced = false
 
-    /// - Parameter hear: gets each cue once.
-    init(
-        _ sources: UISources, _ texts: ProgressTexts, hear: @escaping @MainActor (WireCue) -> Void
-    ) {
-        (self.sources, self.texts, self.hear) = (sources, texts, hear)
-    }
+    init(_ sources: UISources) { self.sources = sources }
 
     /// All waits that a view shows.
     var shown: [String: WireWait] {
@@ -29,11 +25,10 @@ import Observation
     var appearances: [ProgressAppearance] { models.values.compactMap(\.appearance) }
 
     /// Starts a wait.
-    func start(_ name: String, _ wait: Wait) -> ProgressModel {
-        let model = models[name] ?? ProgressModel(policy: policy, sources: sources)
+    func start(_ name: String, _ wait: Wait) -> (ProgressModel, ProgressModel.Run) {
+        let model = ProgressModel(policy: policy, sources: sources)
         add(model, name)
-        model.start(wait)
-        return model
+        return (model, model.start(wait))
     }
 
     /// Shows the waits of another model.
@@ -42,12 +37,18 @@ import Observation
         model.handle(.reduceMotion(isMotionReduced))
         models[name] = model
         listening[name]?.cancel()
-        listening[name] = Task { [hear, texts] in
-            for await cue in model.cues { hear(WireCue(cue, of: name, texts)) }
+        listening[name] = Task { [weak self, texts, cues = model.cues] in
+            for await cue in cues { self?.hear(WireCue(cue, of: name, texts)) }
         }
     }
 
-    subscript(name: String) -> ProgressModel? { models[name] }
+    /// The names of the waits that have not ended.
+    var running: [String] {
+        models.compactMap { name, model in
+            if case .ended? = model.appearance?.phase { return nil }
+            return model.appearance == nil ? nil : name
+        }
+    }
 
     func reduceMotion(_ isReduced: Bool) {
         isMotionReduced = isReduced

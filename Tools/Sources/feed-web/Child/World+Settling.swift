@@ -1,0 +1,111 @@
+import Foldback
+import FoldbackSync
+import FoldbackUI
+
+/// The manual clock: time passes only on command, and a command waits until nothing more happens.
+extension World {
+    /// Moves the clock from one wake-up to the next, and waits each time.
+    func advance(by duration: Duration) async throws(CommandError) {
+        guard let manual = clock.manual else {
+            throw CommandError(status: .conflict, "the clock is the system's; use --clock manual")
+        }
+        let end = manual.now.advanced(by: duration)
+        await settle()
+        while let next = manual.wakeUps.first, next <= end {
+            move(manual, to: next)
+            await settle()
+        }
+        move(manual, to: end)
+    }
+
+    private func move(_ manual: ManualClock, to moment: Moment) {
+        manual.advance(by: max(.zero, manual.now.duration(to: moment)))
+        stage.change { $0.now = clock.seconds }
+    }
+
+    /// Returns once everything waits: for a person, for the stage, or for a later time. All messages
+    /// are out then. With the system's clock, it returns at once.
+    func settle() async {
+        guard let manual = clock.manual else { return }
+        var quiet = 0
+        for _ in 0..<Self.checksMax {
+            manual.frame()
+            // A task that has just been woken up may not have run yet.
+            quiet = isSettled ? quiet + 1 : 0
+            if quiet == Self.quietChecks { return }
+            _ = try? await Task.sleep(for: .milliseconds(1))
+        }
+        let names = all.filter { !$0.isSettled }.map(\.user)
+        complain("not settled after \(Self.checksMax) checks: \(names)")
+    }
+
+    private static let quietChecks = 4
+    private static let checksMax = 5_000
+
+    private var isSettled: Bool {
+        all.allSatisfy(\.isSettled)
+    }
+}
+
+extension FeedScreen {
+    /// Whether nothing happens to the screen by itself before a later time.
+    var isSettled: Bool {
+        !publisher.isStale && !(archive?.publisher.isStale ?? false)
+            && model.revision == replica.store.status.sequence && isOutboxSettled
+            && isDownlinkSettled && areRequestsSettled && areMarksSettled
+    }
+
+    private var now: Timestamp { clock.sync.now() }
+
+    private func isLater(_ time: Timestamp?) -> Bool { time.map { $0 > now } ?? false }
+
+    private var isOutboxSettled: Bool {
+        let status = replica.outbox.status
+        let pending = replica.store.status.pendingCount
+        switch status.pause {
+        case .stopped: return false
+        case .offline, .signedOut, .superseded: return status.inFlight.isEmpty
+        case .failing, nil: break
+        }
+        guard status.inFlight.allSatisfy({ calls.stage.isParked("\(user)/\($0)") }),
+            status.inFlight.count + status.waitingCount + status.unreadable.count == pending
+        else { return false }
+        return status.waitingCount == 0 || isLater(status.nextAttempt)
+            || status.inFlight.count >= replica.requestsMax
+    }
+
+    private var isDownlinkSettled: Bool {
+        let status = replica.downlink.status
+        switch status.pause {
+        case .stopped, .offline, .signedOut, .superseded: return true
+        case .failing: return isLater(status.nextAttempt)
+        case nil: break
+        }
+        let hasFetch = waits.running.contains { calls.stage.isParked("\(user)/\($0)") }
+        guard replica.isFollowing else { return hasFetch }
+        return stageView.hasAllEvents(user, after: status.through)
+    }
+
+    private var areRequestsSettled: Bool {
+        let isDisconnected =
+            switch replica.downlink.status.pause {
+            case .offline, .signedOut, .superseded: true
+            case .failing: isLater(replica.downlink.status.nextAttempt)
+            case .stopped, nil: false
+            }
+        return waits.running.allSatisfy { name in
+            if name.hasPrefix("boost:") { return true }
+            return calls.stage.isParked("\(user)/\(name)") || isDisconnected
+        }
+            && boosts.keys.allSatisfy { number in
+                replica.store.overlay.contains { $0.number == number }
+            }
+    }
+
+    /// The attempts are beside the log, so the revision does not tell.
+    private var areMarksSettled: Bool {
+        list.snapshot.sections.flatMap(\.rows).flatMap(\.status.marks).allSatisfy { mark in
+            mark.state != .pending || mark.attempt == replica.store.attempt(of: mark.number)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Foldback
+import FoldbackUI
+import Foundation
+
+/// Posts that do not fit in memory, as rows.
+struct ArchivedPosts: StoredProjection {
+    struct Row: Codable, Equatable, Sendable {
+        let by: String
+        let text: String
+    }
+
+    /// Adds the posts with these numbers.
+    struct Event: Codable, Sendable {
+        let first: Int
+        let count: Int
+    }
+
+    static let posts = RowTable("posts", key: String.self, row: Row.self)
+    static let schema = RowSchema(posts)
+
+    static func apply(
+        _ event: Event, _ context: EventContext, to rows: inout TouchedRows
+    ) throws {
+        for number in event.first..<(event.first + event.count) {
+            try rows.insert(Seeds.archived(number), at: id(number), in: posts)
+        }
+    }
+
+    /// Ids sort like their numbers.
+    private static func id(_ number: Int) -> String {
+        "archive." + String(repeating: "0", count: 5 - "\(number)".count) + "\(number)"
+    }
+}
+
+extension ArchivedPosts: Itemized {
+    static func items(of event: Event, _ context: EventContext) -> [ItemReference<String>] { [] }
+}
+
+/// 10,000 posts in a log of their own, for all devices. They are made when a page asks for them
+/// first.
+actor Archive {
+    static let count = 10_000
+    private static let batch = 1_000
+
+    private let directory: URL
+    private var opening: Task<Store<ArchivedPosts>, any Error>?
+
+    init(at directory: URL) { self.directory = directory }
+
+    /// Returns the log with all posts.
+    func store() async throws -> Store<ArchivedPosts> {
+        let task =
+            opening
+            ?? Task { [directory] in
+                let store = try await Store.open(
+                    at: directory, ArchivedPosts.self, confirmedBy: .downlink, durability: .relaxed)
+                // An interrupted filling continues where it was.
+                let done = Int(store.status.through.value)
+                for batch in done..<(Self.count / Self.batch) {
+                    let event = ArchivedPosts.Event(
+                        first: batch * Self.batch, count: Self.batch)
+                    try await store.confirm([
+                        ConfirmedEvent(position: Position(UInt64(batch + 1)), event: event)
+                    ])
+                }
+                return store
+            }
+        opening = task
+        return try await task.value
+    }
+}
+
+/// A page over the archive: a window of its rows, extended at both ends.
+@MainActor final class ArchiveScreen {
+    let pages: PageModel<RowEntry<String, ArchivedPosts.Row>, Never>
+    private let list: ListModel<String, FeedItem>
+    private unowned let screen: FeedScreen
+    private let boot: String
+    private(set) lazy var publisher = Publisher(boot: boot) { [unowned self] in
+        screen.content(list: list.snapshot, feed: feed)
+    }
+
+    init(_ store: Store<ArchivedPosts>, _ screen: FeedScreen, boot: String) {
+        let model = RowsModel(store, sources: screen.clock.ui)
+        pages = model.pages(
+            of: ArchivedPosts.posts, order: .descending, pageSize: 50, windowMax: 500)
+        list = ListModel(of: pages, in: model) { list, entries throws(ListError) in
+            list.section(FeedList.section)
+            list.items(entries.map(FeedItem.init))
+        }
+        (self.screen, self.boot) = (screen, boot)
+    }
+
+    private var feed: WireFeed {
+        let (start, end) = (pages.start, pages.end)
+        let isBusy = start.isLoading || end.isLoading || list.isLoading
+        let first = pages.rows.success?.first?.key.split(separator: ".").last.flatMap { Int($0) }
+        return WireFeed(
+            busy: isBusy, empty: false, error: nil,
+            edges: .init(start: Self.name(start), end: Self.name(end)),
+            before: first.map { Archive.count - 1 - $0 }, total: Archive.count)
+    }
+
+    private static func name(_ edge: RemoteData<EdgeState, Never>) -> String {
+        switch edge {
+        case .notAsked, .loading: "loading"
+        case .success(.more): "more"
+        case .success(.end): "end"
+        }
+    }
+}
+
+extension FeedItem {
+    fileprivate init(_ entry: RowEntry<String, ArchivedPosts.Row>) {
+        self.init(
+            id: entry.key, kind: .post, post: entry.key, by: entry.row.by, text: entry.row.text)
+    }
+}

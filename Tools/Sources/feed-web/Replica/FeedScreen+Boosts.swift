@@ -1,0 +1,85 @@
+import Foldback
+import FoldbackExamples
+import FoldbackUI
+
+/// A boost is not shown before the authority confirms it, because nobody knows its reach. So it has
+/// a wait, and the post cannot be used meanwhile.
+extension FeedScreen {
+    /// The wait of a boost.
+    struct Boost {
+        let post: String
+        let run: ProgressModel.Run
+        let progress: ProgressModel
+        let following: Task<Void, Never>
+    }
+
+    func boost(_ post: String, _ initiator: Initiator) async throws -> IntentNumber {
+        guard !waits.appearances.blocking.intersects(.items(post)) else {
+            throw CommandError(status: .conflict, "\(post) is being boosted")
+        }
+        let wait = Wait(
+            "boosting the post", presentation: .obstructive(.items(post)), initiator: initiator,
+            isDurable: true)
+        let (progress, run) = waits.start("boost:\(post)", wait)
+        let receipt: Receipt
+        do throws(FoldbackError) {
+            receipt = try await model.perform(
+                FeedEvent(by: user, did: .boosted(post: post, reach: nil)), from: initiator,
+                confirmOnly: true)
+        } catch {
+            run.handle(.failed(Recovery(reason: "\(error)", canRestart: false)))
+            throw error
+        }
+        let following = Task { [weak self, model] in
+            for await update in model.updates(of: receipt) {
+                self?.noteBoost(receipt.number, update.data)
+            }
+        }
+        boosts[receipt.number] = Boost(
+            post: post, run: run, progress: progress, following: following)
+        noteBoosts()
+        return receipt.number
+    }
+
+    /// Ends the wait with the answer.
+    private func noteBoost(_ number: IntentNumber, _ data: RemoteData<Answer, IntentFailure>) {
+        guard let boost = boosts[number] else { return }
+        switch data {
+        case .notAsked, .loading: return
+        case .success: boost.run.handle(.succeeded)
+        // The model announces the rejection, and the post has its mark.
+        case .failure: boost.progress.finish()
+        }
+        boosts[number] = nil
+    }
+
+    /// Tells the waits of boosts why they take long, and that the outbox goes on trying.
+    func noteBoosts() {
+        for (number, boost) in boosts {
+            boost.run.handle(.cause(pause?.cause ?? .unknown))
+            if let attempt = replica.store.attempt(of: number), attempt.count > 1 {
+                boost.run.handle(.attempt(attempt.count))
+            }
+        }
+    }
+
+    func act(_ action: WaitAction, onBoostOf post: String) async throws {
+        guard let (number, boost) = boosts.first(where: { $0.value.post == post }) else {
+            throw Self.noWait("boost:\(post)")
+        }
+        switch action {
+        case .cancel:
+            // If the boost has left the device, the authority decides on it.
+            do { try await model.withdraw(number) } catch {
+                boost.run.handle(.continuedInBackground)
+                boosts[number] = nil
+            }
+        case .continueInBackground:
+            boost.run.handle(.continuedInBackground)
+            boosts[number] = nil
+        case .restart:
+            boost.run.handle(.restarted)
+            replica.outbox.wentOnline()
+        }
+    }
+}

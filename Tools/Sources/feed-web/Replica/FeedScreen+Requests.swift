@@ -1,0 +1,117 @@
+import Foldback
+import FoldbackExamples
+import FoldbackSync
+import FoldbackUI
+
+/// Requests of the screen that are not intents.
+extension FeedScreen {
+    /// Loads the feed, for the first time or again.
+    func load(by initiator: Initiator) {
+        if feed.state.activity == .idle {
+            feed = replica.load(
+                feed.state, by: initiator, policy: waits.policy, sources: clock.ui)
+        }
+        waits.add(feed.progress, "feed")
+        pauseWhileOffline(feed)
+        feed.ask()
+    }
+
+    /// Shows a post whose id is known. If the device does not have it yet, its row is there at once,
+    /// and the content follows.
+    func open(_ post: String, _ initiator: Initiator) async throws {
+        guard model.view.feed.posts[post] == nil, opened[post] == nil else { return }
+        let wait = Wait("opening the post", initiator: initiator)
+        let request = FetchModel<Void, ServerFailure>(
+            wait, policy: waits.policy, sources: clock.ui
+        ) { [replica] _ throws(ServerFailure) in
+            do throws(AuthorityFailure) {
+                _ = try await replica.fetched(for: "open:\(post)")
+            } catch {
+                throw .unreachable(reason: error.reason)
+            }
+            // The model shows the post with the next frame.
+            guard replica.store.view.feed.posts[post] != nil else {
+                throw .refused(reason: "There is no such post any more.")
+            }
+        }
+        opened[post] = request
+        waits.add(request.progress, "open:\(post)")
+        pauseWhileOffline(request)
+        request.ask()
+        await changeList { $0.opened.append(post) }
+    }
+
+    /// Removes the row of an opened post that was not loaded.
+    func close(_ post: String) async {
+        opened[post] = nil
+        await changeList { $0.opened.removeAll { $0 == post } }
+    }
+
+    /// Loads the chart beside everything else (002:93).
+    func loadChart(_ initiator: Initiator) {
+        if let chart, chart.state.activity != .idle { return }
+        let request = FetchModel<[Double], ServerFailure>(
+            Wait("loading the chart", initiator: initiator),
+            state: chart?.state ?? FetchState(), policy: waits.policy, sources: clock.ui
+        ) { [calls] _ throws(ServerFailure) in
+            try await calls.ask("chart", "Load the chart")
+            return Seeds.chart
+        }
+        chart = request
+        waits.add(request.progress, "chart")
+        request.ask()
+    }
+
+    /// Signs in. Nothing else can be done meanwhile (002:89).
+    func signIn(_ initiator: Initiator) {
+        if let signIn, signIn.state.activity != .idle { return }
+        let wait = Wait("signing in", presentation: .obstructive(.all), initiator: initiator)
+        let request = FetchModel<Void, ServerFailure>(
+            wait, policy: waits.policy, sources: clock.ui
+        ) { [calls, weak self] _ throws(ServerFailure) in
+            try await calls.ask("signIn", "Sign in")
+            await self?.setSignedIn(true)
+        }
+        signIn = request
+        waits.add(request.progress, "signIn")
+        request.ask()
+    }
+
+    /// Sends a photo, and posts it when it has arrived.
+    func upload(_ text: String, _ initiator: Initiator) {
+        if let upload, upload.state.activity != .idle { return }
+        let wait = Wait("sending the photo", initiator: initiator, style: .bar)
+        let request = FetchModel<Void, ServerFailure>(
+            wait, policy: waits.policy, sources: clock.ui
+        ) { [calls, weak self] report throws(ServerFailure) in
+            try await calls.upload(text, report)
+            if Task.isCancelled { return }
+            try await self?.post(photo: text, initiator)
+        }
+        upload = request
+        waits.add(request.progress, "upload")
+        request.ask()
+    }
+
+    private func post(photo text: String, _ initiator: Initiator) async throws(ServerFailure) {
+        let color = Seeds.color(text.utf8.count)
+        do throws(FoldbackError) {
+            _ = try await perform(.postedPhoto(text, color: color), initiator)
+        } catch {
+            throw .refused(reason: "\(error)")
+        }
+    }
+
+    /// Says in the wait that the request cannot go on without a connection.
+    private func pauseWhileOffline<Value, Failure>(_ request: FetchModel<Value, Failure>) {
+        let isOffline = calls.stage.settings.offline.contains(user)
+        if isOffline { request.pause(.offline) } else { request.resume() }
+    }
+
+    /// The network has changed.
+    func setOnline(_ isOnline: Bool) {
+        replica.setOnline(isOnline)
+        pauseWhileOffline(feed)
+        for request in opened.values { pauseWhileOffline(request) }
+    }
+}
