@@ -145,6 +145,11 @@ let package = Package(
                 "chat-replay", "shopping-list",
             ],
             swiftSettings: strict),
+        // The feed in a real browser. Needs Chromium and chromedriver.
+        .testTarget(
+            name: "BrowserTests",
+            dependencies: ["feed-web", .product(name: "Foldback", package: "Foldback")],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

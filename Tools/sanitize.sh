@@ -27,7 +27,7 @@ sanitize() {
     sanitized --scratch-path "$scratch" || failed=yes
 
     step "the tools' tests and their processes, $name sanitizer"
-    sanitized --scratch-path "$scratch/tools" --package-path Tools || failed=yes
+    sanitized --scratch-path "$scratch/tools" --package-path Tools --skip BrowserTests || failed=yes
 
     if [ -n "$(ls "$reports")" ]; then
         step "reports of the $name sanitizer"

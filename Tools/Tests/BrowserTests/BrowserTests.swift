@@ -22,17 +22,17 @@ import Testing
         let browser = try await browser.value
         let server = try await FeedWeb.start(options)
         defer { server.end() }
-        let before = try await browser.windows
+        let windows = try await browser.windows
         // Lines of an earlier test that failed.
         _ = try await browser.console()
         do {
             try await before(server)
             try await test(FeedPage.open(browser, server, as: "mia", query))
         } catch {
-            try? await browser.close(allBut: before)
+            try? await browser.close(allBut: windows)
             throw error
         }
-        try await browser.close(allBut: before)
+        try await browser.close(allBut: windows)
     }
 }
 

@@ -21,16 +21,13 @@ extension FeedPage {
                 text: [...wait.querySelectorAll("[role=progressbar], .wait-text")]
                     .map(node => node.textContent).join(""),
                 actions: [...wait.querySelectorAll("button")].map(node => node.dataset.action),
-            })(\(wait(name)))
+            })(document.querySelector("[data-wait='\(name)']"))
             """)
         return ShownWait(
             isBusy: parts["busy"]?.boolValue ?? false, indicator: parts["indicator"]?.stringValue,
             text: parts["text"]?.stringValue ?? "",
             actions: parts["actions"]?.arrayValue?.compactMap(\.stringValue) ?? [])
     }
-
-    /// A wait as an expression in JavaScript.
-    func wait(_ name: String) -> String { "document.querySelector('[data-wait=\"\(name)\"]')" }
 
     /// Presses a button, and returns when the server has begun and holds the request.
     func begin(_ control: String, holding id: String) async throws {

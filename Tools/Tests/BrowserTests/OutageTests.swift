@@ -54,37 +54,17 @@ extension BrowserTests {
             try await BrowserTests.withPage { page in
                 try await page.loaded()
                 let post = try #require(try await page.rows("post").first)
-                let answered = Mutex<[String: Int64]>([:])
+                let log = AnswerLog()
                 for round in 0..<20 {
                     let pid = try #require(try await page.server.stage()["pid"]?.integerValue)
-                    // How many answers come before the kill.
-                    let count = Int.random(in: 0...6)
-                    let (heard, hear) = AsyncStream.makeStream(of: Void.self)
-                    async let writing: Void = withTaskGroup(of: Void.self) { group in
-                        for writer in 0..<3 {
-                            group.addTask {
-                                for number in 0..<200 {
-                                    let text = "\(round)/\(writer)/\(number)"
-                                    guard
-                                        let intent = try? await page.server.perform(
-                                            [
-                                                "do": "comment", "post": .string(post),
-                                                "text": .string(text),
-                                            ], as: "mia")
-                                    else { return }
-                                    answered.withLock { $0[text] = intent }
-                                    hear.yield()
-                                }
-                            }
-                        }
-                    }
-                    var answers = heard.makeAsyncIterator()
-                    for _ in 0..<count { await answers.next() }
+                    async let writing: Void = Self.write(to: post, page.server, "\(round)", log)
+                    // The kill comes between an answer and the next, during other requests.
+                    await log.next(Int.random(in: 0...6))
                     Foundation.kill(pid_t(pid), SIGKILL)
                     await writing
                     try await page.reconnected(after: pid)
                 }
-                let all = answered.withLock { $0 }
+                let all = log.answered
                 try await page.until("!document.querySelector('[data-mark]')")
                 try await page.settle()
                 let texts = try await page.strings(
@@ -97,12 +77,58 @@ extension BrowserTests {
                 #expect(Set(texts).count == texts.count)
                 #expect(Set(all.keys).subtracting(texts) == [])
                 // At most one request of each writer was recorded without an answer.
-                #expect(texts.count - all.count <= 20 * 3)
+                #expect(texts.count - all.count <= 20 * Self.writerCount)
                 let account = try await page.server.state(of: "mia")["account"]
                 #expect(account?["pending"] == 0 && account?["rejected"] == 0)
                 try await page.check(afterOutage: true)
             }
         }
+
+        private static let writerCount = 3
+
+        /// Writes comments one after another, as several people at once, until the server is killed.
+        private static func write(
+            to post: String, _ server: FeedWeb, _ round: String, _ log: AnswerLog
+        ) async {
+            await withTaskGroup(of: Void.self) { group in
+                for writer in 0..<writerCount {
+                    group.addTask {
+                        for number in 0..<200 {
+                            let text = "\(round)/\(writer)/\(number)"
+                            let comment: JSON = [
+                                "do": "comment", "post": .string(post), "text": .string(text),
+                            ]
+                            guard let intent = try? await server.perform(comment, as: "mia") else {
+                                return
+                            }
+                            log.add(text, intent)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The answered comments with the numbers of their intents.
+private final class AnswerLog: Sendable {
+    private let content = Mutex<[String: Int64]>([:])
+    private let heard: AsyncStream<Void>
+    private let hear: AsyncStream<Void>.Continuation
+
+    init() { (heard, hear) = AsyncStream.makeStream() }
+
+    var answered: [String: Int64] { content.withLock { $0 } }
+
+    func add(_ text: String, _ intent: Int64) {
+        content.withLock { $0[text] = intent }
+        hear.yield()
+    }
+
+    /// Returns after some more answers.
+    func next(_ count: Int) async {
+        var answers = heard.makeAsyncIterator()
+        for _ in 0..<count { await answers.next() }
     }
 }
 

@@ -1,0 +1,31 @@
+# Runs the browser tests. Tools/test sources this file after prepare.sh.
+
+# The version of the PyPI package axe-playwright-python: it contains axe-core 4.12.1.
+axe_version=0.1.8
+
+# need_browser: installs Chromium, and downloads axe-core to .build/browser/axe.
+need_browser() {
+    need chromium "command -v chromium"
+    need chromium-driver "command -v chromedriver"
+    local axe=.build/browser/axe
+    if [ -s "$axe/$axe_version/axe.min.js" ]; then return; fi
+    need python3-pip "python3 -m pip --version"
+    echo "downloading axe-core"
+    rm -rf "$axe"
+    mkdir -p "$axe/download"
+    if ! python3 -m pip --disable-pip-version-check download --quiet --no-deps \
+        --dest "$axe/download" "axe-playwright-python==$axe_version"; then
+        echo "axe-core could not be downloaded. Tests that need it say how to get it." >&2
+        return
+    fi
+    python3 -m zipfile -e "$axe"/download/*.whl "$axe/download"
+    mkdir "$axe/$axe_version"
+    mv "$axe"/download/*/axe.min.js "$axe/$axe_version"
+    rm -r "$axe/download"
+}
+
+# browser_tests: runs them. Pictures for people are in .build/browser afterwards.
+browser_tests() {
+    need_browser
+    run --package-path Tools --filter BrowserTests
+}
