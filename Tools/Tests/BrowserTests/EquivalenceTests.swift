@@ -60,8 +60,9 @@ extension BrowserTests {
 
         /// Property: after each of 2,000 random actions, the page shows exactly what the server says.
         @Test func `B14: the page equals the server's state at each revision`() async throws {
-            let seed = UInt64.random(in: 0 ... .max)
-            print("B14: seed \(seed)")
+            let given = ProcessInfo.processInfo.environment["BROWSER_SEED"].flatMap { UInt64($0) }
+            let seed = given ?? UInt64.random(in: 0 ... .max)
+            print("B14: seed \(seed) (again: BROWSER_SEED=\(seed))")
             var random = SplitMix64(seed)
             try await BrowserTests.withPage { page in
                 try await page.loaded()
