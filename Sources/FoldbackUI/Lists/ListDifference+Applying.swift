@@ -6,7 +6,7 @@ extension ListDifference {
     ///   there, or if the result would not be a list (U19). A row that the difference does not name
     ///   is not compared.
     /// - Complexity: O(n) in rows; constant if the difference is empty.
-    public func applied(to old: Snapshot) throws(ListError) -> Snapshot {
+    @inlinable public func applied(to old: Snapshot) throws(ListError) -> Snapshot {
         guard !isEmpty else { return old }
         var application = try ListApplication(of: self, to: old)
         var sections: [Snapshot.Section] = []
@@ -30,32 +30,34 @@ extension ListDifference {
 ///
 /// It removes deleted and moved rows from their old sections. Then it fills each new section from
 /// the top: with an inserted or moved row if one has the place, or else with the next row that
-/// stayed.
-private struct ListApplication<
+/// stayed. It is inlinable, so that it is specialized for the app's items.
+@usableFromInline
+struct ListApplication<
     SectionID: Hashable & Sendable, Item: Identifiable & Equatable & Sendable
 > where Item.ID: Sendable {
-    typealias Snapshot = ListSnapshot<SectionID, Item>
-    typealias Row = Snapshot.Row
+    @usableFromInline typealias Snapshot = ListSnapshot<SectionID, Item>
+    @usableFromInline typealias Row = Snapshot.Row
 
-    private let difference: ListDifference<SectionID, Item>
-    private let old: Snapshot
+    @usableFromInline let difference: ListDifference<SectionID, Item>
+    @usableFromInline let old: Snapshot
     /// The rows that stay in each old section.
-    private var stays: [[Row]] = []
+    @usableFromInline var stays: [[Row]] = []
     /// The numbers of inserted rows, moves and changes that the new sections have so far.
-    private var insertions = 0
-    private var moves = 0
-    private var changes = 0
+    @usableFromInline var insertions = 0
+    @usableFromInline var moves = 0
+    @usableFromInline var changes = 0
 
-    init(
+    @inlinable init(
         of difference: ListDifference<SectionID, Item>, to old: Snapshot
     ) throws(ListError) {
-        (self.difference, self.old) = (difference, old)
+        self.difference = difference
+        self.old = old
         var leaves = old.sections.map { Array(repeating: false, count: $0.rows.count) }
         let sources =
             difference.deletions.map { ($0.place, $0.id) }
             + difference.moves.map { ($0.from, $0.id) }
         for (place, id) in sources {
-            guard old.place(of: id) == place else { throw .doesNotFit(place) }
+            guard old.hasRow(id, at: place) else { throw .doesNotFit(place) }
             leaves[place.section][place.row] = true
         }
         for (section, leaves) in zip(old.sections, leaves) {
@@ -64,7 +66,7 @@ private struct ListApplication<
     }
 
     /// Returns the ids of the new sections in order.
-    func sectionIDs() throws(ListError) -> [SectionID] {
+    @inlinable func sectionIDs() throws(ListError) -> [SectionID] {
         var leaves = Array(repeating: false, count: old.sections.count)
         let sources =
             difference.sectionDeletions.map { ($0.index, $0.id) }
@@ -100,7 +102,7 @@ private struct ListApplication<
     }
 
     /// Returns the rows of a new section. Call it for each section in order.
-    mutating func rows(of section: Int, _ id: SectionID) throws(ListError) -> [Row] {
+    @inlinable mutating func rows(of section: Int, _ id: SectionID) throws(ListError) -> [Row] {
         let stays = old.index(ofSection: id).map { self.stays[$0] } ?? []
         var rest = stays[...]
         var rows: [Row] = []
@@ -133,7 +135,7 @@ private struct ListApplication<
     }
 
     /// Checks that every row of the difference and every staying row has a place.
-    func checkEnd() throws(ListError) {
+    @inlinable func checkEnd() throws(ListError) {
         if insertions < difference.insertions.count {
             throw .doesNotFit(difference.insertions[insertions].place)
         }
@@ -145,5 +147,14 @@ private struct ListApplication<
         for deletion in difference.sectionDeletions where !stays[deletion.index].isEmpty {
             throw .doesNotFit(RowPlace(section: deletion.index, row: 0))
         }
+    }
+}
+
+extension ListSnapshot {
+    @inlinable func hasRow(_ id: RowID, at place: RowPlace) -> Bool {
+        let sections = storage.sections
+        return sections.indices.contains(place.section)
+            && sections[place.section].rows.indices.contains(place.row)
+            && sections[place.section].rows[place.row].id == id
     }
 }

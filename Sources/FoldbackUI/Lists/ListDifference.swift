@@ -46,8 +46,8 @@ public struct ListDifference<
     public internal(set) var replacements: [Replacement] = []
 
     /// The numbers of sections. ``steps`` needs them to know where the sections are meanwhile.
-    var oldSectionCount = 0
-    var newSectionCount = 0
+    @usableFromInline var oldSectionCount = 0
+    @usableFromInline var newSectionCount = 0
 
     @usableFromInline init() {}
 

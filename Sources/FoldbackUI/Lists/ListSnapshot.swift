@@ -69,28 +69,28 @@ public struct ListSnapshot<
     }
 
     /// The sections, from the top down.
-    public var sections: [Section] { storage.sections }
+    @inlinable public var sections: [Section] { storage.sections }
 
     /// The number of rows in all sections, including placeholders.
-    public var rowCount: Int { storage.rows.count }
+    @inlinable public var rowCount: Int { storage.rows.count }
 
     /// Whether there is a row without content. The list of a busy snapshot is announced as busy
     /// (`aria-busy`), because its rows without content are not announced (U20).
-    public var isBusy: Bool { storage.isBusy }
+    @inlinable public var isBusy: Bool { storage.isBusy }
 
     /// The row at a place of this snapshot. Traps if the place has none.
-    public subscript(place: RowPlace) -> Row {
+    @inlinable public subscript(place: RowPlace) -> Row {
         storage.sections[place.section].rows[place.row]
     }
 
     /// Returns the place of a row; nil if no row has the id. It takes constant time.
-    public func place(of id: RowID) -> RowPlace? { storage.rows[id] }
+    @inlinable public func place(of id: RowID) -> RowPlace? { storage.rows[id] }
 
     /// Returns the place of an item's row; nil if the item has no row. It takes constant time.
-    public func place(ofItem id: Item.ID) -> RowPlace? { storage.rows[.item(id)] }
+    @inlinable public func place(ofItem id: Item.ID) -> RowPlace? { storage.rows[.item(id)] }
 
     /// Returns the index of a section; nil if no section has the id. It takes constant time.
-    public func index(ofSection id: SectionID) -> Int? { storage.indexes[id] }
+    @inlinable public func index(ofSection id: SectionID) -> Int? { storage.indexes[id] }
 }
 
 extension ListSnapshot {
