@@ -86,7 +86,7 @@ import Foundation
         switch result {
         case .success(.caughtUp(let through)): return through
         case .success(.failed(let failure)): throw failure
-        case .success(.timedOut), .success(.stopped):
+        case .success:
             throw .unreachable(reason: "the request was stopped")
         case .failure(let error): throw .failed(reason: "\(error)")
         }
