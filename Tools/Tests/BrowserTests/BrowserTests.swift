@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The feed of `Tools/Sources/feed-web` in a real Chromium (section 6 of the design of FoldbackUI).
+/// The feed of `Tools/Sources/feed-web` in a real Chromium.
 ///
 /// The tests share one browser, and each has a server of its own. The server's clock stands still
 /// until a test moves it.

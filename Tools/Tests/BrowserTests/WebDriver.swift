@@ -1,7 +1,7 @@
 import Foldback
 import Foundation
 
-/// A headless Chromium, driven through chromedriver (W3C WebDriver, 5 June 2018, section 10).
+/// A headless Chromium, driven through chromedriver (W3C WebDriver, 5 June 2018).
 ///
 /// Chromium and chromedriver end with this object. Commands go to one window at a time, and
 /// ``show(_:)`` changes it.
@@ -98,7 +98,7 @@ final class WebDriver: Sendable {
         try await post("actions", ["actions": [keyboard]])
     }
 
-    /// A key without a character (W3C WebDriver, section 17.4.2).
+    /// A key without a character (W3C WebDriver).
     enum Key: String {
         case tab = "\u{E004}"
         case enter = "\u{E007}"
