@@ -93,6 +93,7 @@ import Testing
             #expect(try data.list(in: "A", placeholders: 3) == list(expected))
             #expect(try data.list(in: "A", placeholders: 0).isBusy == false)
         }
+        #expect(try NoteList.placeholders(count: 3, in: "A") == list("A +3"))
         #expect(throws: duplicate("a", (0, 0), (0, 1))) {
             try Notes.success([notes[0], notes[0]]).list(in: "A", placeholders: 3)
         }

@@ -190,17 +190,6 @@ import Testing
             ])
     }
 
-    @Test func `U16: the overlay is visible while it has the focus`() {
-        let start = ProgressState(Self.signIn)
-        let isVisible = { (state: ProgressState) in state.appearance.isOverlayVisible }
-        #expect(!isVisible(start.at(.ms(99))))
-        #expect([100, 10_000, 30_000].allSatisfy { isVisible(start.at(.ms($0))) })
-        let ended = start.after(.succeeded, at: .ms(200))
-        #expect(!isVisible(ended))
-        #expect(isVisible(ended.after(.restarted, at: .ms(300))))
-        #expect(!isVisible(ProgressState(Self.chart).at(.seconds(5))))
-    }
-
     @Test func `U16: an obstructive wait blocks its scope from the start to the end`() {
         let wait = Wait(.saving, presentation: .obstructive(.items(1, 2)))
         let start = ProgressState(wait)

@@ -1,19 +1,31 @@
+extension ListSnapshot {
+    /// Returns a list with one section of placeholders, for data without an answer. `count` is from
+    /// 0 up.
+    public static func placeholders(count: Int, in section: SectionID) -> ListSnapshot {
+        do throws(ListError) {
+            return try ListSnapshot { list throws(ListError) in
+                list.section(section)
+                list.placeholders(count: count)
+            }
+        } catch {
+            preconditionFailure("placeholders have distinct ids, but \(error)")
+        }
+    }
+}
+
 extension ListSnapshot.Builder {
-    /// Adds the rows of remote data: placeholders until there is an answer, and then the items. A
-    /// failure has no rows, because it is not shown as a row.
+    /// Adds the rows of remote data: placeholders until there is an answer, and then the items, as
+    /// ``items(_:)`` does. A failure has no rows, because it is not shown as a row.
     ///
-    /// - Parameters:
-    ///   - data: the items. An empty success adds nothing (#74).
-    ///   - placeholders: their number, at the section's end; from 0 up.
-    ///   - status: returns the status of an item, by default without marks.
+    /// An empty success adds nothing. The placeholders are at the section's end, and their number is
+    /// from 0 up.
     @inlinable public mutating func items<Failure: Error>(
-        _ data: RemoteData<some Sequence<Item>, Failure>, placeholders: Int,
-        status: (Item) -> ItemStatus = { _ in .settled }
+        _ data: RemoteData<some Sequence<Item>, Failure>, placeholders: Int
     ) {
         switch data {
         case .notAsked, .loading: self.placeholders(count: placeholders)
         case .failure: break
-        case .success(let items): self.items(items, status: status)
+        case .success(let items): self.items(items)
         }
     }
 }
