@@ -91,7 +91,8 @@ public enum IntentFailure: Error, Sendable {
 }
 
 extension KnownIntent {
-    fileprivate var data: RemoteData<Answer, IntentFailure> {
+    /// Loading until the intent is settled.
+    var data: RemoteData<Answer, IntentFailure> {
         switch state {
         case .pending, .accepted: .loading
         case .confirmed: RemoteData(answer, or: .withdrawn)

@@ -107,6 +107,32 @@ import Observation
         try await link.perform(event, from: initiator, confirmOnly: confirmOnly, once: once)
     }
 
+    /// Records an event that is shown only once it is confirmed, and shows the wait for the answer.
+    ///
+    /// ```swift
+    /// let wait = Wait("boosting", presentation: .obstructive(.items(id)))
+    /// try await model.perform(confirmOnly: .boosted(id), showing: wait, in: progress)
+    /// ```
+    ///
+    /// The wait begins before the event is recorded, and ends after ``view`` has the answer. An attempt
+    /// to send the intent is a sign of life. The wait announces a rejection, so ``cues`` do not. If the
+    /// task is canceled, the intent stays in the log, and a durable wait continues in the background.
+    ///
+    /// - Parameters:
+    ///   - event: the change that the user intends.
+    ///   - wait: how to show the wait. Its initiator is kept with the intent.
+    ///   - progress: shows the wait.
+    ///   - once: a once key, like one for a double tap.
+    /// - Returns: the answer that confirmed the intent.
+    /// - Throws: the reason why the intent has no effect, or is not known to have one.
+    @discardableResult
+    public func perform(
+        confirmOnly event: P.Event, showing wait: Wait, in progress: ProgressModel,
+        once: String? = nil
+    ) async throws(IntentFailure) -> Answer {
+        try await link.perform(event, showing: wait, in: progress, once: once)
+    }
+
     /// Records a rejected intent's event again as a new intent, or the event as the user edited it,
     /// and shows it (U24). The mark of the rejected intent is gone.
     ///

@@ -87,6 +87,16 @@ import Observation
         try await link.perform(event, from: initiator, confirmOnly: confirmOnly, once: once)
     }
 
+    /// Records an event that is shown only once it is confirmed, and shows the wait for the answer. See
+    /// ``OptimisticModel/perform(confirmOnly:showing:in:once:)``.
+    @discardableResult
+    public func perform(
+        confirmOnly event: P.Event, showing wait: Wait, in progress: ProgressModel,
+        once: String? = nil
+    ) async throws(IntentFailure) -> Answer {
+        try await link.perform(event, showing: wait, in: progress, once: once)
+    }
+
     /// Records a rejected intent's event again as a new intent, and shows it (U24). See
     /// ``OptimisticModel/retry(_:with:)``.
     @discardableResult

@@ -26,6 +26,8 @@ import Observation
     @ObservationIgnored private var show: @MainActor (Update) -> Void = { _ in }
     @ObservationIgnored private var updating: Task<Void, Never>?
     @ObservationIgnored private var isAdoptionAsked = false
+    /// The waits for answers, which announce their ends themselves.
+    @ObservationIgnored var waits: [IntentNumber: ProgressModel.Run] = [:]
 
     /// What the model announces.
     let cues: Cues
@@ -95,7 +97,11 @@ import Observation
         let next = store == nil ? .closed : update.condition
         if condition != next { condition = next }
         for show in update.lists.values { show() }
-        cues.send(update.news.compactMap(\.cue))
+        let news = update.news.filter { waits[$0.recorded.number] == nil }  // mutant: news-of-wait
+        cues.send(news.compactMap(\.cue))
+        for (number, run) in waits {
+            if let attempt = update.newAttempt(of: number) { run.handle(.attempt(attempt.count)) }
+        }
         return !update.isEmpty
     }
 
