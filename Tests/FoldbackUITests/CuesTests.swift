@@ -51,7 +51,7 @@ import Testing
         #expect([old, new].compactMap { $0 } == [cue(1)])
     }
 
-    @Test func `a cue that has waited for more than ten seconds is dropped`() async {
+    @Test func `U15: a cue that has waited for more than ten seconds is dropped`() async {
         let clock = ManualClock()
         let cues = Cues(sources: clock.sources)
         cues.send([cue(1)])

@@ -173,7 +173,7 @@ import Testing
         #expect(await delivered(cues) == [.moveFocus(.indicator), .restoreFocus(.previous)])
     }
 
-    @Test func `a late input of an old wait changes nothing`() {
+    @Test func `U18: a late input of an old wait changes nothing`() {
         let model = model()
         let old = model.start(Wait(.loading))
         let new = model.start(Wait(.loading))

@@ -180,7 +180,8 @@ import Observation
 
     /// Applies the reports of a request. One that is not in progress changes nothing (U8).
     private func takeNews(of token: FetchToken, from mailbox: FetchMailbox) {
-        guard let news = mailbox.take(), state.isInProgress(token) else { return }
+        guard let news = mailbox.take() else { return }
+        guard state.isInProgress(token) else { return }  // mutant: late-report
         if let cause = news.cause { note(cause, isPause: cause.pausesFetch, of: token) }
         for input in news.signsOfLife { request?.run.handle(input) }
     }

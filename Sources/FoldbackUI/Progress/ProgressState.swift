@@ -168,8 +168,9 @@ public struct ProgressState: Hashable, Sendable {
 
     /// Where the focus goes after the wait; nil if it stays (U16).
     private func focusAfterwards(_ end: ProgressEnd) -> FocusTarget? {
-        if isObstructive, wait.initiator == .user(origin: nil), end == .succeeded { return .top }
-        guard isFocusTaken else { return nil }
+        let leadsOn = wait.initiator == .user() && end == .succeeded  // mutant: new-screen
+        if isObstructive, leadsOn { return .top }
+        guard isFocusTaken else { return nil }  // mutant: focus-taken
         if case .user(let origin?) = wait.initiator { return .origin(origin) }
         return .previous
     }
@@ -181,13 +182,13 @@ public struct ProgressState: Hashable, Sendable {
         var cues: [Cue] = []
         let before = stall
         stall = ending == nil && stallsAt.map { $0 <= now } ?? false ? Recovery(cause: cause) : nil
-        if let stall, stall != before {
+        if let stall, stall != before {  // mutant: stall-again
             cues += announced(.stalled(wait.kind, stall), .assertive)
         }
         shownAt = isIndicatorVisible ? shownAt ?? now : nil
         let wasOverlayShown = isOverlayShown
         isOverlayShown = isOverlayVisible
-        if isOverlayShown, !wasOverlayShown {
+        if isOverlayShown, !wasOverlayShown {  // mutant: overlay-again
             isFocusTaken = true
             cues.append(.moveFocus(.indicator))
         }

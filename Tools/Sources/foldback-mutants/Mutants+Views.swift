@@ -9,6 +9,14 @@ let viewMutants: [Mutant] = [
         test: "U8: after random steps, the state is what the history says", at: "latest-fetch",
         .value("true")),
     Mutant(
+        "the answer of a superseded request ends the present request", rule: "U8",
+        test: "U8: a model shows what its latest request says, in any interleaving",
+        at: "latest-request", .holds),
+    Mutant(
+        "a late report feeds the wait of the present request", rule: "U8",
+        test: "U8: a late answer and late reports of a superseded request change nothing",
+        at: "late-report", .holds),
+    Mutant(
         "a wait becomes long a moment after its boundary", rule: "U10",
         test: "U10 to U17: a wait looks and sounds like one that looks at each millisecond",
         at: "phase-boundary",
@@ -18,13 +26,44 @@ let viewMutants: [Mutant] = [
         test: "U10 to U17: a wait looks and sounds like one that looks at each millisecond",
         at: "minimum-visible", .value("shownAt > now")),
     Mutant(
+        "an indicator appears after the end of the wait", rule: "U12",
+        test: "U12: an indicator that no view has drawn before the end is not drawn after it",
+        at: "late-end", .value("now")),
+    Mutant(
         "the app's own waits are announced", rule: "U15",
         test: "U15: a wait that the app began is silent", at: "silent-app",
         .value("[.announce(text, politeness)]")),
     Mutant(
+        "a stalled wait announces only its first instructions", rule: "U15",
+        test: "U15: a stalled wait announces each new instruction", at: "stall-again",
+        .replace("stall != before", with: "before == nil")),
+    Mutant(
+        "an old cue is read aloud", rule: "U15",
+        test: "U15: a cue that has waited for more than ten seconds is dropped", at: "stale-cue",
+        .skip()),
+    Mutant(
+        "a rejection is announced by the model and by its wait", rule: "U15",
+        test: "U27: a rejection ends the wait, which alone announces it", at: "news-of-wait",
+        .value("update.news")),
+    Mutant(
         "an overlay takes the focus before it appears", rule: "U16",
         test: "U10 to U17: a wait looks and sounds like one that looks at each millisecond",
         at: "overlay", .value("true")),
+    Mutant(
+        "an overlay that appears again does not take the focus", rule: "U16",
+        test: "U16: after a stall, a restart moves the focus when the overlay appears again",
+        at: "overlay-again", .replace("!wasOverlayShown", with: "!isFocusTaken")),
+    Mutant(
+        "a failure moves the focus to the top", rule: "U16",
+        test: "U16: without an origin, success goes to the top, and any other end goes back",
+        at: "new-screen", .replace("end == .succeeded", with: "true")),
+    Mutant(
+        "a wait gives back a focus that it has not taken", rule: "U16",
+        test: "U16: without an origin, success goes to the top, and any other end goes back",
+        at: "focus-taken", .holds),
+    Mutant(
+        "the input of an old wait ends a newer wait", rule: "U18",
+        test: "U18: a late input of an old wait changes nothing", at: "latest-wait", .holds),
     Mutant(
         "an item is in a list twice", rule: "U19",
         test: "U19: a repeated item is an error that names both places",
