@@ -24,6 +24,7 @@
             texts: ProgressTexts = .english
         ) -> some View {
             task(id: ObjectIdentifier(cues)) {
+                var previous: FocusTarget?
                 for await cue in cues {
                     switch cue {
                     case .announce(let text, let politeness):
@@ -34,8 +35,11 @@
                             case .assertive: .high
                             }
                         AccessibilityNotification.Announcement(words).post()
-                    case .moveFocus(let target), .restoreFocus(let target):
+                    case .moveFocus(let target):
+                        previous = focus.wrappedValue
                         focus.wrappedValue = target
+                    case .restoreFocus(.previous): focus.wrappedValue = previous
+                    case .restoreFocus(let target): focus.wrappedValue = target
                     }
                 }
             }
