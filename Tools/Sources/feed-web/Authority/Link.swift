@@ -30,7 +30,8 @@ struct Link: Authority {
         let ruling = try await stage.admit(
             StagedRequest(
                 id: "\(user)/\(intent.id.number)", by: user, what: intent.event.did.name,
-                text: intent.event.did.words, content: intent.event.did.content))
+                text: intent.event.did.words(in: authority.ledger),
+                content: intent.event.did.content))
         if let other = intent.event.did.subject(by: intent.id.replica),
             other.number < intent.id.number, !authority.ledger.hasDecided(other)
         {
@@ -111,16 +112,16 @@ extension FeedAction {
     }
 
     /// The action in words for people.
-    var words: String {
+    fileprivate func words(in ledger: Ledger) -> String {
+        let post = subject.flatMap(ledger.author).map { "the post by \($0)" } ?? "a new post"
         switch self {
-        case .posted(let text): "Post: \(text)"
-        case .postedPhoto(let text, _): "Photo: \(text)"
-        case .commented(let post, let text): "Comment on \(post): \(text)"
-        case .deleted(let post), .restored(let post), .liked(let post), .unliked(let post),
-            .boosted(let post, _):
-            "\(name.capitalized) \(post)"
-        case .followed(let name), .unfollowed(let name), .blocked(let name), .unblocked(let name):
-            "\(self.name.capitalized) \(name)"
+        case .posted(let text): return "Post: \(text)"
+        case .postedPhoto(let text, _): return "Photo: \(text)"
+        case .commented(_, let text): return "Comment on \(post): \(text)"
+        case .deleted, .restored, .liked, .unliked, .boosted: return "\(name.capitalized) \(post)"
+        case .followed(let person), .unfollowed(let person), .blocked(let person),
+            .unblocked(let person):
+            return "\(name.capitalized) \(person)"
         }
     }
 

@@ -17,7 +17,7 @@ struct Server: HTTPHandler {
         } catch let error as Refusal {
             return .refusal(error.status, error.reason)
         } catch let error as FoldbackError {
-            return .refusal(.conflict, "\(error)")
+            return .refusal(HTTPStatusCode(.conflict), error.errorDescription ?? "\(error)")
         } catch {
             return .refusal(.internalServerError, "\(error)")
         }
@@ -113,7 +113,8 @@ extension HTTPStatusCode {
         switch status {
         case .malformed: self = .badRequest
         case .unknown: self = .notFound
-        case .conflict: self = .conflict
+        // A browser reports other codes as errors of the page.
+        case .conflict: self = .ok
         }
     }
 }

@@ -53,6 +53,7 @@ extension FeedScreen {
         !publisher.isStale && !(archive?.publisher.isStale ?? false)
             && model.revision == replica.store.status.sequence && isOutboxSettled
             && isDownlinkSettled && areRequestsSettled && areMarksSettled
+            && model.rejections.allSatisfy { told.contains($0.number) }
     }
 
     private var now: Timestamp { clock.sync.now() }

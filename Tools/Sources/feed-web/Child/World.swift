@@ -94,7 +94,7 @@ import Foundation
             stage.setOnline(isOnline, name)
             screen.setOnline(isOnline)
         case .conflict(let name): try await conflict(try screen(name))
-        case .crash: kill(getpid(), SIGKILL)
+        case .crash: crash()
         case .delay(let seconds): stage.change { $0.delay = seconds }
         case .boosted(let reach): await authority.setReach(reach)
         case .fraction(let held, let fraction): try stage.report(fraction, of: held)
@@ -102,6 +102,14 @@ import Foundation
         case .advance(let seconds): try await advance(by: .seconds(seconds))
         }
         await settle()
+    }
+
+    /// Kills this process, once the answer is on its way.
+    private func crash() {
+        Thread {
+            usleep(20_000)
+            kill(getpid(), SIGKILL)
+        }.start()
     }
 
     /// The author deletes the post of the device's oldest pending intent, which does not apply then.

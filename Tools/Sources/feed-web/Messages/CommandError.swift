@@ -1,6 +1,11 @@
 /// A request that cannot be carried out, with the reason in words.
 struct CommandError: Error {
-    enum Status: Int { case malformed = 400, unknown = 404, conflict = 409 }
+    enum Status {
+        case malformed, unknown
+        /// The command is understood, and the present state does not allow it. This is an answer, not
+        /// an error of the page.
+        case conflict
+    }
 
     let status: Status
     let reason: String

@@ -170,9 +170,13 @@ enum WireCue: Encodable, Equatable, Sendable {
     case focus(wait: String)
     /// The focus goes back to the element.
     case restore(String)
+    /// The focus goes back to where it was.
+    case previous
     case top
 
-    private enum Key: String, CodingKey { case announce, assertive, focus, wait, restore, top }
+    private enum Key: String, CodingKey {
+        case announce, assertive, focus, wait, restore, previous, top
+    }
 
     func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: Key.self)
@@ -184,6 +188,7 @@ enum WireCue: Encodable, Equatable, Sendable {
             try fields.encode("indicator", forKey: .focus)
             try fields.encode(wait, forKey: .wait)
         case .restore(let element): try fields.encode(element, forKey: .restore)
+        case .previous: try fields.encode(true, forKey: .previous)
         case .top: try fields.encode(true, forKey: .top)
         }
     }

@@ -54,7 +54,7 @@ extension WireWait {
         remaining = shown.remaining.map { "About \($0.words)" }
         actions = WaitAction.allCases.filter(shown.actions.contains).map(\.name)
         blocking = shown.isBlocking
-        overlay = shown.isBlocking && shown.phase.isShown
+        overlay = shown.isOverlayVisible
         busy = shown.phase.isBusy
         style = shown.wait.style.name
         recovery = shown.phase.isError ? words : nil
@@ -70,14 +70,6 @@ extension ProgressPhase {
         case .long: "long"
         case .stalled: "stalled"
         case .ended: "ended"
-        }
-    }
-
-    /// Whether the wait has an indicator, or an error in its place.
-    fileprivate var isShown: Bool {
-        switch self {
-        case .waiting, .long, .stalled: true
-        case .instant, .busy, .ended: false
         }
     }
 

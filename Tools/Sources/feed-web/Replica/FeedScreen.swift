@@ -37,6 +37,8 @@ import Synchronization
     /// Made when a page asks for it.
     @ObservationIgnored private(set) var archive: ArchiveScreen?
     @ObservationIgnored private let archived: Archive
+    /// The rejections that were told.
+    @ObservationIgnored private(set) var told: Set<IntentNumber> = []
     /// The names of intents, which do not change.
     @ObservationIgnored private var names: [IntentNumber: String] = [:]
 
@@ -64,12 +66,24 @@ import Synchronization
     }
 
     private func listen() {
-        Task { [weak self, model] in
-            for await cue in model.cues { self?.tell(WireCue(cue, of: "intent", .english)) }
+        told = Set(model.rejections.map(\.number))
+        Task { [weak self, news = model.news(after: model.revision)] in
+            do {
+                for try await answered in news { self?.note(answered) }
+            } catch { complain("the answers cannot be read: \(error)") }
         }
         Task { [weak self, outbox = replica.outbox] in
             for await status in outbox.statuses { self?.noteStatus(status) }
         }
+    }
+
+    /// Tells a person that an intent was rejected. The view is without it already (U27).
+    private func note(_ answered: AnsweredIntent<FeedEvent>) {
+        guard case .rejected(let rejection) = answered.answer.content else { return }
+        told.insert(answered.answer.intent)
+        guard case .user = answered.initiator else { return }
+        let what = answered.event?.did.name.capitalized ?? "Change"
+        tell(.announce("\(what) rejected. \(rejection.message)", isAssertive: true))
     }
 
     private func noteStatus(_ status: OutboxStatus) {

@@ -64,6 +64,7 @@ extension WireCue {
             self = .announce(texts.words(for: text), isAssertive: politeness == .assertive)
         case .moveFocus(.indicator), .restoreFocus(.indicator): self = .focus(wait: wait)
         case .moveFocus(.origin(let id)), .restoreFocus(.origin(let id)): self = .restore(id)
+        case .moveFocus(.previous), .restoreFocus(.previous): self = .previous
         case .moveFocus(.top), .restoreFocus(.top): self = .top
         }
     }
