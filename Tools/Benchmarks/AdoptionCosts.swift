@@ -57,17 +57,17 @@ struct AdoptionCosts: Sendable {
     private let model: OptimisticModel<Likes>
     private let selection: Selection<Int?>
     private let changes: ChangeCount
-    private let clock = ManualClock()
+    private let frames = HeldFrames()
 
     init(_ store: Store<Likes>) async throws {
         self.store = store
-        model = OptimisticModel(store, sources: clock.sources)
+        model = OptimisticModel(store, sources: frames.sources)
         selection = model.select { $0.counts[0] }
         changes = ChangeCount { [model] in
             _ = model.view
             _ = model.status(of: 0)
         }
-        try await model.holdFrame(of: clock, with: .liked(0), in: store)
+        try await frames.hold(store, recording: .liked(0))
     }
 
     /// Returns the microseconds of the main actor for the adoption of one like.
@@ -80,14 +80,5 @@ struct AdoptionCosts: Sendable {
         precondition(model.revision == receipt.sequence, "the model shows \(model.revision)")
         try await store.acknowledge(receipt.number)
         return elapsed / .microseconds(1)
-    }
-}
-
-extension OptimisticModel {
-    /// Lets the model adopt a recorded event, after which it waits for a frame that never begins.
-    /// From then on, it adopts only what it is told to adopt.
-    func holdFrame(of clock: ManualClock, with event: P.Event, in store: Store<P>) async throws {
-        _ = try await store.record(event)
-        await clock.waitForFrames(1)
     }
 }

@@ -1,7 +1,6 @@
 import Foldback
 import FoldbackUI
 import HashTreeCollections
-import Observation
 import Synchronization
 
 /// The likes of posts as a persistent dictionary: the state of a view whose items have marks.
@@ -73,26 +72,6 @@ extension Workbench {
             let result = try await body(store)
             await store.close()
             return result
-        }
-    }
-}
-
-/// Counts how often an observed value changes.
-@MainActor final class ChangeCount {
-    private(set) var count = 0
-    /// When the value changed.
-    private(set) var times: [ContinuousClock.Instant] = []
-
-    init(_ read: @escaping @MainActor () -> Void) { observe(read) }
-
-    private func observe(_ read: @escaping @MainActor () -> Void) {
-        withObservationTracking(read) { [weak self] in
-            MainActor.assumeIsolated {
-                guard let self else { return }
-                self.count += 1
-                self.times.append(.now)
-                self.observe(read)
-            }
         }
     }
 }

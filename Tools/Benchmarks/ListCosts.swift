@@ -10,31 +10,17 @@ struct ListCosts: Sendable {
 
     private static let rowCount = 10_000
 
-    private struct Post: Identifiable, Equatable, Sendable {
-        var id: String
-        var text: String
-        var likes: Int
-
-        /// The strings are too long to be stored within the value.
-        init(_ number: Int) {
-            let digits = String(number + 1_000_000)
-            id = "a post of the feed \(digits)"
-            text = "the text of the post number \(digits), which is one line long"
-            likes = number % 100
-        }
-    }
-
-    private typealias List = ListSnapshot<Int, Post>
+    private typealias List = ListSnapshot<Int, FeedPost>
 
     func measurements() throws -> [Measurement] {
-        let posts = (0..<Self.rowCount).map(Post.init)
-        let again = (0..<Self.rowCount).map(Post.init)
-        let shuffled = Self.shuffled(posts)
+        let posts = (0..<Self.rowCount).map(FeedPost.init)
+        let again = (0..<Self.rowCount).map(FeedPost.init)
+        let shuffled = posts.shuffled(seed: 1)
         let old = try Self.list(posts)
         let others = try (
             equal: Self.list(posts), edited: Self.list(Self.edited(posts)),
             shuffled: Self.list(shuffled), again: Self.list(again),
-            shuffledAgain: Self.list(Self.shuffled(again))
+            shuffledAgain: Self.list(again.shuffled(seed: 1))
         )
         let toShuffled = others.shuffled.difference(from: old)
         return try [
@@ -87,7 +73,7 @@ struct ListCosts: Sendable {
 
     // MARK: Lists
 
-    private static func list(_ posts: [Post]) throws -> List {
+    private static func list(_ posts: [FeedPost]) throws -> List {
         try List { builder throws(ListError) in
             builder.section(0)
             builder.items(posts)
@@ -95,7 +81,7 @@ struct ListCosts: Sendable {
     }
 
     /// Three changed rows, three insertions, two deletions and two moves.
-    private static func edited(_ posts: [Post]) -> [Post] {
+    private static func edited(_ posts: [FeedPost]) -> [FeedPost] {
         var posts = posts
         for place in [10, 5_000, 9_990] { posts[place].likes += 1 }
         for place in [9_000, 4_000] { posts.remove(at: place) }
@@ -104,18 +90,7 @@ struct ListCosts: Sendable {
             posts.insert(post, at: place - 1_000)
         }
         for (number, place) in [100, 3_000, 8_000].enumerated() {
-            posts.insert(Post(rowCount + number), at: place)
-        }
-        return posts
-    }
-
-    /// The posts in a pseudorandom order, which is the same in each run.
-    private static func shuffled(_ posts: [Post]) -> [Post] {
-        var posts = posts
-        var random: UInt64 = 1
-        for place in posts.indices.dropFirst().reversed() {
-            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            posts.swapAt(place, Int((random >> 33) % UInt64(place + 1)))
+            posts.insert(FeedPost(rowCount + number), at: place)
         }
         return posts
     }

@@ -28,6 +28,9 @@ struct Benchmark: Sendable {
         Benchmark(title: "Rows: opening") { try await RowOpenings(bench: $0).measurements() },
         Benchmark(title: "Rows: reading") { try await RowReads(bench: $0).measurements() },
         Benchmark(title: "UI: lists") { try ListCosts(bench: $0).measurements() },
+        Benchmark(title: "UI: lists of models") {
+            try await ListModelCosts(bench: $0).measurements()
+        },
         Benchmark(title: "UI: adopting") { try await AdoptionCosts(bench: $0).measurements() },
         Benchmark(title: "UI: performing") { try await PerformCosts(bench: $0).measurements() },
         Benchmark(title: "UI: commits at full speed") {

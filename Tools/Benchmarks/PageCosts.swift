@@ -25,8 +25,9 @@ struct PageCosts: Sendable {
     }
 
     @MainActor private func figures(_ store: Store<Mailbox>) async throws -> [Measurement] {
-        let clock = ManualClock()
-        let model = RowsModel(store, sources: clock.sources)
+        let frames = HeldFrames()
+        let model = RowsModel(store, sources: frames.sources)
+        try await frames.hold(store, recording: .starred(0))
         let table = model.pages(of: Mailbox.messages, pageSize: Self.pageSize)
         let tableFigures = try await figures(
             "table", table, model, store

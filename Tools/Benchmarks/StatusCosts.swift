@@ -33,12 +33,12 @@ struct StatusCosts: Sendable {
     }
 
     @MainActor private func figures(_ store: Store<Likes>) async throws -> [Measurement] {
-        let clock = ManualClock()
-        let model = OptimisticModel(store, sources: clock.sources)
+        let frames = HeldFrames()
+        let model = OptimisticModel(store, sources: frames.sources)
         var updates = ViewUpdates(of: store).makeAsyncIterator()
         let first = await elapsed { await model.readUpdate() }
         model.showUpdate()
-        try await model.holdFrame(of: clock, with: .liked(0), in: store)
+        try await frames.hold(store, recording: .liked(0))
         _ = await updates.next(isolation: MainActor.shared)
         var figures = [
             Measurement(

@@ -1,0 +1,86 @@
+import Foldback
+import FoldbackUI
+
+/// Measures a model's list of 10,000 rows after a commit: the rows, their comparison with the rows
+/// shown, and the difference, off the main actor, and then the main actor's work.
+///
+/// The times off the main actor include two changes of the actor.
+struct ListModelCosts: Sendable {
+    let bench: Workbench
+
+    private static let rowCount = 10_000
+
+    private var commitCount: Int { bench.isFull ? 101 : 31 }
+
+    func measurements() async throws -> [Measurement] {
+        try await bench.withDirectory(on: .memory) { directory in
+            let store = try await Store.open(
+                at: directory, PostFeed.self, confirmedBy: .acknowledgement, durability: .relaxed,
+                checkpoints: .manual)
+            let filling = try await store.record(.filled(count: Self.rowCount))
+            try await store.acknowledge(filling.number)
+            let figures = try await figures(store)
+            await store.close()
+            return figures
+        }
+    }
+
+    @MainActor private func figures(_ store: Store<PostFeed>) async throws -> [Measurement] {
+        let frames = HeldFrames()
+        let model = OptimisticModel(store, sources: frames.sources)
+        let list = ListModel<Int, FeedPost>(of: model) { builder, feed in
+            builder.section(0)
+            builder.items(feed.posts)
+        }
+        try await frames.hold(store, recording: .visited)
+        await model.readUpdate()
+        model.showUpdate()
+        precondition(list.snapshot.rowCount == Self.rowCount, "the list is not built")
+        let shown = ShownList(model: model, list: list, store: store, count: commitCount)
+        // The bounds are those of the parts: building, and the difference.
+        let changed = try await shown.figures("one row changed", .atMost(10), changes: 1) {
+            .liked($0 * 311 % Self.rowCount)
+        }
+        let shuffled = try await shown.figures("all rows shuffled", .atMost(13), changes: 1) {
+            .shuffled(seed: UInt64($0))
+        }
+        let same = try await shown.figures("no row changed", .atMost(5.5), changes: 0) { _ in
+            .visited
+        }
+        return changed + shuffled + same
+    }
+}
+
+@MainActor private struct ShownList {
+    let model: OptimisticModel<PostFeed>
+    let list: ListModel<Int, FeedPost>
+    let store: Store<PostFeed>
+    let count: Int
+
+    /// - Parameter changes: how often each commit changes the list.
+    func figures(
+        _ what: String, _ target: Target, changes: Int, _ event: (Int) -> PostFeed.Event
+    ) async throws -> [Measurement] {
+        let published = ChangeCount { [list] in _ = list.snapshot }
+        var reads: [Double] = []
+        var shows: [Double] = []
+        for number in 0..<count {
+            _ = try await store.record(event(number))
+            var start = ContinuousClock.now
+            await model.readUpdate()
+            reads.append((ContinuousClock.now - start) / .milliseconds(1))
+            start = ContinuousClock.now
+            model.showUpdate()
+            shows.append((ContinuousClock.now - start) / .microseconds(1))
+        }
+        let name = "list of a model, \(what)"
+        return [
+            reads.quartered("\(name), off the main actor", unit: "ms").judged(by: target),
+            shows.quartered("\(name), on the main actor", unit: "us").judged(by: .atMost(50)),
+            Measurement(
+                name: "\(name), publications for each commit",
+                value: Double(published.count) / Double(count), unit: "", n: count
+            ).judged(by: .exactly(Double(changes))),
+        ]
+    }
+}
