@@ -32,18 +32,26 @@ extension ListSnapshot {
         public internal(set) var ghosts: [Item] = []
         var ghostMarks: [Item.ID: [IntentMark]] = [:]
 
+        /// Nil before the first section.
+        @usableFromInline var functions: ListFunctions<SectionID, Item>?
+
         @usableFromInline init() {}
 
         @usableFromInline struct Part {
-            let id: SectionID
+            @usableFromInline let id: SectionID
             @usableFromInline var rows: [Row] = []
             /// The numbers of placeholders.
             @usableFromInline var start = 0
             @usableFromInline var end = 0
+
+            @usableFromInline init(id: SectionID) { self.id = id }
         }
 
         /// Begins a section. The calls after it add rows to this section.
-        public mutating func section(_ id: SectionID) { parts.append(Part(id: id)) }
+        @inlinable public mutating func section(_ id: SectionID) {
+            if functions == nil { functions = ListFunctions() }
+            parts.append(Part(id: id))
+        }
 
         /// Adds a row for each item. In a ``ListModel``, the row has the item's status. Elsewhere, it
         /// has no marks.

@@ -32,7 +32,7 @@ extension ListSnapshot {
         builder.ghostMarks = marks.marks
         try build(&builder)
         builder.finishGhosts()
-        storage = try Storage(builder.sections)
+        storage = try (builder.functions ?? ListFunctions()).storage(builder.sections)
     }
 }
 

@@ -102,6 +102,7 @@ extension ListSnapshot {
         /// The place of each row. Differences look rows up here, so a list is indexed only once.
         @usableFromInline let rows: [RowID: RowPlace]
         @usableFromInline let isBusy: Bool
+        @usableFromInline let functions = ListFunctions<SectionID, Item>()
 
         static var empty: Storage { Storage() }
 

@@ -145,7 +145,7 @@ final class ListRelay<
     private func set(_ snapshot: Snapshot, _ failure: ListFailure?) {
         let known = state.withLock { [$0.built, $0.put, $0.received] }
         let same = known.lazy.compactMap(\.self).first {
-            $0.failure == failure && $0.snapshot == snapshot
+            $0.failure == failure && snapshot.isEqual(to: $0.snapshot)
         }
         let version = same ?? Version(snapshot, failure)
         state.withLock { $0.built = version }
@@ -157,7 +157,7 @@ final class ListRelay<
         // What is in the mailbox is replaced by nothing.
         if built === received { return {} }
         let old = received?.snapshot ?? Snapshot()  // mutant: list-received
-        let difference = built.snapshot.difference(from: old)
+        let difference = built.snapshot.specializedDifference(from: old)
         return { [shows] in shows(built.snapshot, difference, built.failure) }
     }
 
