@@ -25,6 +25,7 @@ struct Child {
             logger: .disabled, handler: Server(world: world, gate: Gate(port: port)))
         async let serving: Void = server.run()
         try await server.waitUntilListening()
+        sendAtOnce()
         write(Self.readyLine)
         try await serving
     }
@@ -37,4 +38,24 @@ struct Child {
             exit(0)
         }.start()
     }
+
+    /// Switches off Nagle's algorithm for all connections, which inherit this from the listening
+    /// socket.
+    ///
+    /// FlyingFox writes the head and the body of an answer one after the other, and cannot switch it
+    /// off. A browser acknowledges the head after 40 ms, and only then would the body be sent.
+    private func sendAtOnce() {
+        var isOn: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        for file in 3..<Self.filesMax {
+            var (isListening, length) = (Int32(0), size)
+            getsockopt(file, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length)
+            if isListening == 1 {
+                setsockopt(file, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
+            }
+        }
+    }
+
+    /// The listening socket is one of the first files that the process opens.
+    private static let filesMax: Int32 = 256
 }
