@@ -99,7 +99,7 @@ import Foundation
         case .boosted(let reach): await authority.setReach(reach)
         case .fraction(let held, let fraction): try stage.report(fraction, of: held)
         case .fail(let held): try stage.fail(held)
-        case .advance(let seconds): try await advance(by: .seconds(seconds))
+        case .advance(let seconds): try await advance(by: .milliseconds((seconds * 1_000).rounded()))
         }
         await settle()
     }
