@@ -88,6 +88,8 @@ async function press(button) {
 /** Shows why a request was refused, next to its button. Without words, it removes the old ones. */
 function refuse(button, words) {
   const group = button.closest("form, .actions, .switches, .edge, .row") ?? button.parentNode;
+  // The button is gone if the request has changed what the page shows.
+  if (!group) return words && speak([{ announce: words, assertive: true }]);
   const old = group.querySelector(":scope > .refused");
   if (!words) return old?.remove();
   const node = old ?? document.createElement("p");
