@@ -58,7 +58,8 @@ extension BrowserTests {
             }
         }
 
-        /// Property: after each of 2,000 random actions, the page shows exactly what the server says.
+        /// Property: after each four of 2,000 random actions, which are sent at once, the page shows
+        /// exactly what the server says.
         @Test func `B14: the page equals the server's state at each revision`() async throws {
             let given = ProcessInfo.processInfo.environment["BROWSER_SEED"].flatMap { UInt64($0) }
             let seed = given ?? UInt64.random(in: 0 ... .max)
@@ -85,8 +86,9 @@ extension BrowserTests {
                     #expect(try await page.repeatedIDs() == [])
                 }
                 print("B14: the page was compared at \(revisions) revisions")
-                #expect(revisions >= 1_000)
-                try await page.check()
+                #expect(revisions >= 400)
+                // The server refuses actions on what was deleted at the same moment.
+                try await page.check(ignoring: "status of 409")
             }
         }
     }
@@ -172,7 +174,6 @@ private enum Comparison {
         // Returns the state of the revision that the page shows.
         async function shownState() {
             for (;;) {
-                const next = message();
                 const latest = await state();
                 while (numberOf(body.dataset.revision) < numberOf(latest.revision)) await message();
                 if (body.dataset.revision === latest.revision) return latest;
@@ -198,22 +199,29 @@ private enum Comparison {
                     button => button.dataset.do)),
         }));
 
+        const differenceFrom = state => {
+            const [right, own] = [expected(state), shown()].map(rows => rows.map(
+                row => JSON.stringify(row)));
+            const place = right.findIndex((row, place) => row !== own[place]);
+            return place >= 0 || right.length !== own.length ? `at ${state.revision}, row ${place} `
+                + `of ${right.length}: ${own[place]} instead of ${right[place]}` : undefined;
+        };
+
+        // A connection of the browser's six is for messages.
+        const atOnceMax = 4;
+
         window.compare = async actions => {
             let revisions = 0;
             let last = await shownState();
-            for (const [name, number] of actions) {
-                const wanted = request(name, number, last);
-                if (!wanted) continue;
-                await send(...wanted);
+            while (actions.length > 0) {
+                const group = actions.splice(0, atOnceMax);
+                const wanted = group.map(([name, number]) => request(name, number, last));
+                await Promise.all(wanted.filter(Boolean).map(request => send(...request)));
                 const before = last.revision;
                 last = await shownState();
                 revisions += last.revision !== before ? 1 : 0;
-                const [right, own] = [expected(last), shown()].map(rows => rows.map(
-                    row => JSON.stringify(row)));
-                const place = right.findIndex((row, place) => row !== own[place]);
-                if (place >= 0 || right.length !== own.length)
-                    return { error: `after ${name} ${number}, at ${last.revision}, row ${place} of `
-                        + `${right.length}: ${own[place]} instead of ${right[place]}` };
+                const difference = differenceFrom(last);
+                if (difference) return { error: `after ${JSON.stringify(group)}, ${difference}` };
             }
             return { revisions };
         };

@@ -6,18 +6,17 @@ import Testing
 extension FeedPage {
     /// Checks ids, the console, names of controls, and the rules of axe-core.
     ///
-    /// - Parameter outage: whether the server was down for a moment, so that the console may say
-    ///   that connections failed.
-    func check(afterOutage outage: Bool = false, at place: SourceLocation = #_sourceLocation)
+    /// - Parameter noise: what lines of the console about the network may say.
+    func check(ignoring noise: String? = nil, at place: SourceLocation = #_sourceLocation)
         async throws
     {
-        let faults = try await faults(afterOutage: outage)
+        let faults = try await faults(ignoring: noise)
         #expect(faults == [], "\(replica)", sourceLocation: place)
     }
 
     /// Returns what is wrong with the page, in words.
-    func faults(afterOutage outage: Bool = false) async throws -> [String] {
-        let console = try await consoleErrors(afterOutage: outage)
+    func faults(ignoring noise: String? = nil) async throws -> [String] {
+        let console = try await consoleErrors(ignoring: noise)
         return try await repeatedIDs() + console + namelessControls() + axeViolations()
     }
 
@@ -32,11 +31,11 @@ extension FeedPage {
             """)
     }
 
-    private func consoleErrors(afterOutage outage: Bool) async throws -> [String] {
+    private func consoleErrors(ignoring noise: String?) async throws -> [String] {
         try await browser.show(window)
         return try await browser.console().filter { line in
-            let isOfOutage = outage && line.source == "network" && line.text.contains("net::ERR_")
-            return line.level == "SEVERE" && !isOfOutage
+            let isNoise = noise.map { line.source == "network" && line.text.contains($0) } ?? false
+            return line.level == "SEVERE" && !isNoise
         }.map { "console: \($0.text)" }
     }
 

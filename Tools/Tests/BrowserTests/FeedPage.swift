@@ -76,8 +76,12 @@ struct FeedPage: Sendable {
 
     // MARK: Doing
 
+    /// Scrolls to an element, and clicks it.
     func click(_ css: String) async throws {
         try await browser.show(window)
+        try await browser.run(
+            "document.querySelector(arguments[0])?.scrollIntoView({ block: 'center' })",
+            .string(css))
         try await browser.click(css)
     }
 

@@ -56,20 +56,22 @@ extension BrowserTests {
         @Test func `B6: a post whose id is known keeps its node`() async throws {
             try await BrowserTests.withPage { page in
                 try await page.loaded()
-                let known = try await page.server.state(of: "mia")["known"]?.arrayValue
-                let post = try #require(known?.first?["id"]?.stringValue)
-                try await page.server.hold()
+                try await page.server.stage(["do": "offline", "replica": "mia"])
+                try await page.server.perform(["do": "post", "text": "Shared"], as: "ben")
+                try await page.until("document.querySelector('#known button')")
+                let post = try await page.string(
+                    "document.querySelector('#known button').dataset.post")
                 try await page.click("[id='open-\(post)']")
                 try await page.until(post, is: "placeholder")
                 try await page.settle()
                 let placeholder = try await page.shown(post)
                 #expect(try await page.string("\(page.row(post)).ariaHidden") == "true")
                 try await page.check()
-                try await page.server.release()
+                try await page.server.stage(["do": "online", "replica": "mia"])
                 try await page.until(post, is: "settled")
                 try await page.settle()
                 let shown = try await page.shown(post)
-                #expect(shown.birth == placeholder.birth && shown.text != "")
+                #expect(shown.birth == placeholder.birth && shown.text == "Shared")
                 #expect(try await page.bool("!\(page.row(post)).ariaHidden"))
                 try await page.check()
             }

@@ -109,7 +109,7 @@ extension BrowserTests {
                 for value in try await page.strings("window.values") where value != values.last {
                     values.append(value)
                 }
-                #expect(values == ["none", "20", "50", "90"])
+                #expect(values.drop { $0 == "none" } == ["0", "20", "50", "90"])
                 try await page.picture("B11-bar")
                 try await page.check()
             }

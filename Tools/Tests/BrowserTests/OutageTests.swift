@@ -38,7 +38,7 @@ extension BrowserTests {
                 try await page.kill()
                 #expect(try await page.nodes() == nodes)
                 #expect(try await page.strings("\(marks).map(words => words.textContent)") == words)
-                try await page.check(afterOutage: true)
+                try await page.check(ignoring: "net::ERR_")
 
                 try await page.server.stage(["do": "online", "replica": "mia"])
                 try await page.until("!document.querySelector('[data-mark]')")
@@ -46,7 +46,7 @@ extension BrowserTests {
                 #expect(try await page.nodes() == nodes)
                 let account = try await page.server.state(of: "mia")["account"]
                 #expect(account?["pending"] == 0 && account?["rejected"] == 0)
-                try await page.check(afterOutage: true)
+                try await page.check(ignoring: "net::ERR_")
             }
         }
 
@@ -80,7 +80,7 @@ extension BrowserTests {
                 #expect(texts.count - all.count <= 20 * Self.writerCount)
                 let account = try await page.server.state(of: "mia")["account"]
                 #expect(account?["pending"] == 0 && account?["rejected"] == 0)
-                try await page.check(afterOutage: true)
+                try await page.check(ignoring: "net::ERR_")
             }
         }
 
