@@ -19,7 +19,7 @@ public final class Cues: AsyncSequence, Sendable {
     public typealias Element = Cue
 
     private struct Content {
-        var pending: [(cue: Cue, at: Moment)] = []
+        var pending: [(content: Cue, at: Moment)] = []
         /// The newest iterator.
         var reader = 0
         /// The newest iterator waits here while it has read all cues.
@@ -29,7 +29,7 @@ public final class Cues: AsyncSequence, Sendable {
         /// Removes and returns the first cue that is not too old.
         mutating func popFirst(at now: Moment) -> Cue? {
             pending.removeAll { $0.at.duration(to: now) > Cues.ageMax }  // mutant: stale-cue
-            return pending.isEmpty ? nil : pending.removeFirst().cue
+            return pending.isEmpty ? nil : pending.removeFirst().content
         }
     }
 
