@@ -74,7 +74,7 @@ struct Ledger: Projection {
         return known.verdict
     }
 
-    /// Returns the author of a post; nil if there is no such post.
+    /// Returns the author of a post; nil if the post does not exist.
     func author(of post: String) -> String? {
         feed.posts[post].flatMap { $0.isDeleted ? nil : $0.by }
     }

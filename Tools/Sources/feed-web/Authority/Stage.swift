@@ -19,7 +19,7 @@ struct StagedRequest: Hashable, Sendable {
     var content: String?
 }
 
-/// What a person behind the scenes can do to the authority and to the network: hold requests, release
+/// What a person can do to the authority and to the network: hold requests, release
 /// them in any order, reject them, and take devices offline.
 ///
 /// Its settings survive the end of the process. Held requests do not: the devices send them again.
@@ -137,7 +137,7 @@ struct StagedRequest: Hashable, Sendable {
         }
     }
 
-    // MARK: Behind the scenes
+    // MARK: The stage
 
     func hold() { change { $0.isHolding = true } }
 

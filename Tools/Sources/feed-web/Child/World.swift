@@ -47,7 +47,7 @@ import Foundation
 
     func screen(_ name: String) throws(CommandError) -> FeedScreen {
         guard let screen = screens[name] else {
-            throw CommandError(status: .unknown, "there is no replica \"\(name)\"")
+            throw CommandError(status: .unknown, "the replica \"\(name)\" does not exist")
         }
         return screen
     }
@@ -77,7 +77,7 @@ import Foundation
         }
     }
 
-    // MARK: Behind the scenes
+    // MARK: The stage
 
     /// Carries out a command. With a manual clock, all that follows from it has happened on return.
     func perform(_ command: StageCommand) async throws {
@@ -99,7 +99,8 @@ import Foundation
         case .boosted(let reach): await authority.setReach(reach)
         case .fraction(let held, let fraction): try stage.report(fraction, of: held)
         case .fail(let held): try stage.fail(held)
-        case .advance(let seconds): try await advance(by: .milliseconds((seconds * 1_000).rounded()))
+        case .advance(let seconds):
+            try await advance(by: .milliseconds((seconds * 1_000).rounded()))
         }
         await settle()
     }

@@ -15,7 +15,7 @@ struct Message: Encodable, Sendable {
     var people: [String: WirePerson]?
     /// Posts whose id is known, and which the device does not have yet.
     var known: [WireKnownPost]?
-    /// Nil inside: there is no chart.
+    /// Nil inside: the chart is not shown.
     var chart: WireChart??
     var signedIn: Bool?
     var account: WireAccount?

@@ -1,4 +1,4 @@
-/// What a person behind the scenes asks for: the body of `POST /stage`.
+/// What a person asks of the stage: the body of `POST /stage`.
 enum StageCommand {
     case hold
     case release(String?)

@@ -81,7 +81,7 @@ extension FeedScreen {
     }
 
     static func noWait(_ name: String) -> CommandError {
-        CommandError(status: .conflict, "there is no wait \"\(name)\"")
+        CommandError(status: .conflict, "the wait \"\(name)\" does not exist")
     }
 
     private static func known<Model>(_ model: Model?, _ name: String) throws(CommandError) -> Model

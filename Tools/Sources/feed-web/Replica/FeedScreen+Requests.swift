@@ -31,7 +31,7 @@ extension FeedScreen {
             }
             // The model shows the post with the next frame.
             guard replica.store.view.feed.posts[post] != nil else {
-                throw .refused(reason: "There is no such post any more.")
+                throw .refused(reason: "The post does not exist any more.")
             }
         }
         opened[post] = request
