@@ -6,34 +6,6 @@ import Testing
 @Suite struct RequirementTests {
     private static let path = "Sources/FoldbackUI/FoldbackUI.docc/Requirements.md"
 
-    /// The tests that the table names and that are still to be written. Remove a name as soon as
-    /// its test exists.
-    private static let planned: Set<String> = [
-        "B1: a like is in the page with the first message after the click",
-        "B2: an accepted like loses its mark, and nothing else changes",
-        "B3: a rejected comment stays as a ghost with its reason",
-        "B4: a rejected comment takes nothing else with it",
-        "B5: the first load shows placeholders, and then posts",
-        "B5: an empty feed says that it is empty",
-        "B6: a post whose id is known keeps its node",
-        "B6: rows above leave the scroll position and the focus alone",
-        "B7: a wait shows and says more with time",
-        "B7: an unhurried wait shows no motion in the first second",
-        "B8: an indicator does not flicker, and content is never late",
-        "B9: with reduced motion, text that changes takes the place of motion",
-        "B9: placeholders shimmer only without reduced motion",
-        "B10: an obstructive wait takes the focus and gives it back",
-        "B10: a parallel wait never moves the focus",
-        "B10: signing in covers the page until it ends",
-        "B11: a bar never falls",
-        "B11: a stalled wait can be restarted",
-        "B12: work without a network waits, and survives a kill",
-        "B12: no answered action is lost by twenty kills",
-        "B13: two people see each other's posts and likes",
-        "B14: a window over 10,000 rows moves both ways",
-        "B14: the page equals the server's state at each revision",
-    ]
-
     /// A line of a table of the article.
     private struct Row {
         let number: Substring
@@ -80,7 +52,7 @@ import Testing
             if row.names.isEmpty, row.browserTests.isEmpty {
                 Issue.record("\(Self.path): \(row.number) names no test")
             }
-            for name in row.names where !tests.contains(name) && !Self.planned.contains(name) {
+            for name in row.names where !tests.contains(name) {
                 Issue.record("\(Self.path): \(row.number) names \(name), which is not a test")
             }
             for number in row.browserTests
@@ -90,15 +62,6 @@ import Testing
         }
         for row in browserTests where !row.names.allSatisfy({ $0.hasPrefix("\(row.number): ") }) {
             Issue.record("\(Self.path): the name of \(row.number) must begin with its number")
-        }
-    }
-
-    @Test func `no planned test exists, and each is named by a requirement`() throws {
-        let tests = try Self.tests()
-        let named = Set(try (Self.rows("") + Self.rows("B")).flatMap(\.names))
-        for name in Self.planned.sorted() {
-            if tests.contains(name) { Issue.record("\(name) exists; it is not planned any more") }
-            if !named.contains(name) { Issue.record("\(name) is planned for no requirement") }
         }
     }
 }
