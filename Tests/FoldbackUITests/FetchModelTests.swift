@@ -239,6 +239,40 @@ import Testing
         #expect(!model.state.isStale(at: clock.now, after: .seconds(60)))
     }
 
+    @Test func `a person's actions cancel the request, begin it again, or end the wait`() async {
+        let model = model()
+        model.ask()
+        await server.waitForCalls(1)
+        model.perform(.restart)
+        await server.waitForCalls(2)
+        model.perform(.continueInBackground)
+        #expect(model.progress.appearance?.phase == .ended(.continuedInBackground))
+        #expect(model.data == .loading)
+        model.perform(.cancel)
+        #expect(model.data == .notAsked)
+        for call in 0...1 { await server.answer(call, .success(1)) }
+    }
+
+    @Test func `a task can wait for the answer, or be canceled`() async {
+        let model = model()
+        await model.waitUntilIdle()
+        model.ask()
+        let canceled = Task { await model.waitUntilIdle() }
+        await Task.yield()
+        canceled.cancel()
+        await canceled.value
+        #expect(model.data == .loading)
+        let task = Task {
+            await model.waitUntilIdle()
+            return model.data
+        }
+        await server.waitForCalls(1)
+        model.refresh()
+        await server.answer(0, .success(1))
+        await server.answer(1, .success(2))
+        #expect(await task.value == .success(2))
+    }
+
     @Test func `U9: what is not in the log is loading, then a fact`() async {
         let model = model()
         #expect(model.data(known: nil, absent: []) == RemoteData<[Int], RequestError>.notAsked)

@@ -158,6 +158,33 @@ import Observation
         if request.task == nil { send(request.token) }
     }
 
+    /// Does what a person has chosen from the wait's actions: cancels the request, begins it again,
+    /// or only ends the wait.
+    public func perform(_ action: WaitAction) {
+        switch action {
+        case .cancel: cancel()
+        case .restart: refresh()
+        case .continueInBackground: progress.handle(.continuedInBackground)
+        }
+    }
+
+    /// Returns when no request is in progress, or earlier if the task is canceled.
+    ///
+    /// ```swift
+    /// .refreshable { menu.refresh(); await menu.waitUntilIdle() }
+    /// ```
+    public func waitUntilIdle() async {
+        while state.activity != .idle, !Task.isCancelled {
+            let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+            withObservationTracking {
+                _ = state.activity
+            } onChange: {
+                continuation.yield()
+            }
+            for await _ in changes { break }
+        }
+    }
+
     // MARK: Requests
 
     /// Runs the app's function for the present request.

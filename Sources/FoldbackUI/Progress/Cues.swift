@@ -16,6 +16,7 @@ import Synchronization
 ///
 /// All methods may be called on any task.
 public final class Cues: AsyncSequence, Sendable {
+    /// One cue.
     public typealias Element = Cue
 
     private struct Content {

@@ -23,6 +23,7 @@ public struct ProofOfLife: Hashable, Sendable {
     /// The time since the start; nil in texts beside an indicator that moves.
     public let elapsed: Duration?
 
+    /// Creates facts; without arguments, there are none.
     public init(attempt: Int? = nil, elapsed: Duration? = nil) {
         self.attempt = attempt
         self.elapsed = elapsed

@@ -29,6 +29,7 @@ public struct Scope: Hashable, Sendable {
         Scope(extent: .items(Set(ids.map { AnyID(base: $0) })))
     }
 
+    /// Whether the scope has no items.
     public var isEmpty: Bool { self == .nothing }
 
     /// Returns whether an item is in both scopes. A scope of everything intersects each scope that

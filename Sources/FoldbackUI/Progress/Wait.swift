@@ -9,9 +9,13 @@
 /// A wait does not change. The events during a wait are ``ProgressInput`` values. An optimistic
 /// intent has no wait, because its result is visible at once.
 public struct Wait: Hashable, Sendable {
+    /// What is done during the wait, in words.
     public let kind: WaitKind
+    /// Whether people can do other things during the wait.
     public let presentation: WaitPresentation
+    /// Who began the wait, and so hears how it goes.
     public let initiator: Initiator
+    /// The indicator.
     public let style: IndicatorStyle
     /// Whether the work continues without the app, for example after a restart of the device. Such
     /// a wait can continue in the background, and missing a connection is not an error for it.
@@ -21,6 +25,8 @@ public struct Wait: Hashable, Sendable {
     /// Nil keeps the label of the platform's own indicator, which people recognize.
     public let accessibilityLabel: String?
 
+    /// Creates a wait of a person, which is beside the content and has a spinner, unless the arguments
+    /// say something else.
     public init(
         _ kind: WaitKind, presentation: WaitPresentation = .parallel,
         initiator: Initiator = .user(), style: IndicatorStyle = .spinner, isDurable: Bool = false,

@@ -37,7 +37,9 @@ extension RemoteData where Value: Sendable {
 /// A view that asks more than once needs ``FetchState``, which ignores the answers of superseded
 /// requests.
 public struct RemoteDataStates<Value: Sendable, FetchFailure: Error>: AsyncSequence, Sendable {
+    /// The state of the request.
     public typealias Element = RemoteData<Value, FetchFailure>
+    /// The sequence does not throw. The request's failure is a state.
     public typealias Failure = Never
 
     private let fetch: @Sendable () async throws(FetchFailure) -> Value
