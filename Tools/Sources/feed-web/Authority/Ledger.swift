@@ -82,20 +82,19 @@ struct Ledger: Projection {
     /// Returns whether an intent has a verdict.
     func hasDecided(_ id: IntentID) -> Bool { decided[id] != nil }
 
-    /// Returns the events after a position that a user may see, up to a limit.
+    /// Returns the first events after a position that a user may see.
     func events(
         for reader: String, after start: Position, limit: Int
-    ) -> (events: [ConfirmedEvent<FeedEvent>], hasMore: Bool) {
+    ) -> [ConfirmedEvent<FeedEvent>] {
         let later = confirmed[firstIndex(after: start)...]
         let visible = later.lazy.filter { confirmed in
             confirmed.event.map { $0.by == reader || !$0.did.isPrivate } ?? false
         }
-        let page = Array(visible.prefix(limit + 1))
-        return (Array(page.prefix(limit)), page.count > limit)
+        return Array(visible.prefix(limit))
     }
 
     func hasEvents(for reader: String, after start: Position) -> Bool {
-        !events(for: reader, after: start, limit: 1).events.isEmpty
+        !events(for: reader, after: start, limit: 1).isEmpty
     }
 
     private func firstIndex(after position: Position) -> Int {

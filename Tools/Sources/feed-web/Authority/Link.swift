@@ -74,12 +74,13 @@ struct Link: Authority {
         // The head is read first: the ledger then has at least all events up to it.
         let head = authority.head
         let ledger = authority.ledger
-        let page = ledger.events(
-            for: user, after: device.through, limit: Self.eventsPerPageMax)
-        let through = page.hasMore ? page.events.last?.position ?? head : head
+        let max = Self.eventsPerPageMax
+        let events = ledger.events(for: user, after: device.through, limit: max + 1)
+        let page = events.prefix(max).filter { $0.position <= head }
+        let hasMore = events.count > max
         return Changes(
-            events: page.events.filter { $0.position <= through }, through: through,
-            hasMore: page.hasMore, lineage: ledger.lineage, head: head)
+            events: page, through: hasMore ? page.last?.position ?? head : head,
+            hasMore: hasMore, lineage: ledger.lineage, head: head)
     }
 
     /// Checks that this authority has everything that the device has from it.

@@ -7,6 +7,7 @@ import Foundation
 @MainActor final class Hub {
     private let boot: String
     private var content: ScreenContent
+    private var rows: [WireRow] = []
     private var number = 0
     /// The last messages, by ascending number.
     private var history: ArraySlice<(number: Int, bytes: [UInt8])> = []
@@ -24,10 +25,18 @@ import Foundation
 
     var revision: String { "\(boot)-\(number)" }
 
-    /// Shows new content, and tells cues. Does nothing if there is nothing new.
-    func show(_ next: ScreenContent, _ cues: [WireCue]) {
-        var message = Message(from: content, to: next, cues)
-        content = next
+    /// Shows new content and tells cues. Does nothing if there is nothing new.
+    ///
+    /// - Parameters:
+    ///   - next: the content, except the rows.
+    ///   - rows: the rows after the edits.
+    ///   - edits: the edits of the rows since the last call.
+    ///   - cues: what to announce and focus, once.
+    func show(
+        _ next: ScreenContent, _ rows: [WireRow], _ edits: WireEdits, _ cues: [WireCue]
+    ) {
+        var message = Message(from: content, to: next, edits, cues)
+        (content, self.rows) = (next, rows)
         guard !message.isEmpty else { return }
         number += 1
         message.revision = revision
@@ -46,7 +55,7 @@ import Foundation
 
     /// The whole content as one message.
     var state: Message {
-        var message = Message(content)
+        var message = Message(content, rows)
         message.revision = revision
         return message
     }

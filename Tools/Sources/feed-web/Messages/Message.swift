@@ -21,11 +21,11 @@ struct Message: Encodable, Sendable {
     var account: WireAccount?
     var stage: WireStage?
 
+    /// Whether nothing has changed.
     var isEmpty: Bool {
-        steps == nil && feed == nil && waits == nil && blocked == nil && cues == nil
+        rows == nil && steps == nil && feed == nil && waits == nil && blocked == nil
             && people == nil && known == nil && chart == nil && signedIn == nil && account == nil
-            && stage == nil
-            && rows == nil
+            && stage == nil && cues == nil
     }
 }
 

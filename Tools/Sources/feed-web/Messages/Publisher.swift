@@ -1,9 +1,14 @@
+import FoldbackUI
 import Observation
 
-/// Sends messages about a screen when anything that it shows has changed.
+/// Sends messages about a screen: the edits of its list, and what else has changed.
 @MainActor final class Publisher {
     let hub: Hub
+    private let list: ListModel<String, FeedItem>
+    private let writer: @MainActor () -> RowWriter
     private let content: @MainActor () -> ScreenContent
+    private var rows = WireList()
+    private var listening: ListSubscription?
     /// The cues that are not in a message yet.
     private var cues: [WireCue] = []
     /// The number of the last content.
@@ -11,16 +16,36 @@ import Observation
     /// Whether there may be a change that is not in a message yet.
     private(set) var isStale = false
 
-    /// - Parameter content: computes what a page shows, from observable objects of the main actor.
-    init(boot: String, _ content: @escaping @MainActor () -> ScreenContent) {
-        self.content = content
+    /// - Parameters:
+    ///   - boot: distinguishes this process from earlier processes.
+    ///   - list: the list of the screen.
+    ///   - writer: returns what makes messages of rows.
+    ///   - content: computes what else a page shows, from observable objects of the main actor.
+    init(
+        boot: String, _ list: ListModel<String, FeedItem>,
+        writer: @escaping @MainActor () -> RowWriter,
+        content: @escaping @MainActor () -> ScreenContent
+    ) {
+        (self.list, self.writer, self.content) = (list, writer, content)
         hub = Hub(boot: boot, content())
+        rows.apply(list.snapshot.difference(from: FeedSnapshot()), writer())
+        listening = list.listen { [weak self] update in
+            guard let self else { return }
+            rows.apply(update.difference, writer())
+            showSoon()
+        }
         show()
     }
 
     func tell(_ cue: WireCue) {
         cues.append(cue)
         show()
+    }
+
+    /// Writes the texts of all marks again.
+    func rewriteMarks() {
+        rows.rewriteMarks(list.snapshot, writer())
+        showSoon()
     }
 
     /// Sends what has changed. On return, all pages can read it.
@@ -33,13 +58,18 @@ import Observation
             // Everything that is observed changes on the main actor.
             MainActor.assumeIsolated { self?.changes(since: shown) }
         }
-        hub.show(next, cues)
+        hub.show(next, rows.rows, rows.takeEdits(), cues)
         cues = []
     }
 
-    /// Something is about to change: shows it once it has changed.
+    /// Something of the content is about to change.
     private func changes(since content: Int) {
-        guard content == shown else { return }
+        if content == shown { showSoon() }
+    }
+
+    /// Shows all changes of this turn of the main actor in one message.
+    private func showSoon() {
+        guard !isStale else { return }
         isStale = true
         Task { if isStale { show() } }
     }

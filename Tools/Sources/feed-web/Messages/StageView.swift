@@ -7,7 +7,8 @@ import Foundation
     private let stage: Stage
     private let authority: FeedAuthority
     private let clock: FeedClock
-    private let replicas: [String]
+    /// The names of the devices.
+    let replicas: [String]
     private let restarts: Int
 
     init(
@@ -40,13 +41,14 @@ import Foundation
     /// and will not load them by itself now.
     func postsUnknown(to screen: FeedScreen) -> [WireKnownPost] {
         let isBehind =
-            settings.offline.contains(screen.user) || !screen.feed.data.isSuccess
+            settings.offline.contains(screen.user) || !(screen.feed?.data.isSuccess ?? false)
         guard isBehind else { return [] }
-        let view = screen.model.view.feed.posts
-        let unknown = authority.ledger.confirmed.reversed().lazy.compactMap { confirmed in
-            confirmed.event.flatMap { event -> WireKnownPost? in
-                guard event.did.isPost, view[confirmed.context.id()] == nil else { return nil }
-                return WireKnownPost(id: confirmed.context.id(), by: event.by)
+        let unseen = authority.ledger.events(
+            for: screen.user, after: screen.replica.store.status.through, limit: .max)
+        let unknown = unseen.reversed().lazy.compactMap { confirmed in
+            confirmed.event.flatMap { event in
+                event.did.isPost && event.by != screen.user
+                    ? WireKnownPost(id: confirmed.context.id(), by: event.by) : nil
             }
         }
         return Array(unknown.prefix(Self.knownMax))

@@ -76,9 +76,9 @@ actor Archive {
     private let list: ListModel<String, FeedItem>
     private unowned let screen: FeedScreen
     private let boot: String
-    private(set) lazy var publisher = Publisher(boot: boot) { [unowned self] in
-        screen.content(list: list.snapshot, feed: feed)
-    }
+    private(set) lazy var publisher = Publisher(
+        boot: boot, list, writer: { [unowned self] in screen.writer },
+        content: { [unowned self] in screen.content(feed) })
 
     init(_ store: Store<ArchivedPosts>, _ screen: FeedScreen, boot: String) {
         let model = RowsModel(store, sources: screen.clock.ui)

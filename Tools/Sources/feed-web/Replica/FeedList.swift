@@ -2,12 +2,12 @@ import Foldback
 import FoldbackExamples
 import FoldbackUI
 
-typealias FeedSnapshot = ListSnapshot<String, FeedItem>
-
 /// The list of the feed: posts from the newest to the oldest, each with its comments.
 struct FeedList: Sendable {
     /// The ids of posts that are shown before their content is known.
     var opened: [String] = []
+    /// Whether there may be posts of which the device knows nothing yet.
+    var isLoading = true
 
     static let section = "feed"
     private static let placeholderCount = 8
@@ -22,19 +22,8 @@ struct FeedList: Sendable {
             list.items(post.comments.map { FeedItem($0, of: id) })
             for ghost in ghosts[.after(post: id)] ?? [] { list.ghost(ghost) }
         }
+        if isLoading, timeline.order.isEmpty { list.placeholders(count: Self.placeholderCount) }
     }
-
-    /// The list before anything is known.
-    static let placeholders: FeedSnapshot = {
-        do throws(ListError) {
-            return try FeedSnapshot { list in
-                list.section(section)
-                list.placeholders(count: placeholderCount)
-            }
-        } catch {
-            preconditionFailure("the placeholders have \(error)")
-        }
-    }()
 
     /// The row of a refused intent, so that its text does not vanish (U32).
     static func ghost(of intent: HiddenIntent<FeedEvent>, in timeline: Timeline) -> FeedItem? {

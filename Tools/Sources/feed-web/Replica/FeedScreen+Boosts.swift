@@ -10,7 +10,6 @@ extension FeedScreen {
         let post: String
         let run: ProgressModel.Run
         let progress: ProgressModel
-        let following: Task<Void, Never>
     }
 
     func boost(_ post: String, _ initiator: Initiator) async throws -> IntentNumber {
@@ -30,13 +29,12 @@ extension FeedScreen {
             run.handle(.failed(Recovery(reason: "\(error)", canRestart: false)))
             throw error
         }
-        let following = Task { [weak self, model] in
+        boosts[receipt.number] = Boost(post: post, run: run, progress: progress)
+        Task { [weak self, model] in
             for await update in model.updates(of: receipt) {
                 self?.noteBoost(receipt.number, update.data)
             }
         }
-        boosts[receipt.number] = Boost(
-            post: post, run: run, progress: progress, following: following)
         noteBoosts()
         return receipt.number
     }

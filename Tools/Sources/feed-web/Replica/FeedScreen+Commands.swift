@@ -27,7 +27,7 @@ extension FeedScreen {
         case .withdraw(let number): try await model.withdraw(number)
         case .open(let post): try await open(post, initiator)
         case .upload(let text): upload(text, initiator)
-        case .load, .sync: load(by: initiator)
+        case .load, .sync: await load(by: initiator)
         case .extend(let edge): try extend(edge)
         case .wait(let name, let action): try await act(action, on: name)
         case .reduceMotion(let isReduced): waits.reduceMotion(isReduced)
@@ -63,7 +63,7 @@ extension FeedScreen {
             return
         }
         switch name {
-        case "feed": act(action, on: feed)
+        case "feed": act(action, on: try Self.known(feed, name))
         case "chart": act(action, on: try Self.known(chart, name))
         case "signIn": act(action, on: try Self.known(signIn, name))
         case "upload": act(action, on: try Self.known(upload, name))

@@ -4,35 +4,26 @@ import FoldbackUI
 /// What a page shows.
 extension FeedScreen {
     /// The feed, of which the device may not have everything yet (U9).
-    private var data: RemoteData<Timeline, AuthorityFailureInWords> {
-        let known = model.view.order.isEmpty ? nil : model.view
-        return feed.data(known: known, absent: model.view)
-            .mapError { AuthorityFailureInWords(words: $0.reason) }
-    }
-
-    /// The rows, or placeholders while nothing is known.
-    var shownList: FeedSnapshot {
-        let snapshot = list.snapshot
-        let isEmpty = snapshot.rowCount == 0
-        return isEmpty && (data.isLoading || data.isNotAsked) ? FeedList.placeholders : snapshot
-    }
-
     var wireFeed: WireFeed {
-        let data = data
+        let known = model.view.order.isEmpty ? nil : model.view
+        let state = feed?.state ?? FetchState()
+        let data = state.data(known: known, absent: model.view)
         return WireFeed(
-            busy: shownList.isBusy || data.isLoading,
-            empty: data.success.map { $0.newestFirst.isEmpty } ?? false,
-            error: data.failure?.words, edges: .init(start: "end", end: "end"))
+            busy: list.snapshot.isBusy || data.isLoading,
+            empty: data.isSuccess && list.snapshot.rowCount == 0, error: data.failure?.reason,
+            edges: .init(start: "end", end: "end"))
     }
 
-    func content(list: FeedSnapshot, feed: WireFeed) -> ScreenContent {
-        let writer = RowWriter(user: user, pause: pause?.cause) { self.name(of: $0) }
-        return ScreenContent(
-            list: list, rows: list.sections.flatMap(\.rows).map(writer.row), feed: feed,
-            waits: waits.shown, blocked: blocked, people: people(writer),
+    var writer: RowWriter {
+        RowWriter(user: user, pause: pause?.cause) { self.name(of: $0) }
+    }
+
+    func content(_ feed: WireFeed) -> ScreenContent {
+        ScreenContent(
+            feed: feed, waits: waits.shown, blocked: blocked, people: people,
             known: stageView.postsUnknown(to: self),
-            chart: chart?.data.success.map(WireChart.init), signedIn: isSignedIn, account: account,
-            stage: stageView.shown)
+            chart: chart?.data.success.map(WireChart.init), signedIn: isSignedIn,
+            account: account, stage: stageView.shown)
     }
 
     private var blocked: [String] {
@@ -42,10 +33,9 @@ extension FeedScreen {
         return model.view.order.filter { blocking.intersects(.items($0)) }.map { "item:\($0)" }
     }
 
-    private func people(_ writer: RowWriter) -> [String: WirePerson] {
-        var names = Set(model.view.feed.posts.values.map(\.by))
-        names.formUnion(stageView.shown.replicas)
-        names.remove(user)
+    private var people: [String: WirePerson] {
+        let writer = writer
+        let names = model.view.authors.union(stageView.replicas).subtracting([user])
         return Dictionary(
             uniqueKeysWithValues: names.map { name in
                 let isFollowed = model.view.feed.followers[name]?.contains(user) ?? false
@@ -55,17 +45,12 @@ extension FeedScreen {
     }
 
     private var account: WireAccount {
-        // Reading the revision observes the overlay too.
+        // The revision is observed, and the store is not.
         _ = model.revision
-        let snapshot = replica.store.snapshot
+        let status = replica.store.status
         return WireAccount(
-            pending: snapshot.pending.count, rejected: model.rejections.count,
-            accepted: snapshot.accepted.count, conflicted: snapshot.conflicted.count,
+            pending: status.pendingCount, rejected: model.rejections.count,
+            accepted: status.acceptedCount, conflicted: replica.store.snapshot.conflicted.count,
             paused: pause?.words)
     }
-}
-
-/// Why the feed was not loaded.
-private struct AuthorityFailureInWords: Error {
-    let words: String
 }

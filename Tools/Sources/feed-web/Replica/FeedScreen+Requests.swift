@@ -6,14 +6,35 @@ import FoldbackUI
 /// Requests of the screen that are not intents.
 extension FeedScreen {
     /// Loads the feed, for the first time or again.
-    func load(by initiator: Initiator) {
-        if feed.state.activity == .idle {
-            feed = replica.load(
-                feed.state, by: initiator, policy: waits.policy, sources: clock.ui)
-        }
+    func load(by initiator: Initiator) async {
+        if let feed, feed.state.activity != .idle { return }
+        let feed = loadModel(feed?.state ?? FetchState(), by: initiator)
+        self.feed = feed
         waits.add(feed.progress, "feed")
         pauseWhileOffline(feed)
         feed.ask()
+        if feed.data.isLoading { await changeList { $0.isLoading = true } }
+    }
+
+    private func loadModel(
+        _ state: FetchState<Position, AuthorityFailure>, by initiator: Initiator
+    ) -> FetchModel<Position, AuthorityFailure> {
+        // The placeholders show the first load.
+        let style: IndicatorStyle = state.data.isSuccess ? .spinner : .none
+        return FetchModel(
+            Wait(.loading, initiator: initiator, style: style), state: state,
+            policy: waits.policy, sources: clock.ui
+        ) { [replica, weak self] _ throws(AuthorityFailure) in
+            do throws(AuthorityFailure) {
+                let position = try await replica.fetched(for: "feed")
+                await self?.changeList { $0.isLoading = false }
+                await replica.follow()
+                return position
+            } catch {
+                await self?.changeList { $0.isLoading = false }
+                throw error
+            }
+        }
     }
 
     /// Shows a post whose id is known. If the device does not have it yet, its row is there at once,
@@ -111,7 +132,7 @@ extension FeedScreen {
     /// The network has changed.
     func setOnline(_ isOnline: Bool) {
         replica.setOnline(isOnline)
-        pauseWhileOffline(feed)
+        if let feed { pauseWhileOffline(feed) }
         for request in opened.values { pauseWhileOffline(request) }
     }
 }

@@ -18,7 +18,7 @@ import Synchronization
     @ObservationIgnored private let input = Input(FeedList())
 
     /// The first load of the feed, and later refreshes.
-    var feed: FetchModel<Position, AuthorityFailure>
+    var feed: FetchModel<Position, AuthorityFailure>?
     /// The posts that were opened before they were loaded.
     var opened: [String: FetchModel<Void, ServerFailure>] = [:]
     var chart: FetchModel<[Double], ServerFailure>?
@@ -31,9 +31,9 @@ import Synchronization
     private(set) var isSignedIn: Bool
 
     @ObservationIgnored private let boot: String
-    @ObservationIgnored private(set) lazy var publisher = Publisher(boot: boot) { [unowned self] in
-        content(list: shownList, feed: wireFeed)
-    }
+    @ObservationIgnored private(set) lazy var publisher = Publisher(
+        boot: boot, list, writer: { [unowned self] in writer },
+        content: { [unowned self] in content(wireFeed) })
     /// Made when a page asks for it.
     @ObservationIgnored private(set) var archive: ArchiveScreen?
     @ObservationIgnored private let archived: Archive
@@ -59,14 +59,15 @@ import Synchronization
             FeedList.ghost(of: intent, in: timeline)
         }
         waits = Waits(clock.ui)
-        feed = replica.load(sources: clock.ui)
         waits.hear = { [weak self] in self?.tell($0) }
         listen()
-        publisher.show()
     }
 
     private func listen() {
-        told = Set(model.rejections.map(\.number))
+        for number in replica.store.rejections {
+            told.insert(number)
+            names[number] = (try? replica.store.intent(number))?.event?.did.name
+        }
         Task { [weak self, news = model.news(after: model.revision)] in
             do {
                 for try await answered in news { self?.note(answered) }
@@ -87,14 +88,19 @@ import Synchronization
     }
 
     private func noteStatus(_ status: OutboxStatus) {
-        if pause != status.pause { pause = status.pause }
+        if pause != status.pause {
+            pause = status.pause
+            publisher.rewriteMarks()
+        }
         noteBoosts()
     }
 
     /// A page shows the screen.
     func appear(_ query: PageQuery) async throws -> Publisher {
         waits.policy = query.policy
-        if feed.state.activity == .idle, feed.data.isNotAsked { load(by: .app) }
+        // A page that was there before the last crash must not see an empty list.
+        if list.isLoading { await list.rebuild() }
+        if feed == nil { await load(by: .app) }
         guard query.isArchive else { return publisher }
         if let archive { return archive.publisher }
         let store = try await archived.store()
@@ -128,10 +134,11 @@ import Synchronization
         await list.rebuild()
     }
 
-    /// What an intent does, in one word.
+    /// What an intent that has a mark does, in one word.
     func name(of number: IntentNumber) -> String {
         if let name = names[number] { return name }
-        let name = (try? replica.store.intent(number).event?.did.name) ?? "change"
+        let intent = replica.store.overlay.last { $0.number == number }
+        let name = intent?.event?.did.name ?? "change"
         names[number] = name
         return name
     }

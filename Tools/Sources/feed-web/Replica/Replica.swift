@@ -58,24 +58,6 @@ import Foundation
         }
     }
 
-    /// Returns a model that loads the feed.
-    func load(
-        _ state: FetchState<Position, AuthorityFailure> = FetchState(),
-        by initiator: Initiator = .app, policy: ProgressPolicy = ProgressPolicy(),
-        sources: UISources
-    ) -> FetchModel<Position, AuthorityFailure> {
-        // The placeholders show the first load.
-        let style: IndicatorStyle = state.data.isSuccess ? .spinner : .none
-        let wait = Wait(.loading, initiator: initiator, style: style)
-        return FetchModel(wait, state: state, policy: policy, sources: sources) {
-            [weak self] _ throws(AuthorityFailure) in
-            guard let self else { throw .unreachable(reason: "the device is gone") }
-            let position = try await fetched(for: "feed")
-            await follow()
-            return position
-        }
-    }
-
     /// Fetches everything that the authority has now.
     ///
     /// - Parameter wait: the name of the wait that the request has.

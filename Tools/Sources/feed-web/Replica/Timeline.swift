@@ -7,6 +7,7 @@ struct Timeline: Projection, Equatable {
     private(set) var feed = Feed()
     /// The ids of the posts, in the order in which they came.
     private(set) var order: [String] = []
+    private(set) var authors: Set<String> = []
 
     static func keys(touchedBy event: FeedEvent, _ context: EventContext) -> [String] {
         Feed.keys(touchedBy: event, context)
@@ -15,7 +16,9 @@ struct Timeline: Projection, Equatable {
     mutating func apply(_ event: FeedEvent, _ context: EventContext) throws(FeedError) {
         try feed.apply(event, context)
         switch event.did {
-        case .posted, .postedPhoto: order.append(context.id())
+        case .posted, .postedPhoto:
+            order.append(context.id())
+            authors.insert(event.by)
         case .deleted, .restored, .liked, .unliked, .commented, .boosted, .followed, .unfollowed,
             .blocked, .unblocked:
             break

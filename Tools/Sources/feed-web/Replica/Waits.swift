@@ -9,7 +9,6 @@ import Observation
     @ObservationIgnored private let texts = ProgressTexts.english
     /// Gets each cue once.
     @ObservationIgnored var hear: @MainActor (WireCue) -> Void = { _ in }
-    @ObservationIgnored private var listening: [String: Task<Void, Never>] = [:]
     @ObservationIgnored private var isMotionReduced = false
 
     init(_ sources: UISources) { self.sources = sources }
@@ -35,9 +34,10 @@ import Observation
     func add(_ model: ProgressModel, _ name: String) {
         guard models[name] !== model else { return }
         model.handle(.reduceMotion(isMotionReduced))
+        models = models.filter { $0.value.isVisible }
         models[name] = model
-        listening[name]?.cancel()
-        listening[name] = Task { [weak self, texts, cues = model.cues] in
+        // Ends with the model.
+        Task { [weak self, texts, cues = model.cues] in
             for await cue in cues { self?.hear(WireCue(cue, of: name, texts)) }
         }
     }
@@ -53,6 +53,13 @@ import Observation
     func reduceMotion(_ isReduced: Bool) {
         isMotionReduced = isReduced
         for model in models.values { model.handle(.reduceMotion(isReduced)) }
+    }
+}
+
+extension ProgressModel {
+    /// Whether a view shows the wait or its end.
+    fileprivate var isVisible: Bool {
+        appearance.flatMap { WireWait($0, .english) } != nil
     }
 }
 

@@ -1,0 +1,75 @@
+import FoldbackUI
+
+/// The edits of a list since the last message.
+struct WireEdits: Sendable {
+    var steps: [WireStep] = []
+    var replacements: [WireReplacement] = []
+
+    var isEmpty: Bool { steps.isEmpty && replacements.isEmpty }
+}
+
+/// The rows of a list as a page has them, kept up to date by the list's differences.
+///
+/// The list has one section, so a place is the number of a row.
+struct WireList: Sendable {
+    private(set) var rows: [WireRow] = []
+    private var edits = WireEdits()
+
+    /// Carries out a difference of the list.
+    mutating func apply(_ difference: FeedDifference, _ writer: RowWriter) {
+        let replaced = difference.replacements.map { rows[$0.deletion.row].id }
+        for step in difference.steps {
+            switch step {
+            case .insertRow(let row, let place):
+                let row = writer.row(row)
+                rows.insert(row, at: place.row)
+                edits.steps.append(.insert(place.row, row))
+            case .deleteRow(_, let place):
+                rows.remove(at: place.row)
+                edits.steps.append(.delete(place.row))
+            case .moveRow(_, let from, let to):
+                rows.insert(rows.remove(at: from.row), at: to.row)
+                edits.steps.append(.move(from.row, to: to.row))
+            case .changeRow(let row, let place, _): change(place.row, to: writer.row(row))
+            case .insertSection, .moveSection, .deleteSection: break
+            }
+        }
+        for (old, pair) in zip(replaced, difference.replacements) {
+            edits.replacements.append(
+                WireReplacement(old: old, new: rows[pair.insertion.row].id))
+        }
+    }
+
+    /// Writes the rows with marks again, because the text of a mark also depends on the network.
+    mutating func rewriteMarks(_ snapshot: FeedSnapshot, _ writer: RowWriter) {
+        for (place, row) in snapshot.sections.flatMap(\.rows).enumerated()
+        where !row.status.marks.isEmpty {
+            change(place, to: writer.row(row))
+        }
+    }
+
+    private mutating func change(_ place: Int, to row: WireRow) {
+        guard rows[place] != row else { return }
+        rows[place] = row
+        edits.steps.append(.change(place, row))
+    }
+
+    /// Returns and forgets the edits.
+    mutating func takeEdits() -> WireEdits {
+        defer { edits = WireEdits() }
+        return edits
+    }
+}
+
+typealias FeedSnapshot = ListSnapshot<String, FeedItem>
+typealias FeedDifference = ListDifference<String, FeedItem>
+
+extension FeedSnapshot.RowID {
+    /// The id of the row in messages.
+    var wireID: String {
+        switch self {
+        case .item(let id): id
+        case .placeholder(_, let edge, let slot): "placeholder-\(edge)-\(slot)"
+        }
+    }
+}
