@@ -79,8 +79,10 @@ import Foundation
 
     // MARK: The stage
 
-    /// Carries out a command. With a manual clock, all that follows from it has happened on return.
+    /// Carries out a command. With a manual clock, all that follows from earlier commands has happened
+    /// before, and all that follows from this command has happened on return.
     func perform(_ command: StageCommand) async throws {
+        await settle()
         defer { for screen in screens.values { screen.show() } }
         switch command {
         case .hold: stage.hold()
