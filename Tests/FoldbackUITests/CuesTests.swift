@@ -7,7 +7,7 @@ import Testing
     @Test func `each cue is delivered once and in order, also those sent before there is a reader`()
         async
     {
-        let cues = Cues()
+        let cues = Cues(sources: ManualClock().sources)
         cues.send([cue(1), cue(2)])
         cues.send([])
         var first = cues.makeAsyncIterator()
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `a waiting reader gets the first of several cues`() async {
-        let cues = Cues()
+        let cues = Cues(sources: ManualClock().sources)
         let sent = (1...50).map(cue)
         let reader = Task { await cues.prefix(sent.count).reduce(into: []) { $0.append($1) } }
         for cue in sent {
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `a reader that is canceled or replaced ends, and takes no cue with it`() async {
-        let cues = Cues()
+        let cues = Cues(sources: ManualClock().sources)
         let canceled = Task { await cues.first { _ in true } }
         await Task.yield()
         canceled.cancel()
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `of too many cues without a reader, the newest wait`() async {
-        let cues = Cues()
+        let cues = Cues(sources: ManualClock().sources)
         for number in 0..<Cues.pendingMax + 5 { cues.send([cue(number)]) }
         cues.finish()
         let kept = await cues.reduce(into: []) { $0.append($1) }

@@ -96,7 +96,7 @@ import Testing
 
     @Test func `U18: a model is freed while its timer runs, and its own cues end`() async throws {
         var model: ProgressModel? = model()
-        let shared = Cues()
+        let shared = Cues(sources: clock.sources)
         var other: ProgressModel? = self.model(shared)
         model?.start(Wait(.loading))
         other?.start(Wait(.loading))

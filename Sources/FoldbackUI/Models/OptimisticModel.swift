@@ -64,12 +64,12 @@ import Observation
         sources: UISources = .system
     ) where Q.Event == P.Event {
         index = store.index(of: P.self)
-        link = StoreLink(store, UpdateSource(P.self, at: index), cues)
+        link = StoreLink(store, UpdateSource(P.self, at: index), cues, sources)
         let shown = Snapshot<P>(link.initial, index)
         view = shown.view
         confirmed = shown.confirmed
         faults = shown.faults
-        link.follow(sources) { [weak self] in self?.show($0) }
+        link.follow { [weak self] in self?.show($0) }
     }
 
     private func show(_ update: Update) {

@@ -57,9 +57,9 @@ import Observation
     ) where Q.Event == P.Event {
         index = store.index(of: P.self)
         parts = RowParts()
-        link = StoreLink(store, UpdateSource(at: index, parts), cues)
+        link = StoreLink(store, UpdateSource(at: index, parts), cues, sources)
         faults = link.initial.rows[index].faults
-        link.follow(sources) { [weak self] in
+        link.follow { [weak self] in
             self?.show($0)
         } ended: { [parts] link in
             await Self.close(parts, link)

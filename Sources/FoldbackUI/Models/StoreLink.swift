@@ -4,7 +4,7 @@ import Observation
 /// A model's link to its store: the commands, the updates, and the marks of the intents. Models of
 /// values and of rows share it.
 ///
-/// It follows the store from ``follow(_:showing:ended:)`` until it is released (U29).
+/// It follows the store from ``follow(showing:ended:)`` until it is released (U29).
 @MainActor @Observable final class StoreLink<Event: Sendable> {
     /// The last entry that the model includes.
     private(set) var revision: LogSequence
@@ -32,11 +32,16 @@ import Observation
     /// What the model announces.
     let cues: Cues
     private let ownsCues: Bool
+    private let sources: UISources
 
     /// - Parameter cues: shared with other models; nil for cues that end with the model.
-    init(_ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>, _ cues: Cues?) {
+    init(
+        _ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>, _ cues: Cues?,
+        _ sources: UISources
+    ) {
         self.store = store
-        self.cues = cues ?? Cues()
+        self.sources = sources
+        self.cues = cues ?? Cues(sources: sources)
         ownsCues = cues == nil
         path = store.core.storage.path
         lists = PartList()
@@ -59,13 +64,13 @@ import Observation
     ///   - ended: called once the store is closed. It gets the link, because a closure that
     ///     captured it would keep it as long as the store.
     func follow(
-        _ sources: UISources, showing show: @escaping @MainActor (Update) -> Void,
+        showing show: @escaping @MainActor (Update) -> Void,
         ended: @escaping @MainActor (StoreLink) async -> Void = { _ in }
     ) {
         guard let store else { return }
         self.show = show
         let changes = reader.changes(of: store)
-        updating = Task { [weak self, reader] in
+        updating = Task { [weak self, reader, sources] in
             for await _ in changes {
                 await reader.read()
                 guard self?.adopt() == true else { continue }
