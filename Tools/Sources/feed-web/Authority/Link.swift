@@ -33,7 +33,8 @@ struct Link: Authority {
                 text: intent.event.did.words(in: authority.ledger),
                 content: intent.event.did.content))
         if let other = intent.event.did.subject(by: intent.id.replica),
-            other.number < intent.id.number, !authority.ledger.hasDecided(other)
+            other.number < intent.id.number, !authority.ledger.hasDecided(other),
+            await stage.postpones(intent.id, until: "\(user)/\(other.number)")
         {
             return .later(after: nil, reason: "\(other) has no verdict yet")
         }

@@ -30,6 +30,7 @@ struct StagedRequest: Hashable, Sendable {
     /// The ids of the requests that wait for the clock, with the moments.
     @ObservationIgnored private var delayed: [String: Moment] = [:]
 
+    @ObservationIgnored private var postponed: [IntentID: Int] = [:]
     @ObservationIgnored private var waiting: [StagedRequest: Waiting] = [:]
     /// What takes the fractions of held requests.
     @ObservationIgnored private var progress: [StagedRequest: @Sendable (Double) -> Void] = [:]
@@ -122,6 +123,18 @@ struct StagedRequest: Hashable, Sendable {
         held.removeAll { $0 == request }
         continuation.resume(returning: step)
     }
+
+    /// Returns whether an intent must come again later, because it builds on an intent that has not
+    /// arrived or is held.
+    ///
+    /// The other intent may have been withdrawn, so its arrival is awaited only a few times.
+    func postpones(_ intent: IntentID, until other: String) -> Bool {
+        if held.contains(where: { $0.id == other }) { return true }
+        postponed[intent, default: 0] += 1
+        return postponed[intent, default: 0] <= Self.postponementsMax
+    }
+
+    private static let postponementsMax = 3
 
     /// Checks that an answer reaches the device.
     func requireAnswer(by user: String) throws(AuthorityFailure) {

@@ -35,25 +35,28 @@ extension World {
             if quiet == Self.quietChecks { return }
             _ = try? await Task.sleep(for: .milliseconds(1))
         }
-        let names = all.filter { !$0.isSettled }.map(\.user)
-        complain("not settled after \(Self.checksMax) checks: \(names)")
+        let reasons = all.compactMap { screen in
+            screen.unsettledPart.map { "\($0) of \(screen.user)" }
+        }
+        complain("not settled after \(Self.checksMax) checks: \(reasons)")
     }
 
     private static let quietChecks = 4
     private static let checksMax = 5_000
 
-    private var isSettled: Bool {
-        all.allSatisfy(\.isSettled)
-    }
+    private var isSettled: Bool { all.allSatisfy { $0.unsettledPart == nil } }
 }
 
 extension FeedScreen {
-    /// Whether nothing happens to the screen by itself before a later time.
-    var isSettled: Bool {
-        !publisher.isStale && !(archive?.publisher.isStale ?? false)
-            && model.revision == replica.store.status.sequence && isOutboxSettled
-            && isDownlinkSettled && areRequestsSettled && areMarksSettled
-            && model.rejections.allSatisfy { told.contains($0.number) }
+    /// What may change by itself before a later time; nil if nothing may.
+    var unsettledPart: String? {
+        if publisher.isStale || archive?.publisher.isStale ?? false { return "a message" }
+        if model.revision != replica.store.status.sequence { return "the view" }
+        if !isOutboxSettled { return "the outbox" }
+        if !isDownlinkSettled { return "the downlink" }
+        if !areRequestsSettled { return "a request" }
+        if !areMarksSettled { return "a mark" }
+        return model.rejections.allSatisfy { told.contains($0.number) } ? nil : "the news"
     }
 
     private var now: Timestamp { clock.sync.now() }
@@ -62,15 +65,17 @@ extension FeedScreen {
 
     private var isOutboxSettled: Bool {
         let status = replica.outbox.status
-        let pending = replica.store.status.pendingCount
+        guard status.inFlight.allSatisfy({ calls.stage.isParked("\(user)/\($0)") }) else {
+            return false
+        }
         switch status.pause {
         case .stopped: return false
-        case .offline, .signedOut, .superseded: return status.inFlight.isEmpty
+        case .offline, .signedOut, .superseded: return true
         case .failing, nil: break
         }
-        guard status.inFlight.allSatisfy({ calls.stage.isParked("\(user)/\($0)") }),
-            status.inFlight.count + status.waitingCount + status.unreadable.count == pending
-        else { return false }
+        // Requests that are being prepared are neither in flight nor waiting.
+        let known = status.inFlight.count + status.waitingCount + status.unreadable.count
+        guard known == replica.store.status.pendingCount else { return false }
         return status.waitingCount == 0 || isLater(status.nextAttempt)
             || status.inFlight.count >= replica.requestsMax
     }
