@@ -40,19 +40,10 @@ extension FeedPage {
     func reduceMotion(_ isReduced: Bool) async throws {
         try await browser.show(window)
         let value: JSON = isReduced ? "reduce" : "no-preference"
-        let answered = """
-            const fetchNow = window.fetch;
-            window.motionPosted = new Promise(resolve => window.fetch = async (...request) => {
-                const answer = await fetchNow(...request);
-                if (String(request[1]?.body).includes("motion")) resolve();
-                return answer;
-            });
-            """
-        try await browser.run(answered)
         try await browser.devTools(
             "Emulation.setEmulatedMedia",
             ["features": [["name": "prefers-reduced-motion", "value": value]]])
-        try await browser.wait("window.motionPosted.then(() => done())")
+        try await until("document.documentElement.dataset.motion === '\(isReduced)'")
         try await settle()
     }
 

@@ -22,6 +22,8 @@ struct FeedPage: Sendable {
         try await browser.show(window)
         // Only one window can have the focus of the system. Each page behaves as if it had it.
         try await browser.devTools("Emulation.setFocusEmulationEnabled", ["enabled": true])
+        try await browser.devTools(
+            "Page.addScriptToEvaluateOnNewDocument", ["source": .string(countedRequests)])
         try await browser.open(server.page(of: replica, query))
         let page = FeedPage(
             browser: browser, server: server, window: window, replica: replica, query: query)
@@ -29,10 +31,36 @@ struct FeedPage: Sendable {
         return page
     }
 
+    /// Counts the requests that are not answered, in an attribute that a test can wait for.
+    private static let countedRequests = """
+        (send => {
+            const add = number => {
+                const { dataset } = document.documentElement;
+                dataset.requests = Number(dataset.requests ?? 0) + number;
+            };
+            window.fetch = async (...request) => {
+                add(1);
+                try {
+                    return await send(...request);
+                } finally {
+                    // The page reads the answer first.
+                    setTimeout(() => {
+                        const action = JSON.parse(request[1]?.body ?? "{}");
+                        const { dataset } = document.documentElement;
+                        if (action.do === "motion") dataset.motion = action.reduce;
+                        add(-1);
+                    }, 10);
+                }
+            };
+        })(window.fetch);
+        """
+
     // MARK: Waiting
 
-    /// Returns when the page shows the server's present revision or a later one.
+    /// Returns when all requests of the page are answered, and it shows the server's present revision
+    /// or a later one.
     func settle() async throws {
+        try await until("(document.documentElement.dataset.requests ?? '0') === '0'")
         let state = try await server.state(
             of: replica, query.isEmpty ? "" : "?\(query.dropFirst())")
         let revision = try #require(state["revision"]?.stringValue)
