@@ -84,6 +84,7 @@ extension FeedPage {
         if try await !bool("typeof window.axe === 'object'") {
             try await browser.run(Axe.source())
         }
+        try await endTransitions()
         return try await browser.wait(
             """
             const nodes = rule => rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200));

@@ -151,12 +151,22 @@ struct FeedPage: Sendable {
     /// Stores a picture for people in `.build/browser/`.
     @discardableResult
     func picture(_ name: String) async throws -> Data {
-        try await browser.show(window)
+        try await endTransitions()
         let picture = try await browser.screenshot()
         try FileManager.default.createDirectory(
             at: Self.pictures, withIntermediateDirectories: true)
         try picture.write(to: Self.pictures.appending(path: "\(name).png"))
         return picture
+    }
+
+    /// Ends everything that moves only for a moment, such as a color that fades in.
+    func endTransitions() async throws {
+        try await browser.show(window)
+        try await browser.run(
+            """
+            for (const animation of document.getAnimations())
+                if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish();
+            """)
     }
 
     /// `.build/browser/` of the repository.
