@@ -3,8 +3,9 @@ import Foldback
 /// The marks of all items of a view at one moment, and the changes since the changes were last
 /// taken (U31).
 ///
-/// A value. To set an intent costs O(log n) for each of its items, and the changes O(n) in the
-/// marks of the items that were touched.
+/// A value. To set an intent takes constant time for each of its items, and the changes O(n log n)
+/// in the marks of the items that were touched. Dictionaries, because the compiler specializes them
+/// for this module, but not maps of Foldback.
 struct StatusTable: Sendable {
     /// An intent that has marks, and the items that it is about.
     struct MarkedIntent: Sendable {
@@ -15,9 +16,9 @@ struct StatusTable: Sendable {
         let hidden: HiddenMark?
     }
 
-    private var intents = NumberMap<IntentNumber, MarkedIntent>()
+    private var intents: [IntentNumber: MarkedIntent] = [:]
     /// The marks of each item, by intent. An intent can be about several parts of an item.
-    private var marks: [AnyItemID: NumberMap<IntentNumber, [IntentMark]>] = [:]
+    private var marks: [AnyItemID: [IntentNumber: [IntentMark]]] = [:]
     private var rejected = NumberMap<IntentNumber, IntentMark>()
     private var touched: Set<AnyItemID> = []
     /// The intents whose effects the view lacks (U32).
@@ -26,7 +27,7 @@ struct StatusTable: Sendable {
     /// Whether no item has a mark.
     var isEmpty: Bool { marks.isEmpty }
 
-    /// Returns the status of an item. O(n) in its marks.
+    /// Returns the status of an item. O(n log n) in its marks.
     func status(of id: AnyItemID) -> ItemStatus {
         marks[id].map { ItemStatus(marks: $0.values.flatMap(\.self)) } ?? .settled
     }
@@ -50,9 +51,7 @@ struct StatusTable: Sendable {
         hidden[number] = intent?.hidden
         for item in intent?.items ?? [] {
             guard let mark = intent?.mark else { continue }
-            marks[item.id, default: NumberMap()].change(
-                number, or: [], removedIf: { _ in false }
-            ) { $0.append(mark.about(item.facet)) }
+            marks[item.id, default: [:]][number, default: []].append(mark.about(item.facet))
             touched.insert(item.id)
         }
         if case .rejected = intent?.mark.state {

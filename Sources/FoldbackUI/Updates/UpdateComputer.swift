@@ -87,7 +87,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
         _ news: inout [RejectedIntent],
         _ rejected: (IntentNumber, LogSequence) throws(FoldbackError) -> RejectedIntent
     ) -> StatusTable.MarkedIntent? {
-        if let intent = new.overlay[number] {
+        if let intent = new.unsettledIntent(number) {
             let conflict = source.conflicts(new)[number]
             return marked(
                 IntentMark(intent, conflict: conflict, attempt: new.attempts[number]),
