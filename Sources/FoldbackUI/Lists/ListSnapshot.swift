@@ -122,15 +122,19 @@ extension ListSnapshot {
             rows.reserveCapacity(sections.reduce(0) { $0 + $1.rows.count })
             var isBusy = false
             for section in sections.indices {
-                for (index, row) in sections[section].rows.enumerated() {
-                    let place = RowPlace(section: section, row: index)
-                    if let first = rows.updateValue(place, forKey: row.id) {
-                        let error = ListError.duplicateItem(
-                            "\(row.id)", first: first, second: place)
-                        throw error  // mutant: list-duplicate-item
+                // A pointer, because the array would retain all parts of a row to read its id.
+                let error = sections[section].rows.withUnsafeBufferPointer { list -> ListError? in
+                    for index in list.indices {
+                        let place = RowPlace(section: section, row: index)
+                        if let first = rows.updateValue(place, forKey: list[index].id) {
+                            return .duplicateItem(
+                                "\(list[index].id)", first: first, second: place)
+                        }
+                        if case .none = list[index].content { isBusy = true }
                     }
-                    if row.content == nil { isBusy = true }
+                    return nil
                 }
+                if let error { throw error }  // mutant: list-duplicate-item
             }
             self.sections = sections
             self.indexes = indexes
