@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackUI
+import Observation
 
 /// Measures the main actor's work for one publication, for a small and a large state.
 ///
@@ -56,17 +57,12 @@ struct AdoptionCosts: Sendable {
     private let store: Store<Likes>
     private let model: OptimisticModel<Likes>
     private let selection: Selection<Int?>
-    private let changes: ChangeCount
     private let frames = HeldFrames()
 
     init(_ store: Store<Likes>) async throws {
         self.store = store
         model = OptimisticModel(store, sources: frames.sources)
         selection = model.select { $0.counts[0] }
-        changes = ChangeCount { [model] in
-            _ = model.view
-            _ = model.status(of: 0)
-        }
         try await frames.hold(store, recording: .liked(0))
     }
 
@@ -74,11 +70,20 @@ struct AdoptionCosts: Sendable {
     func adopt(_ post: Int) async throws -> Double {
         let receipt = try await store.record(.liked(post))
         await model.readUpdate()
+        observe(post)
         let start = ContinuousClock.now
         model.showUpdate()
         let elapsed = ContinuousClock.now - start
         precondition(model.revision == receipt.sequence, "the model shows \(model.revision)")
         try await store.acknowledge(receipt.number)
         return elapsed / .microseconds(1)
+    }
+
+    /// As a view does it before each time that it is drawn.
+    private func observe(_ post: Int) {
+        withObservationTracking {
+            _ = (model.view, model.status(of: post), selection.value)
+        } onChange: {
+        }
     }
 }

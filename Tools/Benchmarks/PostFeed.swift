@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackUI
+import HashTreeCollections
 
 /// A row of a list. Its strings are too long to be stored within the value.
 struct FeedPost: Identifiable, Equatable, Sendable {
@@ -15,20 +16,20 @@ struct FeedPost: Identifiable, Equatable, Sendable {
     }
 }
 
-extension [FeedPost] {
-    /// The posts in a pseudorandom order, which is the same for the same seed.
-    func shuffled(seed: UInt64) -> [FeedPost] {
-        var posts = self
+extension Array {
+    /// The elements in a pseudorandom order, which is the same for the same seed.
+    func shuffled(seed: UInt64) -> [Element] {
+        var shuffled = self
         var random = seed
-        for place in posts.indices.dropFirst().reversed() {
+        for place in shuffled.indices.dropFirst().reversed() {
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            posts.swapAt(place, Int((random >> 33) % UInt64(place + 1)))
+            shuffled.swapAt(place, Int((random >> 33) % UInt64(place + 1)))
         }
-        return posts
+        return shuffled
     }
 }
 
-/// PostFeed in their order: the state of a list.
+/// Posts in their order: the state of a list.
 struct PostFeed: Projection, Itemized {
     enum Event: Codable, Sendable {
         case filled(count: Int)
@@ -38,14 +39,19 @@ struct PostFeed: Projection, Itemized {
         case visited
     }
 
-    private(set) var posts: [FeedPost] = []
+    private var byNumber = TreeDictionary<Int, FeedPost>()
+    private var order: [Int] = []
     private(set) var visitCount = 0
+
+    var posts: some Sequence<FeedPost> { order.lazy.compactMap { byNumber[$0] } }
 
     mutating func apply(_ event: Event, _ context: EventContext) {
         switch event {
-        case .filled(let count): posts = (0..<count).map(FeedPost.init)
-        case .liked(let place): posts[place].likes += 1
-        case .shuffled(let seed): posts = posts.shuffled(seed: seed)
+        case .filled(let count):
+            order = Array(0..<count)
+            for number in order { byNumber[number] = FeedPost(number) }
+        case .liked(let number): byNumber[number]?.likes += 1
+        case .shuffled(let seed): order = order.shuffled(seed: seed)
         case .visited: visitCount += 1
         }
     }

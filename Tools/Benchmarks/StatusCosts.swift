@@ -9,16 +9,20 @@ struct StatusCosts: Sendable {
 
     private static let pendingCount = 100_000
 
-    private var answerCount: Int { bench.isFull ? 500 : 100 }
-
     private enum Answer: String, CaseIterable {
-        case acknowledging
-        case rejecting
+        case acknowledgingOldest = "acknowledging the oldest"
+        case rejectingNewest = "rejecting the newest"
+        case rejectingOldest = "rejecting the oldest"
 
-        func give(to number: IntentNumber, in store: Store<Likes>) async throws {
+        /// The store folds all later intents again after the rejection of the oldest.
+        var isSlow: Bool { self == .rejectingOldest }
+
+        func give(in store: Store<Likes>) async throws {
+            let pending = store.snapshot.pending
             switch self {
-            case .acknowledging: try await store.acknowledge(number)
-            case .rejecting:
+            case .acknowledgingOldest: try await store.acknowledge(pending[0])
+            case .rejectingNewest, .rejectingOldest:
+                let number = pending[self == .rejectingNewest ? pending.count - 1 : 0]
                 try await store.reject(number, code: "forbidden", message: "not yours")
             }
         }
@@ -46,7 +50,7 @@ struct StatusCosts: Sendable {
                 value: first, unit: "ms", n: 1)
         ]
         for answer in Answer.allCases {
-            bench.note("\(answer) of an intent")
+            bench.note(answer.rawValue)
             figures += try await self.figures(answer, model, store, &updates)
         }
         return figures
@@ -59,9 +63,8 @@ struct StatusCosts: Sendable {
         var times: [Double] = []
         var itemCounts: [Double] = []
         var reads: [Double] = []
-        // The newest intents, because a rejection folds the later ones again.
-        for number in store.snapshot.pending.suffix(answerCount).reversed() {
-            try await answer.give(to: number, in: store)
+        for _ in 0..<(answer.isSlow ? 10 : 100) * (bench.isFull ? 5 : 1) {
+            try await answer.give(in: store)
             let readsBefore = Likes.itemReads.load(ordering: .relaxed)
             times.append(await elapsed { await model.readUpdate() })
             reads.append(Double(Likes.itemReads.load(ordering: .relaxed) - readsBefore))
@@ -69,7 +72,7 @@ struct StatusCosts: Sendable {
             itemCounts.append(
                 Double(await updates.next(isolation: MainActor.shared)?.statuses.count ?? 0))
         }
-        let name = "\(answer) one of \(Self.pendingCount.grouped) pending"
+        let name = "\(answer.rawValue) of \(Self.pendingCount.grouped) pending"
         return [
             times.quartered("\(name), the update of the statuses", unit: "ms").judged(
                 by: .atMost(1)),
