@@ -4,8 +4,7 @@ import FoldbackUI
 /// Measures a model's list of 10,000 rows after a commit: the rows, their comparison with the rows
 /// shown, and the difference, off the main actor, and then the main actor's work.
 ///
-/// The times off the main actor include two changes of the actor and the app's function, which looks
-/// 10,000 posts up.
+/// The times off the main actor include the app's function, which looks 10,000 posts up.
 struct ListModelCosts: Sendable {
     let bench: Workbench
 
@@ -60,25 +59,17 @@ struct ListModelCosts: Sendable {
         _ what: String, changes: Int, _ event: (Int) -> PostFeed.Event
     ) async throws -> [Measurement] {
         let published = ChangeCount { [list] in _ = list.snapshot }
-        var reads: [Double] = []
-        var shows: [Double] = []
+        var times = UpdateTimes()
         for number in 0..<count {
             _ = try await store.record(event(number))
-            var start = ContinuousClock.now
-            await model.readUpdate()
-            reads.append((ContinuousClock.now - start) / .milliseconds(1))
-            start = ContinuousClock.now
-            model.showUpdate()
-            shows.append((ContinuousClock.now - start) / .microseconds(1))
+            await times.measure(model)
         }
         let name = "list of a model, \(what)"
-        return [
-            reads.quartered("\(name), off the main actor", unit: "ms"),
-            shows.quartered("\(name), on the main actor", unit: "us"),
+        return times.figures(name) + [
             Measurement(
                 name: "\(name), publications for each commit",
                 value: Double(published.count) / Double(count), unit: "", n: count
-            ).judged(by: .exactly(Double(changes))),
+            ).judged(by: .exactly(Double(changes)))
         ]
     }
 }

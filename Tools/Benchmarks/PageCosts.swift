@@ -3,7 +3,7 @@ import FoldbackUI
 
 /// Measures a window of 200 rows that is read again after a commit, in a table of 1,000,000 rows.
 ///
-/// The times include two changes of the actor. The files are in memory.
+/// The files are in memory.
 struct PageCosts: Sendable {
     let bench: Workbench
 
@@ -30,18 +30,18 @@ struct PageCosts: Sendable {
         try await frames.hold(store, recording: .starred(0))
         let table = model.pages(of: Mailbox.messages, pageSize: Self.pageSize)
         let tableFigures = try await figures(
-            "table", table, model, store
+            "a table", table, model, store
         ) { $0.key }
         let index = model.pages(of: Mailbox.unread, pageSize: Self.pageSize)
         return try await tableFigures
-            + figures("index", index, model, store) { $0.key }
+            + figures("an index", index, model, store) { $0.key }
     }
 
     @MainActor private func figures<Element: Identifiable & Equatable & Sendable>(
         _ name: String, _ page: PageModel<Element, Never>, _ model: RowsModel<Mailbox>,
         _ store: Store<Mailbox>, key: (Element) -> UInt64
     ) async throws -> [Measurement] {
-        bench.note("reading a window of a \(name)")
+        bench.note("reading a window of \(name)")
         while page.rows.value(or: []).count < Self.windowCount {
             page.extend(.end)
             await model.readUpdate()
@@ -49,25 +49,14 @@ struct PageCosts: Sendable {
         }
         let rows = page.rows.value(or: [])
         let changes = ChangeCount { _ = page.rows }
-        var reads: [Double] = []
-        var shows: [Double] = []
+        var times = UpdateTimes()
         for round in 0..<commitCount {
             let receipt = try await store.record(.starred(key(rows[round % rows.count])))
-            var start = ContinuousClock.now
-            await model.readUpdate()
-            reads.append((ContinuousClock.now - start) / .milliseconds(1))
-            start = ContinuousClock.now
-            model.showUpdate()
-            shows.append((ContinuousClock.now - start) / .microseconds(1))
+            await times.measure(model)
             try await store.acknowledge(receipt.number)
         }
         precondition(changes.count >= commitCount, "the page changed \(changes.count) times")
         precondition(page.rows.value(or: []).count == rows.count, "the page has other rows")
-        let window = "window of \(rows.count) rows of a \(name)"
-        return [
-            reads.quartered("\(window), read again and compared", unit: "ms").judged(
-                by: .atMost(3)),
-            shows.quartered("\(window), shown on the main actor", unit: "us"),
-        ]
+        return times.figures("window of \(rows.count) rows of \(name)", .atMost(3))
     }
 }
