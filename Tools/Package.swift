@@ -139,6 +139,16 @@ let package = Package(
             dependencies: ["FoldbackShell", "PowerCuts", "foldback-powercut", "foldback"],
             swiftSettings: strict),
         .testTarget(
+            name: "FeedWebTests",
+            dependencies: [
+                "feed-web", "FoldbackExamples",
+                .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackSync", package: "Foldback"),
+                .product(name: "FoldbackUI", package: "Foldback"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "CrashTests",
             dependencies: [
                 "FoldbackShell", "foldback", "foldback-demo", "foldback-probe", "feed-replay",

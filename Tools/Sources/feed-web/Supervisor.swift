@@ -20,6 +20,7 @@ struct Supervisor {
         let reserved = try ReservedPort(port)
         var restarts = 0
         var failures = 0
+        var isAnnounced = false
         while failures < Self.failuresMax {
             let child = try ServerProcess(
                 ["--port", "\(reserved.number)", "--child", "\(restarts)"] + arguments)
@@ -29,10 +30,9 @@ struct Supervisor {
                     return child.end()
                 }
                 guard let text = child.read() else { break }
-                if !isReady, text.contains(Child.readyLine) {
-                    isReady = true
-                    if restarts == 0 || failures == restarts { write("\(reserved.address)\n") }
-                }
+                isReady = isReady || text.contains(Child.readyLine)
+                if isReady, !isAnnounced { write("\(reserved.address)\n") }
+                isAnnounced = isAnnounced || isReady
             }
             child.end()
             failures = isReady ? 0 : failures + 1

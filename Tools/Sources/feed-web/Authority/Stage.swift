@@ -75,6 +75,7 @@ struct StagedRequest: Hashable, Sendable {
         if settings.delay > 0 {
             await pass(.seconds(settings.delay), by: request.id)
             if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
+            try requireOnline(request.by)
         }
         guard settings.isHolding else {
             guard settings.rejectsNext, request.wait == nil else { return .byRules }

@@ -3,7 +3,8 @@ import FoldbackExamples
 import FoldbackUI
 
 /// A boost is not shown before the authority confirms it, because nobody knows its reach. So it has
-/// a wait, and the post cannot be used meanwhile.
+/// a wait, and the post cannot be used meanwhile. The wait ends with the process, and the boost does
+/// not: its once key joins a second boost to it (F14).
 extension FeedScreen {
     /// The wait of a boost.
     struct Boost {
@@ -24,7 +25,7 @@ extension FeedScreen {
         do throws(FoldbackError) {
             receipt = try await model.perform(
                 FeedEvent(by: user, did: .boosted(post: post, reach: nil)), from: initiator,
-                confirmOnly: true)
+                confirmOnly: true, once: "boost \(post)")
         } catch {
             run.handle(.failed(Recovery(reason: "\(error)", canRestart: false)))
             throw error

@@ -10,8 +10,19 @@ extension FeedScreen {
         let data = state.data(known: known, absent: model.view)
         return WireFeed(
             busy: list.snapshot.isBusy || data.isLoading,
-            empty: data.isSuccess && list.snapshot.rowCount == 0, error: data.failure?.reason,
+            empty: data.isSuccess && list.snapshot.rowCount == 0,
+            error: problem ?? data.failure?.reason,
             edges: .init(start: "end", end: "end"))
+    }
+
+    /// Why the feed cannot be shown or changed at all.
+    private var problem: String? {
+        switch model.condition {
+        case .open: list.failure?.description
+        case .latched(let failure): "Nothing can be saved now: \(failure)"
+        case .unreadable(let reason): "Some changes cannot be read: \(reason)"
+        case .closed: "The log is closed."
+        }
     }
 
     var writer: RowWriter {

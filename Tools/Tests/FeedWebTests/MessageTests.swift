@@ -1,0 +1,80 @@
+import FoldbackUI
+import Testing
+
+@testable import feed_web
+
+/// These tests ask whether a page that applies each message has what the server shows. A missed or
+/// repeated step would leave the page with other rows until it is loaded again.
+@MainActor @Suite struct MessageTests {
+    @Test(arguments: [
+        ("", "abc"), ("abc", ""), ("abc", "cab"), ("abcdef", "fxbad"), ("abc", "aBc"),
+        ("abcdefgh", "hgfedcba"),
+    ])
+    func `the steps lead from the old rows to the new rows`(
+        _ old: String, _ new: String
+    ) throws {
+        let (first, second) = (try Self.list(old), try Self.list(new))
+        var list = WireList()
+        list.apply(first.difference(from: FeedSnapshot()), Self.writer)
+        _ = list.takeEdits()
+        var page = list.rows
+        list.apply(second.difference(from: first), Self.writer)
+        for step in list.takeEdits().steps {
+            switch step {
+            case .insert(let place, let row): page.insert(row, at: place)
+            case .delete(let place): page.remove(at: place)
+            case .move(let place, let target): page.insert(page.remove(at: place), at: target)
+            case .change(let place, let row): page[place] = row
+            }
+        }
+        #expect(page == list.rows)
+        #expect(page == second.sections.flatMap(\.rows).map(Self.writer.row))
+    }
+
+    @Test func `a page that comes back gets the messages that it missed`() {
+        let hub = Hub(boot: "b", .sample())
+        let seen = hub.revision
+        hub.show(.sample(signedIn: false), [], WireEdits(), [])
+        let (bytes, last) = hub.events(after: hub.number(of: seen))
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text == "id: b-1\ndata: {\"revision\":\"b-1\",\"signedIn\":false}\n\n")
+        #expect(hub.events(after: last).bytes.isEmpty)
+    }
+
+    @Test(arguments: [nil, "b", "b-7", "other-0", "b-x"])
+    func `a page with an unknown revision gets the whole content`(_ revision: String?) {
+        let hub = Hub(boot: "b", .sample())
+        hub.show(.sample(signedIn: false), [.sample("a")], WireEdits(), [])
+        let text = String(
+            decoding: hub.events(after: hub.number(of: revision)).bytes, as: UTF8.self)
+        #expect(text.contains("\"reset\":true") && text.contains("\"id\":\"a\""))
+    }
+
+    @Test func `a page that is far back gets the whole content`() {
+        let hub = Hub(boot: "b", .sample())
+        for number in 0..<300 { hub.show(.sample(signedIn: number % 2 == 1), [], WireEdits(), []) }
+        let text = String(decoding: hub.events(after: 10).bytes, as: UTF8.self)
+        #expect(text.contains("\"reset\":true"))
+    }
+
+    @Test func `equal content is not a message`() {
+        let hub = Hub(boot: "b", .sample())
+        hub.show(.sample(), [], WireEdits(), [])
+        #expect(hub.revision == "b-0")
+    }
+
+    private static let writer = RowWriter(user: "mia", pause: nil) { _ in "like" }
+
+    /// A list with a row for each letter. The case of a letter is its content.
+    private static func list(_ letters: String) throws(ListError) -> FeedSnapshot {
+        try FeedSnapshot { list in
+            list.section(FeedList.section)
+            list.items(
+                letters.map { letter in
+                    let id = letter.lowercased()
+                    return FeedItem(
+                        id: id, kind: .post, post: id, by: "mia", text: String(letter))
+                })
+        }
+    }
+}

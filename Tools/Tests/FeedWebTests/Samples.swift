@@ -1,0 +1,54 @@
+import Foldback
+import FoldbackExamples
+import Foundation
+
+@testable import feed_web
+
+/// Returns the id of an intent.
+func intent(_ replica: String, _ number: UInt64) -> IntentID {
+    guard let replica = ReplicaID(replica) else {
+        preconditionFailure("\(replica) is not a replica id")
+    }
+    return IntentID(replica: replica, number: IntentNumber(number))
+}
+
+/// Returns the event of a user.
+func event(_ user: String, _ action: FeedAction) -> FeedEvent {
+    FeedEvent(by: user, did: action)
+}
+
+/// A folder that is removed with this value.
+final class Folder: Sendable {
+    let url = FileManager.default.temporaryDirectory.appending(path: "feed-web-\(UUID())")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+extension WireRow {
+    /// A row with this id and text.
+    static func sample(_ id: String, _ text: String = "") -> WireRow {
+        WireRow(
+            id: id, kind: "post", post: id, text: text, loaded: true, state: "settled",
+            ghost: false, marks: [])
+    }
+}
+
+extension ScreenContent {
+    /// The content of a screen on which nothing happens.
+    static func sample(signedIn: Bool = true) -> ScreenContent {
+        ScreenContent(
+            feed: WireFeed(
+                busy: false, empty: false, error: nil, edges: .init(start: "end", end: "end")),
+            waits: [:], blocked: [], people: [:], known: [], chart: nil, signedIn: signedIn,
+            account: WireAccount(
+                pending: 0, rejected: 0, accepted: 0, conflicted: 0, paused: nil),
+            stage: WireStage(
+                holding: false, held: [], offline: [], rejectNext: false, loseNextAnswer: false,
+                delay: 0, clock: "manual", now: 0, replicas: ["mia"], restarts: 0, pid: 1,
+                decided: 0))
+    }
+}

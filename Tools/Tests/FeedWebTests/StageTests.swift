@@ -1,0 +1,64 @@
+import FoldbackSync
+import Foundation
+import Testing
+
+@testable import feed_web
+
+/// These tests ask whether held requests get the answer that a person gives them, and only once.
+@MainActor @Suite struct StageTests {
+    @Test func `held requests are released in any order`() async throws {
+        let (stage, folder) = try Self.stage()
+        stage.hold()
+        let answers = ["mia/1", "mia/2"].map { id in Task { try await stage.admit(Self.like(id)) } }
+        while stage.held.count < 2 { await Task.yield() }
+        try stage.decide("mia/2", .reject("No."))
+        try stage.release("mia/1")
+        let first = try await answers[0].value
+        let second = try await answers[1].value
+        #expect(first == .byRules && second == .reject("No.") && stage.held.isEmpty)
+        #expect(throws: CommandError.self) { try stage.release("mia/1") }
+        _ = folder
+    }
+
+    @Test func `going offline drops the device's requests`() async throws {
+        let (stage, folder) = try Self.stage()
+        stage.hold()
+        let answer = Task { try await stage.admit(Self.like("mia/1")) }
+        while stage.held.isEmpty { await Task.yield() }
+        stage.setOnline(false, "mia")
+        await #expect(throws: AuthorityFailure.self) { try await answer.value }
+        await #expect(throws: AuthorityFailure.self) {
+            try await stage.admit(Self.like("mia/1"))
+        }
+        _ = folder
+    }
+
+    @Test func `a canceled request is dropped`() async throws {
+        let (stage, folder) = try Self.stage()
+        stage.hold()
+        let answer = Task { try await stage.admit(Self.like("mia/1")) }
+        while stage.held.isEmpty { await Task.yield() }
+        answer.cancel()
+        await #expect(throws: AuthorityFailure.self) { try await answer.value }
+        #expect(stage.held.isEmpty)
+        _ = folder
+    }
+
+    @Test func `settings outlive the process`() throws {
+        let (stage, folder) = try Self.stage()
+        stage.hold()
+        stage.setOnline(false, "ben")
+        #expect(Stage.settings(in: Self.file(folder)) == stage.settings)
+    }
+
+    private static func stage() throws -> (Stage, Folder) {
+        let folder = try Folder()
+        return (Stage(Stage.Settings(), file: file(folder), clock: .system), folder)
+    }
+
+    private static func file(_ folder: Folder) -> URL { folder.url.appending(path: "stage.json") }
+
+    private nonisolated static func like(_ id: String) -> StagedRequest {
+        StagedRequest(id: id, by: "mia", what: "like", text: "Like a post")
+    }
+}
