@@ -31,21 +31,24 @@ struct FeedPage: Sendable {
         return page
     }
 
-    /// Counts the requests that are not answered, in an attribute that a test can wait for.
+    /// Counts the requests that are not answered, in an attribute that a test can wait for, and
+    /// records all requests.
     private static let countedRequests = """
+        window.requests = [];
         (send => {
             const add = number => {
                 const { dataset } = document.documentElement;
                 dataset.requests = Number(dataset.requests ?? 0) + number;
             };
             window.fetch = async (...request) => {
+                const action = JSON.parse(request[1]?.body ?? "{}");
+                requests.push(action);
                 add(1);
                 try {
                     return await send(...request);
                 } finally {
                     // The page reads the answer first.
                     setTimeout(() => {
-                        const action = JSON.parse(request[1]?.body ?? "{}");
                         const { dataset } = document.documentElement;
                         if (action.do === "motion") dataset.motion = action.reduce;
                         add(-1);
