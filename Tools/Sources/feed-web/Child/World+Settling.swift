@@ -82,22 +82,25 @@ extension FeedScreen {
 
     private var isDownlinkSettled: Bool {
         let status = replica.downlink.status
+        let hasFetch = waits.running.contains { calls.stage.isParked("\(user)/\($0)") }
         switch status.pause {
         case .stopped, .offline, .signedOut, .superseded: return true
-        case .failing: return isLater(status.nextAttempt)
+        // The pause is over only when the next attempt has succeeded.
+        case .failing: return hasFetch || isLater(status.nextAttempt)
         case nil: break
         }
-        let hasFetch = waits.running.contains { calls.stage.isParked("\(user)/\($0)") }
         guard replica.isFollowing else { return hasFetch }
         return stageView.hasAllEvents(user, after: status.through)
     }
 
     private var areRequestsSettled: Bool {
+        // A downlink that has not run yet does not know that the device is offline.
+        let isOffline = calls.stage.settings.offline.contains(user)
         let isDisconnected =
             switch replica.downlink.status.pause {
             case .offline, .signedOut, .superseded: true
             case .failing: isLater(replica.downlink.status.nextAttempt)
-            case .stopped, nil: false
+            case .stopped, nil: isOffline
             }
         return waits.running.allSatisfy { name in
             if name.hasPrefix("boost:") { return true }
