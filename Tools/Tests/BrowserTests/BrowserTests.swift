@@ -33,6 +33,7 @@ import Testing
             throw error
         }
         try await browser.close(allBut: windows)
+        #expect(server.complaints == [])
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A process with a directory of its own. Both are gone when this object ends, and also when the
 /// test process dies in any way.
@@ -12,6 +13,10 @@ final class ChildProcess: Sendable {
     let directory: URL
     private let shell: Process
     private let leash = Pipe()
+    private let written = Mutex<[Substring]>([])
+
+    /// The lines that the process has written to its output and as errors.
+    var output: [Substring] { written.withLock { $0 } }
 
     /// Starts a command, and returns with the first line that `isReady` accepts.
     ///
@@ -27,12 +32,10 @@ final class ChildProcess: Sendable {
             path: name, directoryHint: .isDirectory)
         let command = command(directory)
         let (process, lines) = try ChildProcess.launch(command, in: directory)
-        var seen: [Substring] = []
         for await line in lines {
             if let found = isReady(line) { return (process, found) }
-            seen.append(line)
         }
-        throw ChildProcessError(command: command, output: seen.joined(separator: "\n"))
+        throw ChildProcessError(command: command, output: process.output)
     }
 
     private static func launch(
@@ -43,12 +46,14 @@ final class ChildProcess: Sendable {
         let (lines, continuation) = AsyncStream.makeStream(of: Substring.self)
         // The pipe is read until its end, because a process that fills a pipe stops.
         let file = output.fileHandleForReading
-        Thread.detachNewThread {
+        Thread.detachNewThread { [weak process] in
             var rest = Data()
             while case let data = file.availableData, !data.isEmpty {
                 rest.append(data)
                 while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                    continuation.yield(Substring(decoding: rest[..<end], as: UTF8.self))
+                    let line = Substring(decoding: rest[..<end], as: UTF8.self)
+                    process?.written.withLock { $0.append(line) }
+                    continuation.yield(line)
                     rest = Data(rest[rest.index(after: end)...])
                 }
             }
@@ -62,9 +67,10 @@ final class ChildProcess: Sendable {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let script = """
             exec 3<&0
-            setsid "$@" <&3 & child=$!
-            cat >/dev/null
-            { kill -KILL -$child; wait $child; } 2>/dev/null
+            setsid "$@" <&3 2>&1 & child=$!
+            exec >/dev/null 2>&1
+            cat
+            kill -KILL -$child; wait $child
             rm -rf "$TMPDIR"
             """
         let shell = Process()
@@ -96,7 +102,9 @@ final class ChildProcess: Sendable {
 /// A process ended before it was ready.
 struct ChildProcessError: Error, CustomStringConvertible {
     let command: [String]
-    let output: String
+    let output: [Substring]
 
-    var description: String { "\(command.joined(separator: " ")) ended. It said: \(output)" }
+    var description: String {
+        "\(command.joined(separator: " ")) ended. It said: \(output.joined(separator: "\n"))"
+    }
 }

@@ -31,6 +31,9 @@ final class FeedWeb: Sendable {
     /// Ends the server, and returns when it has ended.
     func end() { process.end() }
 
+    /// What the server has complained about.
+    var complaints: [Substring] { process.output.filter { $0.hasPrefix("feed-web: ") } }
+
     /// The address of a page.
     ///
     /// - Parameter query: more of the query, such as `&scene=archive`.
