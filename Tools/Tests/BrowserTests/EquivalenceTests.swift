@@ -129,7 +129,7 @@ private enum Comparison {
         const state = () => fetch("/r/mia/state").then(answer => answer.json());
         const pick = (list, number) => list[number % list.length];
 
-        // The action, or nothing if it has no subject.
+        // Returns what to send; undefined if the action fits nothing.
         function request(name, number, { rows, stage, people }) {
             const posts = rows.filter(row => row.kind === "post" && !row.ghost);
             const marks = rows.flatMap(row => row.marks).concat(

@@ -60,7 +60,7 @@ extension BrowserTests {
                     #expect(try await page.focus() == "chart-load")
                 }
                 try await page.server.release()
-                try await page.until("!document.querySelector('#chart').hidden")
+                try await page.until("document.querySelector('#chart svg')")
                 try await page.settle()
                 #expect(try await page.strings("window.focused") == [])
                 #expect(try await page.focus() == "chart-load")
@@ -102,11 +102,17 @@ extension BrowserTests {
                     """)
                 try await page.advance(milliseconds: 100)
                 #expect(try await page.wait("upload").indicator == "bar")
-                for fraction in [0.2, 0.1, 0.5, 0.4, 0.9] {
+                let estimate =
+                    "document.querySelector('[data-wait=upload] .wait-remaining').innerText"
+                for (fraction, remaining) in [
+                    (0.2, ""), (0.1, ""), (0.5, "About 5 seconds"), (0.4, "About 5 seconds"),
+                    (0.9, ""),
+                ] {
                     try await page.server.stage([
                         "do": "fraction", "wait": "upload", "value": .double(fraction),
                     ])
                     try await page.advance(milliseconds: 1_000)
+                    #expect(try await page.string(estimate) == remaining)
                 }
                 var values: [String] = []
                 for value in try await page.strings("window.values") where value != values.last {

@@ -8,7 +8,7 @@ extension BrowserTests {
     @Suite struct WaitTests {
         private static let scene = "&scene=waits"
         private static let unhurried = "&scene=waits&policy=unhurried"
-        private static let chart = "!document.querySelector('#chart').hidden"
+        private static let chart = "document.querySelector('#chart svg')"
 
         /// Runs a test whose chart has just begun to load.
         private func withChart(
@@ -57,6 +57,23 @@ extension BrowserTests {
                         "Loading", "Still", "Still", "Finished",
                     ])
                 #expect(Set(said).count == 4)
+            }
+        }
+
+        @Test func `B7: a long wait can be canceled`() async throws {
+            try await withChart(Self.scene) { page in
+                try await page.advance(milliseconds: 10_000)
+                try await page.click("#cancel-chart")
+                try await page.until("!document.querySelector('#cancel-chart')")
+                try await page.settle()
+                #expect(
+                    try await page.announcements().last == .polite("Canceled loading the chart"))
+                try await page.server.release()
+                try await page.advance(milliseconds: 10_000)
+                #expect(try await page.wait("chart") == ShownWait())
+                #expect(try await page.value(Self.chart) == .null)
+                #expect(try await page.announcements() == [])
+                try await page.check()
             }
         }
 
