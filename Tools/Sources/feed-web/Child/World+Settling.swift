@@ -82,34 +82,34 @@ extension FeedScreen {
 
     private var isDownlinkSettled: Bool {
         let status = replica.downlink.status
-        let hasFetch = waits.running.contains { calls.stage.isParked("\(user)/\($0)") }
         switch status.pause {
         case .stopped, .offline, .signedOut, .superseded: return true
-        // The pause is over only when the next attempt has succeeded.
-        case .failing: return hasFetch || isLater(status.nextAttempt)
-        case nil: break
+        case .failing where isLater(status.nextAttempt): return true
+        case .failing, nil: break
         }
-        guard replica.isFollowing else { return hasFetch }
-        return stageView.hasAllEvents(user, after: status.through)
+        guard !replica.isFollowing else {
+            return stageView.hasAllEvents(user, after: status.through)
+        }
+        return waits.running.contains {
+            ($0 == "feed" || $0.hasPrefix("open:")) && isParked($0)
+        }
     }
 
     private var areRequestsSettled: Bool {
-        // A downlink that has not run yet does not know that the device is offline.
-        let isOffline = calls.stage.settings.offline.contains(user)
+        let status = replica.downlink.status
         let isDisconnected =
-            switch replica.downlink.status.pause {
-            case .offline, .signedOut, .superseded: true
-            case .failing: isLater(replica.downlink.status.nextAttempt)
-            case .stopped, nil: isOffline
-            }
-        return waits.running.allSatisfy { name in
-            if name.hasPrefix("boost:") { return true }
-            return calls.stage.isParked("\(user)/\(name)") || isDisconnected
+            calls.stage.settings.offline.contains(user) || !isSignedIn
+            || isLater(status.nextAttempt)
+        let isSettled = { (wait: String) in
+            wait.hasPrefix("boost:") || isDisconnected || self.isParked(wait)
         }
-            && boosts.keys.allSatisfy { number in
-                replica.store.overlay.contains { $0.number == number }
+        return waits.running.allSatisfy(isSettled)
+            && boosts.allSatisfy { number, boost in
+                boost.isRejected || replica.store.overlay.contains { $0.number == number }
             }
     }
+
+    private func isParked(_ wait: String) -> Bool { calls.stage.isParked("\(user)/\(wait)") }
 
     /// The attempts are beside the log, so the revision does not tell.
     private var areMarksSettled: Bool {

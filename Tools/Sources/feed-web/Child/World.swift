@@ -94,7 +94,7 @@ import Foundation
         case .setOnline(let isOnline, let name):
             let screen = try screen(name)
             stage.setOnline(isOnline, name)
-            screen.setOnline(isOnline)
+            screen.replica.setOnline(isOnline)
         case .conflict(let name): try await conflict(try screen(name))
         case .crash: crash()
         case .delay(let seconds): stage.change { $0.delay = seconds }

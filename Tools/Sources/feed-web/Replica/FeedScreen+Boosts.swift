@@ -11,22 +11,46 @@ extension FeedScreen {
         let post: String
         let run: ProgressModel.Run
         let progress: ProgressModel
+        /// Whether the authority has rejected the boost. The wait shows the error until the mark is
+        /// dismissed or the boost is retried.
+        var isRejected = false
     }
 
     func boost(_ post: String, _ initiator: Initiator) async throws -> IntentNumber {
         guard !waits.appearances.blocking.intersects(.items(post)) else {
             throw CommandError(status: .conflict, "\(post) is being boosted")
         }
+        return try await followBoost(of: post, initiator) { [model, user] in
+            try await model.perform(
+                FeedEvent(by: user, did: .boosted(post: post, reach: nil)), from: initiator,
+                confirmOnly: true, once: "boost \(post)")
+        }
+    }
+
+    /// Records a rejected intent again. A boost has a wait again.
+    func retry(_ number: IntentNumber, _ initiator: Initiator) async throws -> IntentNumber {
+        guard let boost = boosts[number] else { return try await model.retry(number).number }
+        return try await followBoost(of: boost.post, initiator) { [model] in
+            let receipt = try await model.retry(number)
+            self.endBoost(number)
+            return receipt
+        }
+    }
+
+    /// Removes the wait of a boost that was rejected.
+    func endBoost(_ number: IntentNumber) { boosts.removeValue(forKey: number)?.progress.finish() }
+
+    /// Shows the wait of a boost from before it is recorded until its answer.
+    private func followBoost(
+        of post: String, _ initiator: Initiator,
+        _ record: @MainActor () async throws -> Receipt
+    ) async throws -> IntentNumber {
         let wait = Wait(
             "boosting the post", presentation: .obstructive(.items(post)), initiator: initiator,
             isDurable: true)
         let (progress, run) = waits.start("boost:\(post)", wait)
         let receipt: Receipt
-        do throws(FoldbackError) {
-            receipt = try await model.perform(
-                FeedEvent(by: user, did: .boosted(post: post, reach: nil)), from: initiator,
-                confirmOnly: true, once: "boost \(post)")
-        } catch {
+        do { receipt = try await record() } catch {
             run.handle(.failed(Recovery(reason: "\(error)", canRestart: false)))
             throw error
         }
@@ -46,7 +70,12 @@ extension FeedScreen {
         switch data {
         case .notAsked, .loading: return
         case .success: boost.run.handle(.succeeded)
-        // The model announces the rejection, and the post has its mark.
+        case .failure(.rejected(let rejection)):
+            // The wait announces this, so the news do not.
+            told.insert(number)
+            boosts[number]?.isRejected = true
+            boost.run.handle(.failed(Recovery(reason: rejection.message)))
+            return
         case .failure: boost.progress.finish()
         }
         boosts[number] = nil
@@ -54,7 +83,7 @@ extension FeedScreen {
 
     /// Tells the waits of boosts why they take long, and that the outbox goes on trying.
     func noteBoosts() {
-        for (number, boost) in boosts {
+        for (number, boost) in boosts where !boost.isRejected {
             boost.run.handle(.cause(pause?.cause ?? .unknown))
             if let attempt = replica.store.attempt(of: number), attempt.count > 1 {
                 boost.run.handle(.attempt(attempt.count))
@@ -62,23 +91,24 @@ extension FeedScreen {
         }
     }
 
-    func act(_ action: WaitAction, onBoostOf post: String) async throws {
+    func act(_ action: WaitAction, onBoostOf post: String, _ initiator: Initiator) async throws {
         guard let (number, boost) = boosts.first(where: { $0.value.post == post }) else {
             throw Self.noWait("boost:\(post)")
         }
         switch action {
         case .cancel:
             // If the boost has left the device, the authority decides on it.
-            do { try await model.withdraw(number) } catch {
-                boost.run.handle(.continuedInBackground)
-                boosts[number] = nil
-            }
-        case .continueInBackground:
-            boost.run.handle(.continuedInBackground)
-            boosts[number] = nil
+            do { try await model.withdraw(number) } catch { continueInBackground(number, boost) }
+        case .continueInBackground: continueInBackground(number, boost)
+        case .restart where boost.isRejected: _ = try await retry(number, initiator)
         case .restart:
             boost.run.handle(.restarted)
             replica.outbox.wentOnline()
         }
+    }
+
+    private func continueInBackground(_ number: IntentNumber, _ boost: Boost) {
+        boost.run.handle(.continuedInBackground)
+        boosts[number] = nil
     }
 }

@@ -22,14 +22,16 @@ extension FeedScreen {
         case .follow(let name): return try await perform(.followed(name), initiator)
         case .unfollow(let name): return try await perform(.unfollowed(name), initiator)
         case .boost(let post): return try await boost(post, initiator)
-        case .retry(let number): return try await model.retry(number).number
-        case .dismiss(let number): try await model.dismiss(number)
+        case .retry(let number): return try await retry(number, initiator)
+        case .dismiss(let number):
+            try await model.dismiss(number)
+            endBoost(number)
         case .withdraw(let number): try await model.withdraw(number)
         case .open(let post): try await open(post, initiator)
         case .upload(let text): upload(text, initiator)
         case .load, .sync: await load(by: initiator)
         case .extend(let edge): try extend(edge)
-        case .wait(let name, let action): try await act(action, on: name)
+        case .wait(let name, let action): try await act(action, on: name, initiator)
         case .reduceMotion(let isReduced): waits.reduceMotion(isReduced)
         case .signIn: signIn(initiator)
         case .signOut: setSignedIn(false)
@@ -54,29 +56,24 @@ extension FeedScreen {
     }
 
     /// Carries out an action of a wait.
-    private func act(_ action: WaitAction, on name: String) async throws {
+    private func act(
+        _ action: WaitAction, on name: String, _ initiator: Initiator
+    ) async throws {
         if let post = name.split(separator: ":").dropFirst().first.map(String.init) {
-            if name.hasPrefix("boost:") { return try await act(action, onBoostOf: post) }
-            guard let request = opened[post] else { throw Self.noWait(name) }
-            act(action, on: request)
+            if name.hasPrefix("boost:") {
+                return try await act(action, onBoostOf: post, initiator)
+            }
+            try Self.known(opened[post], name).perform(action)
             if action == .cancel { await close(post) }
             return
         }
-        switch name {
-        case "feed": act(action, on: try Self.known(feed, name))
-        case "chart": act(action, on: try Self.known(chart, name))
-        case "signIn": act(action, on: try Self.known(signIn, name))
-        case "upload": act(action, on: try Self.known(upload, name))
+        switch (name, action) {
+        case ("feed", .restart): await load(by: initiator)
+        case ("feed", _): try Self.known(feed, name).perform(action)
+        case ("chart", _): try Self.known(chart, name).perform(action)
+        case ("signIn", _): try Self.known(signIn, name).perform(action)
+        case ("upload", _): try Self.known(upload, name).perform(action)
         default: throw Self.noWait(name)
-        }
-    }
-
-    private func act<Value, Failure>(_ action: WaitAction, on request: FetchModel<Value, Failure>) {
-        switch action {
-        case .cancel: request.cancel()
-        case .restart: request.refresh()
-        // Only boosts are durable, so nothing else offers this.
-        case .continueInBackground: break
         }
     }
 

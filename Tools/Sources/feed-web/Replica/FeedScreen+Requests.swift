@@ -5,35 +5,27 @@ import FoldbackUI
 
 /// Requests of the screen that are not intents.
 extension FeedScreen {
-    /// Loads the feed, for the first time or again.
+    /// Loads the feed, for the first time or again. Then it is followed.
     func load(by initiator: Initiator) async {
         if let feed, feed.state.activity != .idle { return }
-        let feed = loadModel(feed?.state ?? FetchState(), by: initiator)
-        self.feed = feed
-        waits.add(feed.progress, "feed")
-        pauseWhileOffline(feed)
-        feed.ask()
-        if feed.data.isLoading { await changeList { $0.isLoading = true } }
-    }
-
-    private func loadModel(
-        _ state: FetchState<Position, AuthorityFailure>, by initiator: Initiator
-    ) -> FetchModel<Position, AuthorityFailure> {
+        let state = feed?.state ?? FetchState()
         // The placeholders show the first load.
         let style: IndicatorStyle = state.data.isSuccess ? .spinner : .none
-        return FetchModel(
-            Wait(.loading, initiator: initiator, style: style), state: state,
-            policy: waits.policy, sources: clock.ui
-        ) { [replica, weak self] _ throws(AuthorityFailure) in
-            do throws(AuthorityFailure) {
-                let position = try await replica.fetched(for: "feed")
-                await self?.changeList { $0.isLoading = false }
-                await replica.follow()
-                return position
-            } catch {
-                await self?.changeList { $0.isLoading = false }
-                throw error
-            }
+        // The downlink goes on by itself when the device is online again.
+        let wait = Wait(.loading, initiator: initiator, style: style, isDurable: true)
+        let feed = FetchModel<Position, AuthorityFailure>(
+            wait, state: state, policy: waits.policy, sources: clock.ui
+        ) { [replica] report throws(AuthorityFailure) in
+            try await replica.fetched(for: "feed", report)
+        }
+        self.feed = feed
+        waits.add(feed.progress, "feed")
+        feed.ask()
+        if feed.data.isLoading { await changeList { $0.isLoading = true } }
+        Task {
+            await feed.waitUntilIdle()
+            await changeList { $0.isLoading = false }
+            if feed.data.isSuccess { replica.follow() }
         }
     }
 
@@ -41,12 +33,12 @@ extension FeedScreen {
     /// and the content follows.
     func open(_ post: String, _ initiator: Initiator) async throws {
         guard model.view.feed.posts[post] == nil, opened[post] == nil else { return }
-        let wait = Wait("opening the post", initiator: initiator)
+        let wait = Wait("opening the post", initiator: initiator, isDurable: true)
         let request = FetchModel<Void, ServerFailure>(
             wait, policy: waits.policy, sources: clock.ui
-        ) { [replica] _ throws(ServerFailure) in
+        ) { [replica] report throws(ServerFailure) in
             do throws(AuthorityFailure) {
-                _ = try await replica.fetched(for: "open:\(post)")
+                _ = try await replica.fetched(for: "open:\(post)", report)
             } catch {
                 throw .unreachable(reason: error.reason)
             }
@@ -57,7 +49,6 @@ extension FeedScreen {
         }
         opened[post] = request
         waits.add(request.progress, "open:\(post)")
-        pauseWhileOffline(request)
         request.ask()
         await changeList { $0.opened.append(post) }
     }
@@ -121,18 +112,5 @@ extension FeedScreen {
         } catch {
             throw .refused(reason: "\(error)")
         }
-    }
-
-    /// Says in the wait that the request cannot go on without a connection.
-    private func pauseWhileOffline<Value, Failure>(_ request: FetchModel<Value, Failure>) {
-        let isOffline = calls.stage.settings.offline.contains(user)
-        if isOffline { request.pause(.offline) } else { request.resume() }
-    }
-
-    /// The network has changed.
-    func setOnline(_ isOnline: Bool) {
-        replica.setOnline(isOnline)
-        if let feed { pauseWhileOffline(feed) }
-        for request in opened.values { pauseWhileOffline(request) }
     }
 }

@@ -38,7 +38,7 @@ import Synchronization
     @ObservationIgnored private(set) var archive: ArchiveScreen?
     @ObservationIgnored private let archived: Archive
     /// The rejections that were told.
-    @ObservationIgnored private(set) var told: Set<IntentNumber> = []
+    @ObservationIgnored var told: Set<IntentNumber> = []
     /// The names of intents, which do not change.
     @ObservationIgnored private var names: [IntentNumber: String] = [:]
 
@@ -80,8 +80,10 @@ import Synchronization
 
     /// Tells a person that an intent was rejected. The view is without it already (U27).
     private func note(_ answered: AnsweredIntent<FeedEvent>) {
-        guard case .rejected(let rejection) = answered.answer.content else { return }
-        told.insert(answered.answer.intent)
+        guard case .rejected(let rejection) = answered.answer.content,
+            told.insert(answered.answer.intent).inserted,
+            boosts[answered.answer.intent] == nil
+        else { return }
         guard case .user = answered.initiator else { return }
         let what = answered.event?.did.name.capitalized ?? "Change"
         tell(.announce("\(what) rejected. \(rejection.message)", isAssertive: true))

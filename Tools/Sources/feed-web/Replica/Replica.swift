@@ -60,10 +60,16 @@ import Foundation
 
     /// Fetches everything that the authority has now.
     ///
-    /// - Parameter wait: the name of the wait that the request has.
+    /// - Parameters:
+    ///   - wait: the name of the wait that the request has.
+    ///   - report: gets the cause why nothing is fetched.
     nonisolated func fetched(
-        for wait: String
+        for wait: String, _ report: FetchReport
     ) async throws(AuthorityFailure) -> Position {
+        let reporting = Task { [downlink] in
+            for await status in downlink.statuses { report.cause(status.pause?.cause ?? .unknown) }
+        }
+        defer { reporting.cancel() }
         let result = await Link.$wait.withValue(wait) { await fetchResult() }
         switch result {
         case .success(.caughtUp(let through)): return through
@@ -108,8 +114,22 @@ func complain(_ text: String) {
     try? FileHandle.standardError.write(contentsOf: Data("feed-web: \(text)\n".utf8))
 }
 
+// Here the two libraries meet.
+
+extension DownlinkStatus.Pause {
+    /// The cause of a wait.
+    fileprivate var cause: WaitCause {
+        switch self {
+        case .stopped, .superseded: .unknown
+        case .offline: .offline
+        case .signedOut: .signedOut
+        case .failing(let failure): .failing(reason: failure.reason)
+        }
+    }
+}
+
 extension OutboxStatus.Pause {
-    /// The cause of a wait: the one place where the two libraries meet.
+    /// The cause of a wait.
     var cause: WaitCause {
         switch self {
         case .stopped, .superseded: .unknown
