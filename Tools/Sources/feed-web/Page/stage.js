@@ -66,23 +66,26 @@ function postMotion() {
   perform({ do: "motion", reduce: reducedMotion.matches });
 }
 
-/** Sends what a button says. A blocked button, or one whose request is on its way, does nothing. */
+/** Sends what a button says. A blocked button, or one whose request is on its way, does nothing. A
+    text leaves its field at once, so that people can write the next, and comes back if it was
+    refused. */
 async function press(button) {
-  if (button.getAttribute("aria-disabled") === "true" || sent.has(button.id)) return;
+  const field = byID(button.dataset.text);
+  const isBusy = !field && sent.has(button.id);
+  if (button.getAttribute("aria-disabled") === "true" || isBusy) return;
   const { do: action, post: id, name, edge, number, waitName, action: waitAction } = button.dataset;
   const request = { do: action, post: id, name, edge, from: button.id };
   if (number) request.number = Number(number);
   if (action === "wait") Object.assign(request, { wait: waitName, action: waitAction });
-  const field = byID(button.dataset.text);
   if (field && field.value.trim() === "") return field.focus();
-  if (field) request.text = field.value;
+  if (field) [request.text, field.value] = [field.value, ""];
   sent.set(button.id, null);
   const answer = body.dataset.connected === "true" ? await perform(request)
     : { error: "This was not recorded: the process is restarting. Try again." };
   if (answer.revision) sent.set(button.id, answer.revision);
   if (!answer.revision || isReached(answer.revision)) sent.delete(button.id);
   refuse(button, answer.error);
-  if (field && !answer.error && field.value === request.text) field.value = "";
+  if (field && answer.error && field.value === "") field.value = request.text;
 }
 
 /** Shows why a request was refused, next to its button. Without words, it removes the old ones. */
