@@ -131,6 +131,30 @@ extension BrowserTests {
             }
         }
 
+        @Test func `B3: a comment that is not recorded stays in its field`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                try await page.listen()
+                let post = try #require(try await page.rows("post").first)
+                let field = "document.getElementById('comment-text-\(post)')"
+                try await page.browser.run("\(field).value = 'long '.repeat(1_000)")
+                try await page.click("[id='comment-\(post)']")
+                try await page.until("\(page.row(post)).querySelector('.refused')")
+                try await page.settle()
+                #expect(try await page.number("\(field).value.length") == 5_000)
+                let said = try await page.announcements()
+                #expect(said.map(\.region) == ["alert"] && said[0].text.contains("4096 bytes"))
+                try await page.check(ignoring: "status of 400")
+                try await page.browser.run("\(field).value = 'short'")
+                try await page.click("[id='comment-\(post)']")
+                _ = try await page.row(saying: "short")
+                try await page.settle()
+                #expect(try await page.string("\(field).value") == "")
+                #expect(
+                    try await page.value("\(page.row(post)).querySelector('.refused')") == .null)
+            }
+        }
+
         @Test func `B4: a rejected comment takes nothing else with it`() async throws {
             try await BrowserTests.withPage { page in
                 try await page.loaded()
