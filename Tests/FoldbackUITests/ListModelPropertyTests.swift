@@ -17,7 +17,7 @@ import Testing
         _ kind: LogKind
     ) async throws {
         let first = testSeed("list model, \(kind)", variable: "LIST_MODEL_SEED")
-        for seed in first..<first + TestEffort.value(quick: 20, full: 120) {
+        for seed in first..<first + TestEffort.value(quick: 20, full: 50) {
             let play = ListPlay(seed, kind)
             try await play.run()
         }

@@ -23,7 +23,7 @@ import Testing
         async throws
     {
         let first = testSeed("fleets with models", variable: "MODEL_FLEET_SEED")
-        for seed in first..<first + TestEffort.value(quick: 6, full: 40) {
+        for seed in first..<first + TestEffort.value(quick: 6, full: 20) {
             var choices = Choices(seed: seed)
             let scripts = Self.events.fleets(members: Int(1 + seed % 3), stepsMax: 60)
             let fleet = Fleet<Pad>(try scripts.generate(from: &choices), isTracing: false) { $0 }

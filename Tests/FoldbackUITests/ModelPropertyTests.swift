@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: [LogKind.acknowledgement, .downlink])
     func `U25: a model shows what the log has, after any history`(_ kind: LogKind) async throws {
         let first = testSeed("model, \(kind)", variable: "MODEL_SEED")
-        for seed in first..<first + TestEffort.value(quick: 40, full: 120) {
+        for seed in first..<first + TestEffort.value(quick: 40, full: 80) {
             try await play(seed, kind)
         }
     }

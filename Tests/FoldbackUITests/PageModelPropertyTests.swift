@@ -42,7 +42,7 @@ import Testing
         precedes: @escaping (Element, Element) -> Bool
     ) async throws {
         let first = testSeed(name, variable: "PAGES_SEED")
-        for seed in first..<first + TestEffort.value(quick: 40, full: 150) {
+        for seed in first..<first + TestEffort.value(quick: 40, full: 80) {
             var random = SeededGenerator(seed: seed)
             let store = Store.rowBoard()
             for _ in 0..<Int.random(in: 0...40, using: &random) {
