@@ -113,6 +113,17 @@ let package = Package(
                 .embedInCode("Page/feed.js"), .embedInCode("Page/stage.js"),
             ],
             swiftSettings: strict),
+        // Chromium and feed-web, each in its own process.
+        .target(
+            name: "BrowserDriver",
+            dependencies: [.product(name: "Foldback", package: "Foldback")], swiftSettings: strict),
+        // Measures feed-web in Chromium for Tools/bench.
+        .executableTarget(
+            name: "feed-web-bench",
+            dependencies: [
+                "BrowserDriver", "feed-web", .product(name: "Foldback", package: "Foldback"),
+            ],
+            swiftSettings: strict),
         // A process that tests damage and make its disk fail. They can observe the effects only
         // from outside the process.
         .executableTarget(
@@ -158,7 +169,9 @@ let package = Package(
         // The feed in a real browser. Needs Chromium and chromedriver.
         .testTarget(
             name: "BrowserTests",
-            dependencies: ["feed-web", .product(name: "Foldback", package: "Foldback")],
+            dependencies: [
+                "BrowserDriver", "feed-web", .product(name: "Foldback", package: "Foldback"),
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

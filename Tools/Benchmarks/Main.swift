@@ -39,6 +39,7 @@ struct Benchmark: Sendable {
         Benchmark(title: "UI: statuses") { try await StatusCosts(bench: $0).measurements() },
         Benchmark(title: "UI: pages") { try await PageCosts(bench: $0).measurements() },
         Benchmark(title: "UI: idle") { try await IdleCosts(bench: $0).measurements() },
+        Benchmark(title: "UI: a browser") { try await BrowserCosts(bench: $0).measurements() },
     ]
 }
 

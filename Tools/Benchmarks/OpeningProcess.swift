@@ -97,9 +97,18 @@ enum OpeningProcess {
 
     /// Runs this executable with `arguments` in a new process, and returns what it prints.
     static func report<R: Decodable & Sendable>(_ arguments: [String]) async throws -> R {
+        try await Process.report(of: Bundle.main.executableURL, arguments)
+    }
+}
+
+extension Process {
+    /// Runs a program in a new process, and returns the JSON that it prints.
+    static func report<R: Decodable & Sendable>(
+        of program: URL?, _ arguments: [String]
+    ) async throws -> R {
         try await Platform.onThread { () throws(any Error) in
             let process = Process()
-            process.executableURL = Bundle.main.executableURL
+            process.executableURL = program
             process.arguments = arguments
             let output = Pipe()
             process.standardOutput = output
@@ -107,14 +116,18 @@ enum OpeningProcess {
             let data = output.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             guard process.terminationStatus == 0 else {
-                throw OpeningFailure(status: process.terminationStatus)
+                throw ProcessFailure(
+                    command: ([program?.lastPathComponent ?? ""] + arguments).joined(
+                        separator: " "),
+                    status: process.terminationStatus)
             }
             return try JSONDecoder().decode(R.self, from: data)
         }
     }
 }
 
-struct OpeningFailure: Error, CustomStringConvertible {
+struct ProcessFailure: Error, CustomStringConvertible {
+    let command: String
     let status: Int32
-    var description: String { "the process that opens a log ended with exit code \(status)" }
+    var description: String { "\(command) ended with exit code \(status)" }
 }

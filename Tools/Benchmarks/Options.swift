@@ -7,6 +7,8 @@ struct Options: Equatable, Sendable {
     var only: String?
     /// The directory for the logs, on the measured disk.
     var directory = ".build/bench"
+    /// The tool that measures feed-web in a browser; nil if it was not built.
+    var browserTool: String?
 
     /// - Throws: ``WrongUse``, with the problem in one line.
     init(_ arguments: some Sequence<String>) throws(WrongUse) {
@@ -17,6 +19,7 @@ struct Options: Equatable, Sendable {
             case "--full": isFull = true
             case "--only": only = try Self.value(of: argument, arguments.next())
             case "--directory": directory = try Self.value(of: argument, arguments.next())
+            case "--browser-tool": browserTool = try Self.value(of: argument, arguments.next())
             default: throw WrongUse(reason: "unknown option \(argument)")
             }
         }
@@ -35,6 +38,9 @@ struct Options: Equatable, Sendable {
 struct WrongUse: Error, CustomStringConvertible {
     let reason: String
     var description: String {
-        "\(reason); usage: foldback-bench [--json] [--full] [--only TEXT] [--directory DIR]"
+        """
+        \(reason); usage: foldback-bench [--json] [--full] [--only TEXT] [--directory DIR] \
+        [--browser-tool PATH]
+        """
     }
 }

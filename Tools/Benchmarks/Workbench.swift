@@ -4,6 +4,8 @@ import Foundation
 struct Workbench: Sendable {
     /// More rounds and a larger log.
     let isFull: Bool
+    /// The tool that measures feed-web in a browser; nil if it was not built.
+    let browserTool: String?
     let settledLogs: SettledLogs
     let mailboxLogs: MailboxLogs
     /// The folder on the measured disk.
@@ -15,6 +17,7 @@ struct Workbench: Sendable {
     /// Also removes the folders of earlier runs that were killed.
     init(_ options: Options) throws {
         isFull = options.isFull
+        browserTool = options.browserTool
         let memoryFolder = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
         let diskFolder = URL(filePath: options.directory, directoryHint: .isDirectory)
         let hasMemory = FileManager.default.isWritableFile(atPath: memoryFolder.path)

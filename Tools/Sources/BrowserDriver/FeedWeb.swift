@@ -1,19 +1,23 @@
 import Foldback
 import Foundation
 
-/// A real `feed-web` in its own process, with a clock that only this test moves.
+/// A real `feed-web` in its own process.
 ///
 /// The process and its files are gone when this object ends.
-final class FeedWeb: Sendable {
-    let address: URL
+package final class FeedWeb: Sendable {
+    package let address: URL
     private let process: ChildProcess
     private let client: JSONClient
 
-    /// - Parameter options: more arguments, such as `--seed-posts`.
-    static func start(_ options: [String] = []) async throws -> FeedWeb {
+    /// - Parameters:
+    ///   - clock: `manual`: only ``advance(milliseconds:)`` moves the time; or `system`.
+    ///   - options: more arguments, such as `--seed-posts`.
+    package static func start(
+        clock: String = "manual", _ options: [String] = []
+    ) async throws -> FeedWeb {
         let (process, port) = try await ChildProcess.start({ directory in
             [
-                ChildProcess.executable("feed-web"), "--port", "0", "--clock", "manual", "--data",
+                ChildProcess.executable("feed-web"), "--port", "0", "--clock", clock, "--data",
                 directory.appending(path: "data").path,
             ] + options
         }) { line in
@@ -29,15 +33,15 @@ final class FeedWeb: Sendable {
     }
 
     /// Ends the server, and returns when it has ended.
-    func end() { process.end() }
+    package func end() { process.end() }
 
     /// What the server has complained about.
-    var complaints: [Substring] { process.output.filter { $0.hasPrefix("feed-web: ") } }
+    package var complaints: [Substring] { process.output.filter { $0.hasPrefix("feed-web: ") } }
 
     /// The address of a page.
     ///
     /// - Parameter query: more of the query, such as `&scene=archive`.
-    func page(of replica: String, _ query: String = "") -> URL {
+    package func page(of replica: String, _ query: String = "") -> URL {
         URL(string: "/?replica=\(replica)\(query)", relativeTo: address)!.absoluteURL
     }
 
@@ -47,26 +51,28 @@ final class FeedWeb: Sendable {
     ///
     /// - Returns: the number of the intent; nil if the command does not record one.
     @discardableResult
-    func perform(_ action: JSON, as replica: String) async throws -> Int64? {
+    package func perform(_ action: JSON, as replica: String) async throws -> Int64? {
         try await accepted(client.send("POST", "/r/\(replica)/do", action), action)["number"]?
             .integerValue
     }
 
     /// Does something to the world around the replicas.
     @discardableResult
-    func stage(_ action: JSON) async throws -> JSON {
+    package func stage(_ action: JSON) async throws -> JSON {
         try await accepted(client.send("POST", "/stage", action), action)
     }
 
     /// Moves the clock, and returns when everything that woke up has run and was sent to the pages.
-    func advance(milliseconds: Int) async throws {
+    package func advance(milliseconds: Int) async throws {
         try await stage(["do": "advance", "seconds": .double(Double(milliseconds) / 1_000)])
     }
 
-    func stage() async throws -> JSON { try await accepted(client.send("GET", "/stage"), "stage") }
+    package func stage() async throws -> JSON {
+        try await accepted(client.send("GET", "/stage"), "stage")
+    }
 
     /// All that a page of the replica shows, with the revision.
-    func state(of replica: String, _ query: String = "") async throws -> JSON {
+    package func state(of replica: String, _ query: String = "") async throws -> JSON {
         try await accepted(client.send("GET", "/r/\(replica)/state\(query)"), "state")
     }
 
@@ -79,10 +85,10 @@ final class FeedWeb: Sendable {
 }
 
 /// The server refused a command.
-struct FeedWebError: Error, CustomStringConvertible {
-    let action: JSON
-    let status: Int
-    let answer: JSON
+package struct FeedWebError: Error, CustomStringConvertible {
+    package let action: JSON
+    package let status: Int
+    package let answer: JSON
 
-    var description: String { "\(action) was answered with \(status): \(answer)" }
+    package var description: String { "\(action) was answered with \(status): \(answer)" }
 }

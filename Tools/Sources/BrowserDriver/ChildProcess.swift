@@ -8,15 +8,15 @@ import Synchronization
 /// that can write to it. Then the shell kills the process and everything that it started. It does
 /// not ask them to end, because threads of tasks block SIGTERM, and a child inherits that. The
 /// process has the same input as the shell.
-final class ChildProcess: Sendable {
+package final class ChildProcess: Sendable {
     /// The directory for temporary files. `TMPDIR` of the process names it.
-    let directory: URL
+    package let directory: URL
     private let shell: Process
     private let leash = Pipe()
     private let written = Mutex<[Substring]>([])
 
     /// The lines that the process has written to its output and as errors.
-    var output: [Substring] { written.withLock { $0 } }
+    package var output: [Substring] { written.withLock { $0 } }
 
     /// Starts a command, and returns with the first line that `isReady` accepts.
     ///
@@ -24,7 +24,7 @@ final class ChildProcess: Sendable {
     ///   - command: makes the command, given the directory of the process.
     ///   - isReady: returns what the line says; nil if the process is not ready yet.
     /// - Throws: ``ChildProcessError`` if the process ended without such a line.
-    static func start<Found: Sendable>(
+    package static func start<Found: Sendable>(
         _ command: (URL) -> [String], until isReady: @escaping @Sendable (Substring) -> Found?
     ) async throws -> (ChildProcess, Found) {
         let name = "foldback-browser-\(UUID().uuidString)"
@@ -85,7 +85,7 @@ final class ChildProcess: Sendable {
     }
 
     /// Ends the process, and returns when it has ended.
-    func end() {
+    package func end() {
         try? leash.fileHandleForWriting.close()
         shell.waitUntilExit()
     }
@@ -93,18 +93,18 @@ final class ChildProcess: Sendable {
     deinit { end() }
 
     /// Returns the path of an executable. Executables are beside the test bundle.
-    static func executable(_ name: String) -> String {
+    package static func executable(_ name: String) -> String {
         URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
             .appending(path: name).path
     }
 }
 
 /// A process ended before it was ready.
-struct ChildProcessError: Error, CustomStringConvertible {
-    let command: [String]
-    let output: [Substring]
+package struct ChildProcessError: Error, CustomStringConvertible {
+    package let command: [String]
+    package let output: [Substring]
 
-    var description: String {
+    package var description: String {
         "\(command.joined(separator: " ")) ended. It said: \(output.joined(separator: "\n"))"
     }
 }

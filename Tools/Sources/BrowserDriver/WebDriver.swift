@@ -5,24 +5,24 @@ import Foundation
 ///
 /// Chromium and chromedriver end with this object. Commands go to one window at a time, and
 /// ``show(_:)`` changes it.
-final class WebDriver: Sendable {
+package final class WebDriver: Sendable {
     /// A tab or a window of the browser.
-    struct Window: Hashable, Sendable {
-        let handle: String
+    package struct Window: Hashable, Sendable {
+        package let handle: String
     }
 
     /// An element of the page that the window shows.
-    struct Element: Hashable, Sendable {
-        let id: String
+    package struct Element: Hashable, Sendable {
+        package let id: String
     }
 
     /// A line of the page's console.
-    struct LogLine: Hashable, Sendable, CustomStringConvertible {
-        let level: String
-        let source: String
-        let text: String
+    package struct LogLine: Hashable, Sendable, CustomStringConvertible {
+        package let level: String
+        package let source: String
+        package let text: String
 
-        var description: String { "\(level) (\(source)): \(text)" }
+        package var description: String { "\(level) (\(source)): \(text)" }
     }
 
     private let process: ChildProcess
@@ -30,13 +30,13 @@ final class WebDriver: Sendable {
     private let session: String
 
     /// The time that a script may wait for the page.
-    static let scriptSecondsMax = 20
+    package static let scriptSecondsMax = 20
 
     /// Starts chromedriver on a free port, and a browser with one empty window.
     ///
     /// - Throws: ``ChildProcessError`` if chromedriver cannot start, for example because
     ///   `apt-get install chromium chromium-driver` was not run.
-    static func start() async throws -> WebDriver {
+    package static func start() async throws -> WebDriver {
         let (process, port) = try await ChildProcess.start({ _ in ["chromedriver", "--port=0"] }) {
             $0.firstMatch(of: /started successfully on port (\d+)/)
                 .flatMap { UInt16($0.1) }
@@ -69,27 +69,27 @@ final class WebDriver: Sendable {
 
     // MARK: Pages
 
-    func open(_ address: URL) async throws {
+    package func open(_ address: URL) async throws {
         try await post("url", ["url": .string(address.absoluteString)])
     }
 
-    func find(_ css: String) async throws -> Element {
+    package func find(_ css: String) async throws -> Element {
         let found = try await post("element", ["using": "css selector", "value": .string(css)])
         return Element(id: found.objectValue?.members.first?.value.stringValue ?? "")
     }
 
     /// Clicks like a person: the element is scrolled into the window, and must not be covered.
-    func click(_ css: String) async throws {
+    package func click(_ css: String) async throws {
         try await post("element/\(find(css).id)/click", [:])
     }
 
     /// Types into an element.
-    func type(_ text: String, into css: String) async throws {
+    package func type(_ text: String, into css: String) async throws {
         try await post("element/\(find(css).id)/value", ["text": .string(text)])
     }
 
     /// Presses keys where the focus is.
-    func press(_ keys: Key...) async throws {
+    package func press(_ keys: Key...) async throws {
         let actions = keys.flatMap { key -> [JSON] in
             let value: JSON = .string(key.rawValue)
             return [["type": "keyDown", "value": value], ["type": "keyUp", "value": value]]
@@ -99,7 +99,7 @@ final class WebDriver: Sendable {
     }
 
     /// A key without a character (W3C WebDriver).
-    enum Key: String {
+    package enum Key: String {
         case tab = "\u{E004}"
         case enter = "\u{E007}"
         case escape = "\u{E00C}"
@@ -110,7 +110,7 @@ final class WebDriver: Sendable {
 
     /// Runs the body of a function in the page, and returns its value.
     @discardableResult
-    func run(_ script: String, _ arguments: JSON...) async throws -> JSON {
+    package func run(_ script: String, _ arguments: JSON...) async throws -> JSON {
         try await post("execute/sync", ["script": .string(script), "args": .array(arguments)])
     }
 
@@ -118,7 +118,7 @@ final class WebDriver: Sendable {
     ///
     /// - Throws: ``WebDriverError`` of kind `script timeout` after ``scriptSecondsMax``.
     @discardableResult
-    func wait(_ script: String, _ arguments: JSON...) async throws -> JSON {
+    package func wait(_ script: String, _ arguments: JSON...) async throws -> JSON {
         let body = "const done = arguments[arguments.length - 1];\n\(script)"
         return try await post(
             "execute/async", ["script": .string(body), "args": .array(arguments)])
@@ -126,23 +126,23 @@ final class WebDriver: Sendable {
 
     /// Sends a command of the Chrome DevTools Protocol.
     @discardableResult
-    func devTools(_ command: String, _ parameters: JSON = [:]) async throws -> JSON {
+    package func devTools(_ command: String, _ parameters: JSON = [:]) async throws -> JSON {
         try await post("goog/cdp/execute", ["cmd": .string(command), "params": parameters])
     }
 
     // MARK: Windows, pictures, console
 
     /// Opens an empty window. ``show(_:)`` goes to it.
-    func newWindow() async throws -> Window {
+    package func newWindow() async throws -> Window {
         Window(
             handle: try await post("window/new", ["type": "window"])["handle"]?.stringValue ?? "")
     }
 
-    func show(_ window: Window) async throws {
+    package func show(_ window: Window) async throws {
         try await post("window", ["handle": .string(window.handle)])
     }
 
-    var windows: [Window] {
+    package var windows: [Window] {
         get async throws {
             try await command("GET", "window/handles").arrayValue?.compactMap(\.stringValue)
                 .map(Window.init) ?? []
@@ -150,15 +150,15 @@ final class WebDriver: Sendable {
     }
 
     /// Closes the present window. After that, go to another window.
-    func closeWindow() async throws { try await command("DELETE", "window") }
+    package func closeWindow() async throws { try await command("DELETE", "window") }
 
     /// Returns a PNG of the visible part of the page.
-    func screenshot() async throws -> Data {
+    package func screenshot() async throws -> Data {
         Data(base64Encoded: try await command("GET", "screenshot").stringValue ?? "") ?? Data()
     }
 
     /// Returns the lines of all consoles since the last call.
-    func console() async throws -> [LogLine] {
+    package func console() async throws -> [LogLine] {
         try await post("se/log", ["type": "browser"]).arrayValue?.map { line in
             LogLine(
                 level: line["level"]?.stringValue ?? "", source: line["source"]?.stringValue ?? "",
@@ -193,11 +193,11 @@ final class WebDriver: Sendable {
 }
 
 /// A command that chromedriver refused, in its own words.
-struct WebDriverError: Error, CustomStringConvertible {
-    let command: String
+package struct WebDriverError: Error, CustomStringConvertible {
+    package let command: String
     /// The error code of the standard, such as `no such element`.
-    let kind: String
-    let message: String
+    package let kind: String
+    package let message: String
 
-    var description: String { "\(command): \(kind): \(message)" }
+    package var description: String { "\(command): \(kind): \(message)" }
 }

@@ -5,19 +5,20 @@ import Foundation
 ///
 /// `URLSession` of Swift 6.3 on Linux cannot talk to chromedriver: it refuses a header line without
 /// a space after the colon, such as `Content-Length:12`.
-struct JSONClient: Sendable {
+package struct JSONClient: Sendable {
     /// An answer with any status.
-    struct Answer: Sendable {
-        let status: Int
-        let body: JSON
+    package struct Answer: Sendable {
+        package let status: Int
+        package let body: JSON
     }
 
     /// The port on 127.0.0.1.
-    let port: UInt16
+    package let port: UInt16
 
     /// - Parameter path: starts with `/`, and may have a query.
     /// - Throws: ``ConnectionError`` if there was no whole answer.
-    func send(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> Answer {
+    package func send(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> Answer
+    {
         let content = body?.encoded ?? []
         let head = """
             \(method) \(path) HTTP/1.1\r
@@ -93,14 +94,14 @@ struct JSONClient: Sendable {
 }
 
 /// A server did not answer, for example because its process was killed.
-struct ConnectionError: Error, CustomStringConvertible {
-    let call: String
-    let code: Int32
+package struct ConnectionError: Error, CustomStringConvertible {
+    package let call: String
+    package let code: Int32
 
-    init(_ call: String, _ code: Int32) {
+    package init(_ call: String, _ code: Int32) {
         self.call = call
         self.code = code
     }
 
-    var description: String { "\(call): \(String(cString: strerror(code)))" }
+    package var description: String { "\(call): \(String(cString: strerror(code)))" }
 }
