@@ -294,7 +294,7 @@ public final class Downlink<P: EventFold>: Sendable {
             try await store.requireShared(device, lineage: changes.lineage, head: changes.head)
             try await store.confirm(
                 changes.events,
-                through: changes.through,
+                through: changes.through,  // mutant: downlink-through
                 from: changes.lineage)
         } catch {
             switch error {

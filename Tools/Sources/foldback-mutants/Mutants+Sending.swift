@@ -68,6 +68,9 @@ let sendingMutants: [Mutant] = [
         "fetching does not resume after signing in", rule: "A2", law: .p15,
         at: "downlink-signed-in", .skip()),
     Mutant(
+        "through is one too high", rule: "A2", probe: .nextEvent,
+        at: "downlink-through", .value("Position(ORIGINAL.value + 1)")),
+    Mutant(
         "the authority applies a decided intent again", rule: "A1", law: .p15,
         at: "authority-repeats", .fails()),
     Mutant(

@@ -67,6 +67,22 @@ extension Probe {
         }
     }
 
+    /// The authority has one event at the first fetch, and the next event at the second.
+    nonisolated(nonsending) func missesNextEvent(_ log: URL) async throws -> Bool {
+        let store = try await Self.openDownlinkLog(log)
+        let pages = [1, 2].map { number in
+            Changes(
+                events: [ConfirmedEvent(position: Position(number), event: TestEvent.added(1))],
+                through: Position(number), hasMore: false)
+        }
+        let authority = StubAuthority([], pages: pages)
+        let downlink = Downlink(store, from: authority, policy: .ordered)
+        for _ in pages { _ = try await downlink.fetch() }
+        let isMissing = store.view.state.sum != 2
+        await store.close()
+        return isMissing
+    }
+
     @Sendable private static func openDownlinkLog(
         _ log: URL
     ) async throws(FoldbackError) -> Store<CorrectProjection> {

@@ -28,6 +28,8 @@ enum Probe: String, CaseIterable, Sendable {
     case lowHead = "low head"
     /// Is an intent lost that is recorded while its log continues on a new log?
     case lateIntents = "late intents"
+    /// Does a fetch miss the event that comes right after the last fetch?
+    case nextEvent = "next event"
     /// Does an outbox send other bytes than the log has?
     case sentBytes = "sent bytes"
 
@@ -71,6 +73,7 @@ enum Probe: String, CaseIterable, Sendable {
                 if try await losesLateIntents(log) { return true }
             }
             return false
+        case .nextEvent: return try await missesNextEvent(log)
         case .sentBytes: return try await sendsOtherBytes(log)
         }
     }
