@@ -106,6 +106,25 @@ import Testing
         #expect((ofRows.count, ofEnd.count) == (1, 0))
     }
 
+    @Test func `U23: a page is read again after a commit with too many changes to keep`()
+        async throws
+    {
+        let store = try await board(4)
+        let model = RowsModel(store, sources: frames.sources)
+        let pages = model.pages(of: RowBoard.cells, pageSize: 3)
+        await isRead(pages)
+        var changes = try store.changes(of: RowBoard.cells).makeAsyncIterator()
+        var cells = Dictionary(uniqueKeysWithValues: (10_000...20_001).map { ("k\($0)", $0) })
+        cells["k02"] = 7
+        try await model.perform(.replaceAll(cells))
+        #expect(try await changes.next()?.isComplete == false)
+        #expect(pages.rows.success?.map(\.row) == [7])
+        #expect((pages.start, pages.end) == (.success(.end), .success(.more)))
+        pages.extend(.end)
+        await isRead(pages)
+        #expect(keys(pages) == "k02 k10000 k10001 k10002")
+    }
+
     // MARK: Fetching
 
     private struct Offline: Error, Equatable {}
@@ -116,7 +135,7 @@ import Testing
         let model = RowsModel(store, sources: frames.sources)
         let calls = Mutex<[String]>([])
         let pages = model.pages(of: RowBoard.cells, pageSize: 2) {
-            (edge, last) async throws(Offline) -> EdgeState in
+            (edge, last, _) async throws(Offline) -> EdgeState in
             let count = calls.withLock { calls in
                 calls.append("\(edge) \(last?.key ?? "-")")
                 return calls.count

@@ -19,7 +19,7 @@ import Observation
 /// each change. ``data(known:absent:)`` is for what the store may not have yet.
 @MainActor @Observable public final class FetchModel<Value: Sendable, Failure: Error> {
     /// What is known, and what the present request does.
-    public private(set) var state: FetchState<Value, Failure>
+    public private(set) var state: FetchState<Value, Failure> { didSet { stateChanged() } }
     /// The wait of the present request.
     public let progress: ProgressModel
     /// Why requests do not begin; nil if they do.
@@ -30,6 +30,8 @@ import Observation
     private let delay: Duration
     private let fetch: @Sendable (FetchReport) async throws(Failure) -> Value
     @ObservationIgnored private var request: Request?
+    /// Called after each change of the state, in the same turn.
+    @ObservationIgnored var stateChanged: @MainActor () -> Void = {}
 
     /// The request that was begun last.
     private struct Request {

@@ -1,30 +1,14 @@
 import Foldback
 import Observation
 
-/// Whether there are more rows beyond an edge of a page.
-public enum EdgeState: Hashable, Sendable {
-    /// There are more, so extending the page adds rows.
-    case more
-    /// The page has reached the last row.
-    case end
-}
-
-/// Fetches rows beyond an edge from a server, and confirms them into the log.
-///
-/// - Parameters:
-///   - edge: where rows are missing.
-///   - last: the last row at the edge; nil if the page is empty.
-/// - Returns: whether the server has more rows there.
-public typealias PageFetch<Element, Failure: Error> =
-    @Sendable (_ edge: ListEdge, _ last: Element?) async throws(Failure) -> EdgeState
-
 /// A window of a table or an index of a ``RowsModel``: a run of rows that can be extended at both
 /// ends.
 ///
 /// ```swift
 /// let pages = model.pages(of: Inbox.bySent, order: .descending)
 /// ForEach(pages.rows.value(or: [])) { MessageRow($0.row) }
-/// if pages.end.success == .more { ProgressView().onAppear { pages.extend(.end) } }
+/// Color.clear.onAppear { pages.extend(.end) }
+/// WaitView(pages.progress(of: .end)) { action in pages.perform(action, at: .end) }
 /// ```
 ///
 /// The page is read again after each commit that touched its table, together with the model's
@@ -32,7 +16,8 @@ public typealias PageFetch<Element, Failure: Error> =
 /// If an end has reached the end of the range, rows that are added beyond belong to the page. If
 /// the page has more than `windowMax` rows, it drops rows at the edge that was not extended last.
 ///
-/// Local rows come first. If there are no more, `fetch` asks a server for rows.
+/// Local rows come first. If there are no more, `fetch` asks a server for rows. Each edge's fetch has
+/// a wait; see ``progress(of:)``. A ``ListModel`` of the page shows placeholders in the meantime.
 ///
 /// It keeps its model. Do not use it for a few rows: ``RowsModel/select(_:)`` is simpler.
 @MainActor @Observable
@@ -63,35 +48,39 @@ public final class PageModel<Element: Identifiable & Equatable & Sendable, Failu
     let relay = ValueRelay<RemoteData<[Element], ReadFailure>>(.loading)
     @ObservationIgnored private var shownRows: RemoteData<[Element], ReadFailure> = .loading
     @ObservationIgnored private var edges: EdgePair<PageEdge<Failure>>
-    @ObservationIgnored private let fetch: PageFetch<Element, Failure>?
-    @ObservationIgnored private var fetching = EdgePair<Task<Void, Never>?>(start: nil, end: nil)
+    /// The fetches at the edges. Without a `fetch`, they never begin.
+    let fetches: EdgePair<FetchModel<EdgeState, Failure>>
+    /// The fetches in progress, for lists of the page.
+    let waits: PageWaits<Element>
     /// Extends the rows that are read.
-    @ObservationIgnored private var ask: @MainActor (ListEdge) -> Void = { _ in }
-    @ObservationIgnored private var adoptNow: @MainActor () async -> Void = {}
+    @ObservationIgnored private var ask: @MainActor (PageExtension) -> Void = { _ in }
+    @ObservationIgnored private var readSoon: @MainActor () -> Void = {}
     /// The membership in the model's parts.
     @ObservationIgnored private var membership: Listening?
 
     init<P, Place>(
         of model: RowsModel<P>, _ source: PageSource<P, Element, Place>,
         _ changes: RowObservation?, _ window: PageWindow<Place>,
-        fetch: PageFetch<Element, Failure>?
+        _ fetch: EdgeFetch<Element, Failure>?
     ) {
-        self.fetch = fetch
         let edge = PageEdge<Failure>(beyond: fetch == nil ? .success(.end) : .notAsked)
         edges = EdgePair(start: edge, end: edge)
+        waits = PageWaits { source.isBefore(source.place($0), source.place($1)) }
+        let fetch = fetch ?? .nothing
+        fetches = EdgePair(
+            start: fetch.model(.start, relay, waits, model.link),
+            end: fetch.model(.end, relay, waits, model.link))
         let part = PagePart(self, source, changes, window)
-        ask = { edge in
-            part.ask(edge)
+        ask = {
+            part.ask($0)
             model.readSoon()
         }
-        adoptNow = { [link = model.link] in await link.adoptNow() }
+        readSoon = { model.readSoon() }
         membership = model.parts.add(part)
+        for edge in ListEdge.allCases {
+            fetches[edge].stateChanged = { [weak self] in self?.fetchChanged(edge) }
+        }
         model.readSoon()
-    }
-
-    isolated deinit {
-        fetching.start?.cancel()
-        fetching.end?.cancel()
     }
 
     /// Adds up to `pageSize` rows at an edge.
@@ -101,26 +90,23 @@ public final class PageModel<Element: Identifiable & Equatable & Sendable, Failu
     public func extend(_ edge: ListEdge) {
         let now = edges[edge]
         guard !now.data.isLoading else { return }
-        if now.end.isReached != true {
-            change(edge) { $0.asked += 1 }
-            ask(edge)
-        } else if let fetch, now.beyond.success != .end {
-            change(edge) { $0.beyond = .loading }
-            let rows = rows.value(or: [])
-            let last = edge == .start ? rows.first : rows.last
-            fetching[edge] = Task { [weak self] in
-                let answer = await RemoteData { () async throws(Failure) in
-                    try await fetch(edge, last)
-                }
-                await self?.fetched(edge, answer)
-            }
-        }
+        let isAllShown = now.end.isReached == true && shownRows.isSuccess
+        if isAllShown, now.beyond.success == .end { return }
+        if !isAllShown { change(edge) { $0.asked += 1 } }
+        // Also before a fetch, so that the rows that it brings stay if the page becomes too long.
+        ask(PageExtension(edge: edge, isAwaited: !isAllShown))
+        if isAllShown { fetches[edge].ask() }
     }
 
-    /// Shows the rows that a fetch brought, and then its answer.
-    private func fetched(_ edge: ListEdge, _ answer: RemoteData<EdgeState, Failure>) async {
-        await adoptNow()
-        change(edge) { $0.beyond = answer }
+    /// Shows whether a fetch is in progress, or its answer.
+    private func fetchChanged(_ edge: ListEdge) {
+        let state = fetches[edge].state
+        let isFetching = state.activity != .idle
+        let last = relay.sent.value.success?.last(at: edge)
+        let isChanged = isFetching ? waits.begin(edge, last: last) : waits.end(edge)
+        change(edge) { $0.beyond = isFetching ? .loading : state.outcome }
+        // Lists get placeholders, or lose them.
+        if isChanged { readSoon() }
     }
 
     /// Shows what was read.

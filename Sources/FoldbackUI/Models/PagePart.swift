@@ -9,6 +9,13 @@ struct PageEnd: Equatable, Sendable {
     var extensions = 0
 }
 
+/// An extension of a page by local rows.
+struct PageExtension: Sendable {
+    let edge: ListEdge
+    /// Whether the edge is loading until it is done. Not during a fetch, which has its own answer.
+    let isAwaited: Bool
+}
+
 /// The reader's side of a ``PageModel`` (U23).
 ///
 /// It reads only if the page was extended, or if a row of the page's table changed.
@@ -19,8 +26,8 @@ where
 {
     private struct State {
         var window: PageWindow<Place>
-        /// The edges to extend, in the order in which they were asked for.
-        var asked: [ListEdge] = [.start, .end]
+        /// The extensions to carry out, in the order in which they were asked for.
+        var asked = ListEdge.allCases.map { PageExtension(edge: $0, isAwaited: true) }
         var ends = EdgePair(start: PageEnd(), end: PageEnd())
         /// The sequence of the last read; nil before the first read, and after a failure.
         var readAt: LogSequence?
@@ -34,6 +41,7 @@ where
     /// Nil if the store is closed or has no such table. Each read fails then.
     private let changes: RowObservation?
     private let relay: ValueRelay<RemoteData<[Element], ReadFailure>>
+    private let waits: PageWaits<Element>
     private let state: Mutex<State>
 
     init(
@@ -41,14 +49,14 @@ where
         _ changes: RowObservation?, _ window: PageWindow<Place>
     ) {
         self.page = page
-        relay = page.relay
+        (relay, waits) = (page.relay, page.waits)
         self.source = source
         self.changes = changes
         state = Mutex(State(window: window))
     }
 
     /// Extends an edge at the next read.
-    func ask(_ edge: ListEdge) { state.withLock { $0.asked.append(edge) } }
+    func ask(_ next: PageExtension) { state.withLock { $0.asked.append(next) } }
 
     func prepare() {
         guard let gathered = changes?.take() else { return }
@@ -71,7 +79,7 @@ where
     func read(_ reader: borrowing RowReader<P>) -> ShowPart? {
         var (window, asked) = state.withLock { ($0.window, $0.asked) }
         do {
-            let rows = try window.read(source, reader, extending: asked)
+            let rows = try window.read(source, reader, extending: asked.map(\.edge))
             let sequence = reader.sequence
             return send(.success(rows), done: asked) { [window] state in
                 state.window = window
@@ -93,19 +101,20 @@ where
     }
 
     private func send(
-        _ rows: RemoteData<[Element], ReadFailure>, done: [ListEdge],
+        _ rows: RemoteData<[Element], ReadFailure>, done: [PageExtension],
         _ update: (inout State) -> Void
     ) -> ShowPart? {
         let (old, ends) = state.withLock { state in
             let old = state.ends
             update(&state)
             state.asked.removeFirst(done.count)
-            for edge in done { state.ends[edge].extensions += 1 }
+            for done in done where done.isAwaited { state.ends[done.edge].extensions += 1 }
             for edge in ListEdge.allCases {
                 state.ends[edge].isReached = state.window.isReached[edge]
             }
             return (old, state.ends)
         }
+        waits.reach(EdgePair(start: ends.start.isReached == true, end: ends.end.isReached == true))
         let last = relay.sent
         let version = relay.send(rows)
         if version === last, ends == old { return nil }

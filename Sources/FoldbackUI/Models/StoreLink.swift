@@ -32,7 +32,7 @@ import Observation
     /// What the model announces.
     let cues: Cues
     private let ownsCues: Bool
-    private let sources: UISources
+    let sources: UISources
 
     /// - Parameter cues: shared with other models; nil for cues that end with the model.
     init(
