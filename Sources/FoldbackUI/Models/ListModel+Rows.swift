@@ -39,27 +39,63 @@ extension ListModel {
 
     /// Makes a list of a page's rows, whose ids are the ids of the model's items.
     ///
-    /// The page's edges are not a part of the list. To show placeholders while an edge is loading,
-    /// keep its state where `rows` can read it, and ``rebuild()``.
+    /// ```swift
+    /// let messages = ListModel<String, Message>(of: pages, in: model, placeholders: 8) {
+    ///     list, entries in
+    ///     list.section("messages")
+    ///     list.items(entries.map(\.row))
+    /// }
+    /// ```
+    ///
+    /// While the page's `fetch` is in progress at an edge, the list has placeholders there: before
+    /// the rows of the first section, or after the rows of the last. The first rows that arrive at
+    /// the edge replace all of them (U20, U23).
     ///
     /// - Parameters:
     ///   - pages: the page.
     ///   - model: the model of the page.
+    ///   - placeholders: how many placeholders an edge has during a fetch, from 0 up.
     ///   - rows: adds sections and rows for the page's rows. Called on no particular actor.
     ///   - ghost: returns the item of a hidden intent; nil if there is nothing to show. By default,
     ///     there are no ghosts.
     public convenience init<P: StoredProjection & Itemized, Element, Failure>(
-        of pages: PageModel<Element, Failure>, in model: RowsModel<P>,
+        of pages: PageModel<Element, Failure>, in model: RowsModel<P>, placeholders: Int = 0,
         rows: @escaping @Sendable (inout Snapshot.Builder, [Element]) throws(ListError) -> Void,
         ghost: @escaping @Sendable (HiddenIntent<P.Event>, [Element]) -> Item? = { _, _ in nil }
     ) where P.ItemID == Item.ID {
-        let relay = pages.relay
+        precondition(placeholders >= 0, "\(placeholders) placeholders")
+        let (relay, waits) = (pages.relay, pages.waits)
         self.init(
             of: pages, model.link,
             .init(
-                input: { _ in relay.sent.value }, revision: { relay.sendCount },
-                itemID: { AnyItemID($0) }, ghost: ghost),
-            rows: rows)
+                input: { _ in
+                    relay.sent.value.map { PageRows(rows: $0, waiting: waits.edges(of: $0)) }
+                },
+                revision: { relay.sendCount + (placeholders > 0 ? waits.changeCount : 0) },
+                itemID: { AnyItemID($0) }, ghost: { ghost($0, $1.rows) }),
+            rows: { list, page throws(ListError) in
+                try rows(&list, page.rows)
+                list.placeholders(placeholders, at: page.waiting)
+            })
+    }
+}
+
+/// The rows of a page, and the edges where a fetch is in progress.
+private struct PageRows<Element: Sendable>: Sendable {
+    let rows: [Element]
+    let waiting: [ListEdge]
+}
+
+extension ListSnapshot.Builder {
+    /// Adds placeholders at edges of the list. A list without sections gets none.
+    fileprivate mutating func placeholders(_ count: Int, at edges: [ListEdge]) {
+        guard !parts.isEmpty else { return }
+        for edge in edges {
+            switch edge {
+            case .start: parts[0].start += count
+            case .end: parts[parts.count - 1].end += count
+            }
+        }
     }
 }
 
