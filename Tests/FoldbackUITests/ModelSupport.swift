@@ -80,6 +80,32 @@ final class Frames: Sendable {
     }
 }
 
+/// Records each value that a view could have drawn: before each change of what `read` reads, and
+/// now. Equal neighbors count once.
+@MainActor final class ShownValues<Value: Equatable> {
+    private let read: @MainActor () -> Value
+    private var recorded: [Value] = []
+
+    init(_ read: @escaping @MainActor () -> Value) {
+        self.read = read
+        record()
+    }
+
+    /// All values so far.
+    var values: [Value] {
+        let value = read()
+        return recorded.last == value ? recorded : recorded + [value]
+    }
+
+    private func record() {
+        let value = withObservationTracking(read) { [weak self] in
+            // The observers are called before the change, on the actor of the model.
+            MainActor.assumeIsolated { self?.record() }
+        }
+        if recorded.last != value { recorded.append(value) }
+    }
+}
+
 extension Store where P == Board {
     /// A store in memory, on an empty log of replica "me".
     static func board(_ kind: LogKind = .acknowledgement) -> Store<Board> {

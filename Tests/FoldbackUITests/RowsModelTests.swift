@@ -45,6 +45,32 @@ import Testing
         #expect(model.status(of: "a") == .settled)
     }
 
+    @Test func `U9: rows that were fetched are shown before the fetch has succeeded`() async throws
+    {
+        let store = Store.rowBoard()
+        let frames = Frames(held: true)
+        let model = RowsModel(store, sources: frames.sources)
+        let cell = model.select { try $0.get("a", in: RowBoard.cells) }
+        // The model waits for the next frame, which does not begin.
+        while !frames.isWaiting {
+            try await store.record(.set("b", 1))
+            await Task.yield()
+        }
+        let loading = FetchModel<Void, any Error>("loading") { _ in
+            try await store.record(.set("a", 1))
+            await model.adoptCommits()
+        }
+        // 0 is the fact that there is nothing, and -1 that nothing is known.
+        let shown = ShownValues {
+            loading.data(known: cell.value.success ?? nil, absent: 0).value(or: -1)
+        }
+        loading.ask()
+        await loading.waitUntilIdle()
+        #expect(frames.isWaiting)
+        #expect(shown.values == [-1, 1])
+        frames.begin()
+    }
+
     @Test func `U25: a selection of rows notifies only if its result differs`() async throws {
         let model = RowsModel(Store.rowBoard(), sources: frames.sources)
         let a = model.select { try $0.get("a", in: RowBoard.cells) }

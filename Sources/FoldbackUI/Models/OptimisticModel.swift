@@ -161,6 +161,20 @@ import Observation
         try await link.withdraw(number)
     }
 
+    /// Shows everything that was committed before the call. On return, ``view``, statuses and lists
+    /// include it.
+    ///
+    /// Commands do this themselves. Call it at the end of a fetch that commits what it brings, so that
+    /// an empty view is a fact once the fetch has succeeded (U9):
+    ///
+    /// ```swift
+    /// let loading = FetchModel("loading people") { [model] _ in
+    ///     for page in try await server.people() { try await store.confirm(page) }
+    ///     await model.adoptCommits()
+    /// }
+    /// ```
+    public func adoptCommits() async { await link.adoptNow() }
+
     // MARK: Parts of the view
 
     /// Returns a part of the view that is observed by itself.

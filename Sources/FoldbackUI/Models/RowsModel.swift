@@ -121,6 +121,10 @@ import Observation
         try await link.withdraw(number)
     }
 
+    /// Shows everything that was committed before the call. On return, selections, statuses, pages and
+    /// lists include it (U9). See ``OptimisticModel/adoptCommits()``.
+    public func adoptCommits() async { await link.adoptNow() }
+
     /// Returns the answers to this log's intents after entry `sequence`, then new answers as they
     /// come, each with rows that have it (U27). See ``OptimisticModel/news(after:)``.
     public func news(after sequence: LogSequence) -> IntentNews<P.Event> {
