@@ -139,7 +139,9 @@ import Testing
         struct Refused: Error, Equatable {}
         func refuse<A, R>(_: A) throws(Refused) -> R { throw Refused() }
         func refuse<A, B, R>(_: A, _: B) throws(Refused) -> R { throw Refused() }
+        func refuse<A, B, C, R>(_: A, _: B, _: C) throws(Refused) -> R { throw Refused() }
         func refuse<R>() throws(Refused) -> R { throw Refused() }
+        func change(_: inout Int) throws(Refused) -> Int { throw Refused() }
         func isRefused(_ body: () throws(Refused) -> Void) -> Bool {
             do throws(Refused) {
                 try body()
@@ -166,14 +168,49 @@ import Testing
                 isRefused { () throws(Refused) in
                     let _: Int = try state.fold(loading: refuse, failure: refuse, success: refuse)
                 },
+                isRefused { () throws(Refused) in
+                    let _: Int = try state.fold(
+                        notAsked: refuse, loading: refuse, failure: refuse, success: refuse)
+                },
+                isRefused { () throws(Refused) in
+                    let _ = try Sample.map3(state, state, state, refuse)
+                },
+                isRefused { () throws(Refused) in
+                    let function: (Int) throws(Refused) -> Int = refuse
+                    let _: Sample = try state.map { _ in function }.andMap(state)
+                },
+                isRefused { () throws(Refused) in
+                    let _: RemoteData<[String: Int], RequestError> = try ["a": 1].traverse(refuse)
+                },
+                isRefused { () throws(Refused) in
+                    var copy = state
+                    let _: Int? = try copy.modify(change)
+                },
             ]
         }
         #expect(
-            refusals(.success(1)) == [true, false, true, false, true, true, true, true, true])
+            refusals(.success(1)) == [
+                true, false, true, false, true, true, true, true, true, true, true, true, true,
+                true,
+            ])
         #expect(
             refusals(.failure("a")) == [
-                false, true, false, true, false, true, false, true, true,
+                false, true, false, true, false, true, false, true, true, true, false, false, true,
+                false,
             ])
+    }
+
+    /// A request with another error than the data's failure does not compile.
+    @Test func `a request throws the data's failure, and nothing else`() async {
+        struct Refused: Error, Equatable {}
+        @Sendable func refuse() async throws(Refused) -> Int { throw Refused() }
+        let data = await RemoteData<Int, Refused>(catching: refuse)
+        #expect(data == .failure(Refused()))
+        var states: [RemoteData<Int, Refused>] = []
+        for await state in RemoteData.states(of: { () throws(Refused) in try await refuse() }) {
+            states.append(state)
+        }
+        #expect(states == [.loading, .failure(Refused())])
     }
 
     // MARK: Changes in place

@@ -10,11 +10,26 @@ import Testing
 
         func show(_ store: Store<Board>) async {
             for await update in ViewUpdates(of: store) {
-                let marks = update.statuses.sorted { $0.key < $1.key }
-                    .map { "\($0.key) \($0.value.worst.map { "\($0)" } ?? "settled")" }
-                lines.append("\(update.snapshot.sequence): \(marks)")
+                lines.append(ViewUpdatesTests.line(update))
             }
         }
+    }
+
+    @MainActor private final class Panel {
+        private(set) var lines: [String] = []
+
+        func show(_ store: Store<Board>) async {
+            for await update in ViewUpdates(of: store) {
+                MainActor.assertIsolated()
+                lines.append(ViewUpdatesTests.line(update))
+            }
+        }
+    }
+
+    private static func line(_ update: ViewUpdate<Board>) -> String {
+        let marks = update.statuses.sorted { $0.key < $1.key }
+            .map { "\($0.key) \($0.value.worst.map { "\($0)" } ?? "settled")" }
+        return "\(update.snapshot.sequence): \(marks)"
     }
 
     @Test func `#13: updates arrive on an actor of the app, and end with the store`() async throws {
@@ -28,6 +43,21 @@ import Testing
         await store.close()
         await shown
         #expect(await terminal.lines == [#"1: ["a pending"]"#, #"2: ["a settled"]"#])
+    }
+
+    @MainActor @Test func `#13: updates arrive on the main actor, and end with the store`()
+        async throws
+    {
+        let store = Store.board()
+        try await store.record(.set("a", 1))
+        let panel = Panel()
+        async let shown: Void = panel.show(store)
+        while panel.lines.count < 1 { await Task.yield() }
+        try await store.acknowledge(1)
+        while panel.lines.count < 2 { await Task.yield() }
+        await store.close()
+        await shown
+        #expect(panel.lines == [#"1: ["a pending"]"#, #"2: ["a settled"]"#])
     }
 
     @Test func `updates can show another projection of the store`() async throws {
