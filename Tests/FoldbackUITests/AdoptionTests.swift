@@ -7,13 +7,45 @@ import Testing
 /// Born from an article whose author wanted no new architecture: only a model over structs that the
 /// app already has.
 @MainActor @Suite struct AdoptionTests {
-    @Test func `#10: at most 20 lines put the model over an existing plain struct`() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "Adoption.swift")
-        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-        let begin = try #require(lines.firstIndex(of: "// adoption: begin"))
-        let end = try #require(lines.firstIndex(of: "// adoption: end"))
-        #expect(end - begin - 1 <= 20)
+    private let temporary = TemporaryDirectory()
+
+    @Test func `#10: at most 20 lines make a screen of an existing plain struct`() throws {
+        let article = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Sources/FoldbackUI/FoldbackUI.docc/BuildAScreen.md")
+        // All code of the first two steps: the projection, the screen and the store.
+        let steps = try #require(
+            String(contentsOf: article, encoding: .utf8).components(separatedBy: "\n## 1. ").last?
+                .components(separatedBy: "\n## 3. ").first)
+        let blocks = steps.components(separatedBy: "```swift\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "```").first }
+        let lines = blocks.flatMap { $0.split(separator: "\n") }
+        #expect(lines.count <= 20)
+        for part in ["struct People: Projection", "Store.open(", "OptimisticModel(", ".perform("] {
+            #expect(lines.contains { $0.contains(part) }, "\(part)")
+        }
+    }
+
+    @Test func `#10: the screen of 20 lines works without a server, and after a restart`()
+        async throws
+    {
+        let directory = temporary.log
+        do {
+            let store = try await Store.open(
+                at: directory, People.self, confirmedBy: .downlink, durability: .durable)
+            let screen = FirstScreen(model: OptimisticModel(store))
+            try await screen.model.perform(.loaded(Person(name: "mia", followers: 9)))
+            #expect(screen.lines == ["mia, 9 followers"])
+            try await screen.follow("mia")
+            #expect(screen.lines == ["mia, 10 followers"])
+            #expect(screen.linesWithStatus == ["mia, 10 followers, sending"])
+            await store.close()
+        }
+        let store = try await Store.open(
+            at: directory, People.self, confirmedBy: .downlink, durability: .durable)
+        let screen = FirstScreen(model: OptimisticModel(store))
+        await until { screen.linesWithStatus == ["mia, 10 followers, sending"] }
+        await store.close()
     }
 
     @Test func `#11: a view imports nothing, and draws the app's own values`() throws {
@@ -33,7 +65,8 @@ import Testing
         try await store.confirmLoaded(Person(name: "mia", followers: 9))
         let mia = model.select { $0.people["mia"]?.followers }
         await until { mia.value == 9 }
-        let receipt = try await model.perform(.followed("mia"), from: .user(origin: "follow"))
+        let receipt = try await model.perform(
+            .following("mia", true), from: .user(origin: "follow"))
         #expect(mia.value == 10)
         #expect(model.status(of: "mia").worst == .pending)
         try await store.reject(receipt.number, message: "mia is private")

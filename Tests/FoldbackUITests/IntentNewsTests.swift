@@ -45,7 +45,8 @@ import Testing
             await until { self.model.status(of: "mia") == .settled }
             let start = model.revision
             lines = []
-            let receipt = try await model.perform(.followed("mia"), from: .user(origin: "follow"))
+            let receipt = try await model.perform(
+                .following("mia", true), from: .user(origin: "follow"))
             lines.append("perform returns")
             try await answer(receipt.number)
             for try await news in model.news(after: start) {
@@ -166,8 +167,4 @@ import Testing
     private func id(_ number: IntentNumber) -> IntentID {
         IntentID(replica: Self.me, number: number)
     }
-}
-
-extension Person: Identifiable {
-    var id: String { name }
 }

@@ -63,15 +63,6 @@ import Testing
         #expect(texts.contains("not a"))
     }
 
-    @Test func `#45: the control that began an intent is known after a restart`() async throws {
-        let store = Store.board()
-        let model = OptimisticModel(store, sources: frames.sources)
-        for initiator in [.user(origin: "like:button"), .user(), .app] as [Initiator] {
-            let receipt = try await model.perform(.set("a", 1), from: initiator)
-            #expect(Initiator(info: try store.intent(receipt.number).info) == initiator)
-        }
-    }
-
     @Test func `U31: an attempt takes away the action to withdraw`() async throws {
         let store = Store.board()
         let model = OptimisticModel(store, sources: frames.sources)

@@ -2,16 +2,8 @@ import Foldback
 import FoldbackSync
 import FoldbackUI
 
-extension ItemStatus {
-    /// What a row says about the intents of its item.
-    var words: String {
-        switch worst {
-        case nil: ""
-        case .accepted, .pending: ", sending"
-        case .conflicted(let reason): ", not possible now: \(reason)"
-        case .rejected(let rejection): ", refused: \(rejection.message)"
-        }
-    }
+extension Person: Identifiable {
+    var id: String { name }
 }
 
 @MainActor final class PeopleScreen {
@@ -24,22 +16,32 @@ extension ItemStatus {
         sources: UISources = .system
     ) {
         let downlink = Downlink(store, from: server, policy: .ordered)
-        model = OptimisticModel(store, sources: sources)
+        let model = OptimisticModel(store, sources: sources)
+        self.model = model
         list = ListModel(of: model) { list, people in
             list.section("people")
             list.items(people.people.values.sorted { $0.name < $1.name })
         }
         loading = FetchModel(Wait("loading people"), cues: model.cues, sources: sources) { _ in
-            if case .failed(let failure) = try await downlink.fetch() { throw failure }
+            switch try await downlink.fetch() {
+            case .caughtUp: await model.adoptCommits()
+            case .failed(let failure): throw failure
+            default: throw CancellationError()
+            }
         }
     }
 }
 
 extension PeopleScreen {
-    /// The list of the log, if it has anyone. Before the first answer, placeholders.
+    /// The people of the log, if it has any. If not, what the request says.
+    var people: RemoteData<ListSnapshot<String, Person>, any Error> {
+        let shown = list.snapshot
+        return loading.data(known: shown.rowCount > 0 ? shown : nil, absent: shown)
+    }
+
+    /// The rows to show. Before there is anything to show, placeholders.
     var snapshot: ListSnapshot<String, Person> {
-        let people = list.snapshot
-        return switch loading.data(known: people.rowCount > 0 ? people : nil, absent: people) {
+        switch people {
         case .notAsked, .loading: .placeholders(count: 3, in: "people")
         case .failure: ListSnapshot()
         case .success(let list): list
@@ -47,19 +49,10 @@ extension PeopleScreen {
     }
 
     var lines: [String] {
-        snapshot.sections.flatMap(\.rows).map { row in
+        if people.success?.rowCount == 0 { return ["There is nobody yet"] }
+        return snapshot.sections.flatMap(\.rows).map { row in
             guard let person = row.content else { return "…" }
             return PersonRow(person: person, note: row.status.words).text
-        }
-    }
-}
-
-extension PeopleScreen {
-    func press(_ action: MarkAction, on mark: IntentMark) async throws(FoldbackError) {
-        switch action {
-        case .retry: try await model.retry(mark.number)
-        case .dismiss: try await model.dismiss(mark.number)
-        case .withdraw: try await model.withdraw(mark.number)
         }
     }
 }

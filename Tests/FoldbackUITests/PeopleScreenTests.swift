@@ -45,7 +45,7 @@ import Testing
         let model = screen.model
 
         let followers = model.select { $0.people["mia"]?.followers }
-        try await model.perform(.followed("mia"), from: .user(origin: "follow mia"))
+        try await model.perform(.following("mia", true), from: .user(origin: "follow mia"))
         #expect(followers.value == 10)
         #expect(model.status(of: "mia").worst == .pending)
     }
@@ -64,7 +64,7 @@ import Testing
         await until { screen.lines == ["mia, 9 followers", "zoe, 9 followers"] }
         await until { screen.notice == nil }
 
-        let receipt = try await screen.model.perform(.followed("mia"))
+        let receipt = try await screen.model.perform(.following("mia", true))
         #expect(screen.lines == ["mia, 10 followers, sending", "zoe, 9 followers"])
         try await store.reject(receipt.number, message: "mia is private")
         await until {
@@ -73,8 +73,46 @@ import Testing
 
         let mark = try #require(screen.model.status(of: "mia").marks.first)
         #expect(mark.actions == [.retry, .dismiss])
-        try await screen.press(.retry, on: mark)
+        try await screen.model.press(.retry, on: mark)
         #expect(screen.lines == ["mia, 10 followers, sending", "zoe, 9 followers"])
+    }
+
+    @Test func `U9: nobody is a fact only after the view has what was fetched`() async throws {
+        let frames = Frames(held: true)
+        let screen = PeopleScreen(store, from: server, sources: frames.sources)
+        // The model waits for the next frame, which does not begin.
+        while !frames.isWaiting {
+            try await store.record(.following("nobody", true))
+            await Task.yield()
+        }
+        let shown = ShownValues { screen.lines }
+        screen.loading.ask()
+        await screen.loading.waitUntilIdle()
+        #expect(frames.isWaiting)
+        #expect(screen.lines == ["mia, 9 followers", "zoe, 9 followers"])
+        #expect(shown.values == [["…", "…", "…"], ["mia, 9 followers", "zoe, 9 followers"]])
+        frames.begin()
+    }
+
+    @Test func `U9: nobody is a fact once a fetch has found nobody`() async throws {
+        let screen = PeopleScreen(
+            store, from: InProcessAuthority(People.self), sources: Frames().sources)
+        let shown = ShownValues { screen.lines }
+        screen.loading.ask()
+        await screen.loading.waitUntilIdle()
+        #expect(shown.values == [["…", "…", "…"], ["There is nobody yet"]])
+    }
+
+    @Test func `a request that the end of the store has stopped finds nothing out`() async throws {
+        let screen = PeopleScreen(
+            store, from: server(after: .seconds(5)), sources: sources)
+        screen.loading.ask()
+        await clock.waitForSleepers(2)
+        await store.close()
+        clock.advance(by: .seconds(5))
+        await screen.loading.waitUntilIdle()
+        #expect(screen.loading.data.isNotAsked)
+        #expect(screen.lines == ["…", "…", "…"])
     }
 
     @Test func `a wait can be canceled and restarted`() async throws {

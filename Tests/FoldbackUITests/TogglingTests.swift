@@ -32,7 +32,7 @@ import Testing
     @Test func `#6: opposite intents in flight show the fold of what is left, in any order`()
         async throws
     {
-        let events: [People.Event] = [.followed("mia"), .unfollowed("mia"), .followed("mia")]
+        let events: [People.Event] = [true, false, true].map { .following("mia", $0) }
         let orders = answers(to: Array(events.indices))
         #expect(orders.count == 48)
         for order in orders {
@@ -65,8 +65,7 @@ import Testing
             let followers = model.select { $0.people["mia"]?.followers }
             var receipts: [Receipt] = []
             for tap in 1...count {
-                let event: People.Event = tap % 2 == 1 ? .followed("mia") : .unfollowed("mia")
-                receipts.append(try await model.perform(event))
+                receipts.append(try await model.perform(.following("mia", tap % 2 == 1)))
             }
             let last = followers.value
             #expect(last == (count % 2 == 1 ? 10 : 9))

@@ -42,6 +42,23 @@ import Testing
         }
     }
 
+    @Test func `each rule of views that can be broken in one line has a mutant`() throws {
+        let mutants = try Self.mutants()
+        for number in [5, 8, 10, 12, 15, 16, 19, 20, 21, 22, 24, 25, 26, 27, 29]
+        where !mutants.contains(where: { $0.rule == "U\(number)" }) {
+            Issue.record("no mutant breaks U\(number); add one to Mutants+Views.swift")
+        }
+    }
+
+    @Test func `each test that judges a mutant exists`() throws {
+        let tests = try SourceTree.testNames()
+        let judges = try Self.mutants().compactMap(\.test)
+        #expect(judges.count >= 35)
+        for test in judges where !tests.contains(test) {
+            Issue.record("a mutant names \(test), which is not a test")
+        }
+    }
+
     // MARK: Reading the sources
 
     /// Returns the places of each marker.
@@ -60,6 +77,8 @@ import Testing
     private struct MutantText {
         let rule: String
         let law: String
+        /// Nil if a law or a probe is the judge.
+        let test: String?
         /// Nil for a projection.
         let marker: String?
 
@@ -67,6 +86,7 @@ import Testing
         init(_ source: Substring) {
             rule = source.firstMatch(of: /rule: "([^"]+)"/).map { String($0.1) } ?? ""
             law = source.firstMatch(of: /law: \.(\w+)/).map { String($0.1) } ?? ""
+            test = source.firstMatch(of: /\btest: "([^"]+)"/).map { String($0.1) }
             marker = source.firstMatch(of: /\bat: "([^"]+)"/).map { String($0.1) }
         }
     }

@@ -31,12 +31,12 @@ import Testing
         }
     }
 
-    /// The names of all tests. Only tests have a sentence as their name.
-    private static func tests() throws -> Set<String> {
-        let sources = try ["Tests", "Tools/Tests"].flatMap(SourceTree.sources)
+    /// The titles of the sections of `Tools/bench`.
+    private static func benchmarks() throws -> Set<String> {
+        let sources = try SourceTree.sources(under: "Tools/Benchmarks")
         return Set(
             sources.flatMap(\.lines).compactMap { line in
-                line.firstMatch(of: /\bfunc `([^`]+ [^`]+)`/).map { String($0.1) }
+                line.firstMatch(of: /\bBenchmark\(title: "([^"]+)"/).map { String($0.1) }
             })
     }
 
@@ -46,14 +46,16 @@ import Testing
     }
 
     @Test func `each requirement names a test, and each named test exists`() throws {
-        let tests = try Self.tests()
+        let tests = try SourceTree.testNames()
+        let benchmarks = try Self.benchmarks()
         let browserTests = try Self.rows("B")
         for row in try Self.rows("") + browserTests {
             if row.names.isEmpty, row.browserTests.isEmpty {
                 Issue.record("\(Self.path): \(row.number) names no test")
             }
-            for name in row.names where !tests.contains(name) {
-                Issue.record("\(Self.path): \(row.number) names \(name), which is not a test")
+            for name in row.names where !tests.contains(name) && !benchmarks.contains(name) {
+                Issue.record(
+                    "\(Self.path): \(row.number) names \(name), which is not a test or a benchmark")
             }
             for number in row.browserTests
             where !browserTests.contains(where: { $0.number == number }) {

@@ -10,6 +10,15 @@ enum SourceTree {
         try files(under: folder) { $0.hasSuffix(".swift") }.map(SourceFile.init)
     }
 
+    /// Returns the names of all tests. Only tests have a sentence as their name.
+    static func testNames() throws -> Set<String> {
+        let sources = try ["Tests", "Tools/Tests"].flatMap(sources)
+        return Set(
+            sources.flatMap(\.lines).compactMap { line in
+                line.firstMatch(of: /\bfunc `([^`]+ [^`]+)`/).map { String($0.1) }
+            })
+    }
+
     /// Returns the wanted files below a folder, with paths relative to the root. Skips hidden
     /// files, such as build products.
     static func files(
@@ -45,5 +54,18 @@ struct SourceFile {
             let text = line.drop { $0 == " " }
             return text.hasPrefix("//") ? nil : (index + 1, text)
         }
+    }
+
+    /// The modules that the file imports, with the numbers of the lines.
+    var imports: [(number: Int, module: String)] {
+        code.compactMap { number, text in Self.imported(by: text).map { (number, $0) } }
+    }
+
+    /// Returns the module that a line imports, with whatever attributes, access and kind; nil if it
+    /// imports none.
+    static func imported(by line: Substring) -> String? {
+        let pattern =
+            #/^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|actor|func|var|let|typealias)\s+)?(\w+)/#
+        return line.firstMatch(of: pattern).map { String($0.1) }
     }
 }

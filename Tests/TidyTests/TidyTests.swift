@@ -6,12 +6,12 @@ import Testing
 @Suite struct TidyTests {
     @Test func `Foldback imports FoldbackLMDB only in Storage and Store, never CLMDB`() throws {
         for source in try SourceTree.sources(under: "Sources/Foldback") {
-            for (number, code) in source.code {
-                if code == "import CLMDB" {
+            for (number, module) in source.imports {
+                if module == "CLMDB" {
                     Issue.record("\(source.path):\(number): use FoldbackLMDB instead of CLMDB")
                 }
                 let mayKnow = ["Storage/", "Store/"]
-                if code == "import FoldbackLMDB",
+                if module == "FoldbackLMDB",
                     !mayKnow.contains(where: { source.path.contains("Foldback/\($0)") })
                 {
                     Issue.record("\(source.path):\(number): go through LogStorage instead")
@@ -20,14 +20,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "import CLMDB", "public import CLMDB", "@preconcurrency import CLMDB",
+        "@_exported import CLMDB", "@_spi(Testing) @testable internal import CLMDB",
+        "import struct CLMDB.MDB_val", "    import CLMDB",
+    ])
+    func `an import is found with any attribute, access and kind`(_ line: Substring) {
+        #expect(SourceFile.imported(by: line) == "CLMDB")
+        #expect(SourceFile.imported(by: "let important = CLMDB") == nil)
+    }
+
     /// A library that imports a test framework cannot be used with another framework or in an
     /// executable.
     @Test func `sources do not import a test framework`() throws {
         for source in try SourceTree.sources(under: "Sources") {
-            for (number, code) in source.code {
-                if code.hasSuffix("import Testing") || code.hasSuffix("import XCTest") {
-                    Issue.record("\(source.path):\(number): return a report instead")
-                }
+            for (number, module) in source.imports where ["Testing", "XCTest"].contains(module) {
+                Issue.record("\(source.path):\(number): return a report instead")
             }
         }
     }
@@ -54,10 +62,10 @@ import Testing
         let imports = ["Foldback", "Foundation", "FoundationEssentials", "Synchronization"]
         let banned = [" Task {", " Task(", "Task.detached", "Thread", "Dispatch"]
         for source in try SourceTree.sources(under: "Sources/FoldbackSync") {
+            for (number, module) in source.imports where !imports.contains(module) {
+                Issue.record("\(source.path):\(number): go through Foldback instead")
+            }
             for (number, code) in source.code {
-                if code.hasPrefix("import "), !imports.contains(String(code.dropFirst(7))) {
-                    Issue.record("\(source.path):\(number): go through Foldback instead")
-                }
                 for call in banned where " \(code)".contains(call) {
                     Issue.record("\(source.path):\(number): no\(call) here; use a task group")
                 }
@@ -70,17 +78,18 @@ import Testing
         let imports = ["Foldback", "Observation", "Synchronization"]
         for source in try SourceTree.sources(under: "Sources/FoldbackUI") {
             let allowed = Self.isForSwiftUI(source) ? imports + ["SwiftUI"] : imports
-            for (number, code) in source.code where code.hasPrefix("import ") {
-                if !allowed.contains(String(code.dropFirst(7))) {
-                    Issue.record("\(source.path):\(number): FoldbackUI must not import this")
-                }
+            for (number, module) in source.imports where !allowed.contains(module) {
+                Issue.record("\(source.path):\(number): FoldbackUI must not import \(module)")
             }
         }
     }
 
     /// A file for one platform is not compiled on the others, so nothing else may depend on it.
     @Test func `a file for SwiftUI is one condition, keeps no state and starts no task`() throws {
-        let banned = ["@State", "@Observable", "@StateObject", "Task {", "Task(", "#else"]
+        let banned = [
+            "@State", "@Observable", "@FocusState", "@AccessibilityFocusState", "@GestureState",
+            "@AppStorage", "@SceneStorage", "Task {", "Task(", "#else",
+        ]
         var count = 0
         for source in try SourceTree.sources(under: "Sources/FoldbackUI")
         where Self.isForSwiftUI(source) {
@@ -112,6 +121,8 @@ import Testing
             ("fatalError(", "use precondition, with the values in the message"),
             (" print(", "return it"), (".random(", "take it as an argument"),
             ("ContinuousClock", "take the time as an argument"),
+            ("SuspendingClock", "take the time as an argument"),
+            ("DispatchTime", "take the time as an argument"),
         ]
         let allowed = [
             "Sources/Foldback/Model/LogSources.swift", "Sources/FoldbackSync/System.swift",
@@ -126,6 +137,24 @@ import Testing
                 for (call, instead) in banned where " \(code)".contains(call) {
                     Issue.record("\(source.path):\(number): no \(call) here; \(instead)")
                 }
+            }
+        }
+    }
+
+    /// A test that sleeps is slow on a fast machine and fails on a slow one.
+    @Test(arguments: [
+        "Tests/FoldbackUITests", "Tools/Tests/BrowserTests", "Tools/Tests/FeedWebTests",
+        "Tools/Sources/BrowserDriver",
+    ])
+    func `tests of views wait for events, and never sleep`(_ folder: String) throws {
+        let sources = try SourceTree.sources(under: folder)
+        #expect(!sources.isEmpty)
+        for source in sources {
+            for (number, code) in source.code
+            where code.contains("Task.sleep") || code.contains("Thread.sleep")
+                || code.contains(/(?:^|[^.\w])(?:sleep|usleep|nanosleep)\(/)
+            {
+                Issue.record("\(source.path):\(number): no sleep here; await the event itself")
             }
         }
     }
