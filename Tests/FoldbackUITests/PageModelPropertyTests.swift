@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    private func play<Element>(
+    private func play<Element: Equatable>(
         _ name: String,
         pages: (RowsModel<RowBoard>) -> PageModel<Element, Never>,
         all: @escaping @Sendable (borrowing RowReader<RowBoard>) throws -> [Element],
@@ -58,9 +58,11 @@ import Testing
                 if random.oneIn(3) {
                     let edge: ListEdge = random.oneIn(2) ? .start : .end
                     story.append("extend \(edge)")
+                    let isReached = (edge == .start ? window.start : window.end) == nil
                     pages.extend(edge)
                     await isRead(pages)
-                    window.extend(edge, try store.read(all))
+                    // At an end that was reached, the page does nothing.
+                    if !isReached { window.extend(edge, try store.read(all)) }
                 } else {
                     let move = change(&random)
                     story.append("\(move)")
@@ -87,64 +89,4 @@ import Testing
         default: return .replaceAll(Dictionary([(key(), 1), (key(), 2)]) { $1 })
         }
     }
-}
-
-/// A window of an array that is read as a whole.
-private struct NaiveWindow<Element> {
-    private let pageSize: Int
-    private let windowMax: Int
-    private let precedes: (Element, Element) -> Bool
-    private(set) var rows: [Element] = []
-    /// The nearest rows outside of the window when it was made; nil if it reaches the range's end.
-    private(set) var start: Element?
-    private(set) var end: Element?
-    private var dropsAtEnd = true
-
-    init(
-        pageSize: Int, windowMax: Int, _ precedes: @escaping (Element, Element) -> Bool
-    ) {
-        self.pageSize = pageSize
-        self.windowMax = windowMax
-        self.precedes = precedes
-    }
-
-    mutating func update(_ all: [Element]) {
-        let before = all.filter { !isAfterStart($0) }
-        let after = all.filter { !isBeforeEnd($0) }
-        rows = all.filter { isAfterStart($0) && isBeforeEnd($0) }
-        if before.isEmpty { start = nil }
-        if after.isEmpty { end = nil }
-        trim()
-    }
-
-    mutating func extend(_ edge: ListEdge, _ all: [Element], isFirst: Bool = false) {
-        if isFirst {
-            rows = Array(all.prefix(pageSize))
-            end = all.dropFirst(pageSize).first
-            return
-        }
-        switch edge {
-        // At an end that was reached, the page does nothing.
-        case .start where start == nil, .end where end == nil: return
-        case .start:
-            let before = all.filter { !isAfterStart($0) }
-            rows = before.suffix(pageSize) + rows
-            start = before.dropLast(pageSize).last
-        case .end:
-            let after = all.filter { !isBeforeEnd($0) }
-            rows += after.prefix(pageSize)
-            end = after.dropFirst(pageSize).first
-        }
-        dropsAtEnd = edge == .start
-        trim()
-    }
-
-    private mutating func trim() {
-        while rows.count > windowMax {
-            if dropsAtEnd { end = rows.removeLast() } else { start = rows.removeFirst() }
-        }
-    }
-
-    private func isAfterStart(_ row: Element) -> Bool { start.map { precedes($0, row) } ?? true }
-    private func isBeforeEnd(_ row: Element) -> Bool { end.map { precedes(row, $0) } ?? true }
 }

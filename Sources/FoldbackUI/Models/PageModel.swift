@@ -102,7 +102,7 @@ public final class PageModel<Element: Identifiable & Equatable & Sendable, Failu
     private func fetchChanged(_ edge: ListEdge) {
         let state = fetches[edge].state
         let isFetching = state.activity != .idle
-        let last = relay.sent.value.success?.last(at: edge)
+        let last = shownRows.success?.last(at: edge)
         let isChanged = isFetching ? waits.begin(edge, last: last) : waits.end(edge)
         change(edge) { $0.beyond = isFetching ? .loading : state.outcome }
         // Lists get placeholders, or lose them.
