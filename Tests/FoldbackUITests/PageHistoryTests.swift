@@ -96,7 +96,7 @@ import Testing
         /// The last row as it began.
         let last: Element?
         /// The calls of the edge's server before it.
-        let calls: Int
+        var calls: Int
         var answer: RemoteData<EdgeState, RequestError>?
     }
 
@@ -176,9 +176,7 @@ import Testing
             let isFailure = random.oneIn(4)
             await answer(edge, isFailure ? .failure("no") : .success(random.oneIn(4) ? 0 : 1))
         case 4 where fetches[edge] != nil:
-            pages.cancel(edge)
-            fetches[edge] = nil
-            story.append("cancel \(edge)")
+            end(edge, isRestart: random.oneIn(2))
         case 5:
             _ = try? await model.perform(.set("c0\(seed % 10)", story.count))
             story.append("perform")
@@ -217,6 +215,19 @@ import Testing
         story.append("answer \(edge) \(answer)")
         fetches[edge]?.answer = RemoteData(answer).map { $0 == 0 ? .end : .more }
         await server(edge).answer(call, answer)
+    }
+
+    /// Cancels a fetch, or begins it again.
+    private func end(_ edge: ListEdge, isRestart: Bool) {
+        if isRestart, fetches[edge]?.answer == nil {
+            story.append("restart \(edge)")
+            fetches[edge]?.calls = server(edge).count
+            pages.perform(.restart, at: edge)
+        } else {
+            story.append("cancel \(edge)")
+            fetches[edge] = nil
+            pages.cancel(edge)
+        }
     }
 
     private func server(_ edge: ListEdge) -> FetchServer {

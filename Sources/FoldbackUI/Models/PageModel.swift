@@ -92,10 +92,12 @@ public final class PageModel<Element: Identifiable & Equatable & Sendable, Failu
         guard !now.data.isLoading else { return }
         let isAllShown = now.end.isReached == true && shownRows.isSuccess
         if isAllShown, now.beyond.success == .end { return }
-        if !isAllShown { change(edge) { $0.asked += 1 } }
-        // Also before a fetch, so that the rows that it brings stay if the page becomes too long.
-        ask(PageExtension(edge: edge, isAwaited: !isAllShown))
-        if isAllShown { fetches[edge].ask() }
+        if isAllShown {
+            fetches[edge].ask()
+        } else {
+            change(edge) { $0.asked += 1 }
+            ask(PageExtension(edge: edge, isAwaited: true))
+        }
     }
 
     /// Shows whether a fetch is in progress, or its answer.
@@ -105,8 +107,11 @@ public final class PageModel<Element: Identifiable & Equatable & Sendable, Failu
         let last = shownRows.success?.last(at: edge)
         let isChanged = isFetching ? waits.begin(edge, last: last) : waits.end(edge)
         change(edge) { $0.beyond = isFetching ? .loading : state.outcome }
+        guard isChanged else { return }
+        // Rows that the fetch brings stay if the page becomes too long.
+        if isFetching { ask(PageExtension(edge: edge, isAwaited: false)) }
         // Lists get placeholders, or lose them.
-        if isChanged { readSoon() }
+        readSoon()
     }
 
     /// Shows what was read.
