@@ -16,13 +16,15 @@ extension FeedPage {
     func wait(_ name: String) async throws -> ShownWait {
         let parts = try await value(
             """
-            (wait => wait && {
-                busy: wait.ariaBusy === "true",
+            ((wait, control) => wait && {
+                busy: control.ariaBusy === "true",
                 indicator: wait.querySelector("[role=progressbar]")?.dataset.shows ?? null,
                 text: [...wait.querySelectorAll("[role=progressbar], .wait-text")]
                     .map(node => node.textContent).join(""),
                 actions: [...wait.querySelectorAll("button")].map(node => node.dataset.action),
-            })(document.querySelector("[data-wait='\(name)']"))
+            })(document.querySelector("[data-wait='\(name)']"),
+                document.getElementById(
+                    document.querySelector("[data-slot='\(name)']").dataset.control))
             """)
         return ShownWait(
             isBusy: parts["busy"]?.boolValue ?? false, indicator: parts["indicator"]?.stringValue,

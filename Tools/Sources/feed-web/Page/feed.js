@@ -33,8 +33,25 @@ function attribute(node, name, value) {
   }
 }
 
+function make(tag, attributes, ...children) {
+  const kind = ["svg", "rect"].includes(tag) ? "2000/svg" : "1999/xhtml";
+  const node = document.createElementNS(`http://www.w3.org/${kind}`, tag);
+  for (const [name, value] of Object.entries(attributes)) attribute(node, name, value);
+  node.append(...children);
+  return node;
+}
+
 function show(node, isShown) {
   attribute(node, "hidden", isShown ? null : "");
+}
+
+/** Shows words, and names in arrays. A name's direction of writing changes nothing around it. */
+function phrase(node, parts) {
+  const key = JSON.stringify(parts);
+  if (node.phrase === key) return;
+  node.phrase = key;
+  node.replaceChildren(
+    ...parts.map((part) => Array.isArray(part) ? make("bdi", {}, ...part) : part));
 }
 
 /** Clones a template. The key replaces each % in attributes. */
@@ -100,12 +117,9 @@ function badge(word, words = word) {
 // ---- Rows -------------------------------------------------------------------------------------
 
 function makeRow(row) {
-  const node = document.createElement("article");
   births += 1;
-  node.key = row.id;
-  attribute(node, "data-id", row.id);
-  attribute(node, "data-birth", births);
-  return node;
+  const node = make("article", { "data-id": row.id, "data-birth": births });
+  return Object.assign(node, { key: row.id });
 }
 
 function paintRow(node, row) {
@@ -119,7 +133,6 @@ function paintRow(node, row) {
   attribute(node, "data-post", row.post);
   attribute(node, "data-state", row.state);
   attribute(node, "data-ghost", row.ghost);
-  attribute(node, "aria-hidden", isPlaceholder);
   attribute(node, "tabindex", isPlaceholder ? null : 0);
   const state = row.state === "settled" ? "" : `, ${row.state}`;
   attribute(node, "aria-label", isPlaceholder ? null
@@ -144,9 +157,11 @@ function paintPost(node, row) {
   attribute(comments, "data-optimistic", isPending("comment"));
   text(reach, row.reach ? `Shown to ${counted(row.reach, "more person", "more people")}` : "");
   show(reach, row.reach);
-  const others = row.likers?.length > 5 ? ` and ${row.likers.length - 4} more` : "";
-  const likers = row.likers?.slice(0, others ? 4 : 5).join(", ");
-  text(part(".likers"), likers ? `Liked by ${likers}${others}` : "");
+  const { likers = [] } = row;
+  const others = likers.length > 5 ? ` and ${likers.length - 4} more` : "";
+  const names = likers.slice(0, others ? 4 : 5)
+    .flatMap((name, place) => [place === 0 ? "Liked by " : ", ", [name]]);
+  phrase(part(".likers"), [...names, others].filter(Boolean));
   show(part("[data-do=delete]"), row.mine);
   const color = /^#[0-9a-f]{6}$/i.test(row.photo) ? row.photo : "";
   show(photo, color);
@@ -174,12 +189,7 @@ function paintMarks(parent, marks) {
 }
 
 function makeButton(id, words, attributes) {
-  const node = document.createElement("button");
-  node.append(words);
-  for (const [name, value] of Object.entries({ id, type: "button", ...attributes })) {
-    attribute(node, name, value);
-  }
-  return node;
+  return make("button", { id, type: "button", ...attributes }, words);
 }
 
 /** Applies one step of a difference to the list as changed so far. */
@@ -215,11 +225,25 @@ function rowOf(id) {
   return [...feed.children].find((node) => node.key === id);
 }
 
+/** Moves the focus to the first node that takes it. */
+function focusFirst(...nodes) {
+  nodes.find((node) => {
+    node?.focus({ preventScroll: true });
+    return node?.checkVisibility() && node === document.activeElement;
+  });
+}
+
+const controlsIn = (node) =>
+  [...node?.querySelectorAll("[tabindex='-1'], button, input, textarea") ?? []];
+
 /** Runs a change of the list. Rows on the screen and the focus stay where they are (B6). */
 function keepingPlace(replacements, change) {
   const focused = document.activeElement;
   const rows = [...feed.children];
   const own = rows.indexOf(focused.closest("article"));
+  const item = focused.closest("#held-list > li");
+  const siblings = [item?.nextElementSibling, item?.previousElementSibling];
+  const group = focused.closest(".person, form, section");
   const isSeen = ({ top, bottom }) => bottom > 60 && top < innerHeight;
   const anchors = [rows[own], ...rows].filter(Boolean)
     .map((node) => ({ node, box: node.getBoundingClientRect() })).filter(({ box }) => isSeen(box));
@@ -229,11 +253,12 @@ function keepingPlace(replacements, change) {
     const moved = anchor.node.getBoundingClientRect().top - anchor.box.top;
     if (moved !== 0) scrollBy({ top: moved, behavior: "instant" });
   }
-  if (document.activeElement !== body) return;
+  if (document.activeElement !== body && document.activeElement.checkVisibility()) return;
   const heir = replacements.find(({ old }) => old === rows[own]?.key)?.new;
-  const others = own < 0 ? [] : rows.slice(own);
-  const next = [focused, byID(focused.id), rowOf(heir), ...others, byID("phone")];
-  next.find((node) => node?.isConnected)?.focus({ preventScroll: true });
+  const others = own < 0 ? [] : [...rows.slice(own), ...rows.slice(0, own).reverse()];
+  // What is outside an open dialog does not take the focus.
+  focusFirst(focused, byID(focused.id), ...siblings.flatMap(controlsIn), rowOf(heir), ...others,
+    ...controlsIn(group), ...controlsIn(overlay), overlay, byID("phone"));
 }
 
 // ---- Waits ------------------------------------------------------------------------------------
@@ -246,6 +271,11 @@ function labelOfWait(name) {
   return slotOfWait(name).dataset.label ?? name;
 }
 
+/** Returns what is busy during a wait: a control, or the row of a post. */
+function controlOfWait(name) {
+  return byID(slotOfWait(name).dataset.control) ?? slotOfWait(name).closest("article");
+}
+
 function paintWaits() {
   const waits = Object.entries(now.waits).filter(([, wait]) => wait);
   const nodes = new Map([...document.querySelectorAll("[data-wait]")]
@@ -256,6 +286,17 @@ function paintWaits() {
     const node = nodes.get(name) ?? stamp("wait", name);
     if (node.parentNode !== place) put(place, node);
     paintWait(node, name, wait);
+  }
+  const busy = new Set(waits.filter(([, wait]) => wait.busy).map(([name]) => controlOfWait(name)));
+  for (const node of new Set([...document.querySelectorAll("[aria-busy]"), ...busy])) {
+    if (node && node !== feed) attribute(node, "aria-busy", busy.has(node));
+  }
+  // Assistive technology needs to know nothing of a placeholder, except a wait in it.
+  for (const row of feed.children) {
+    const wait = row.querySelector(".indicator, .wait > :not(:empty)");
+    const isPlaceholder = row.shape === "placeholder";
+    attribute(row, "aria-hidden", isPlaceholder && !wait);
+    if (isPlaceholder) attribute(row, "aria-label", wait && "A post that is not loaded yet");
   }
   const covers = waits.find(([, wait]) => wait.overlay);
   if (!covers === overlay.open) cover(covers);
@@ -279,7 +320,6 @@ function cover(wait) {
 function paintWait(node, name, wait) {
   const { indicator } = wait;
   attribute(node, "data-phase", wait.phase);
-  attribute(node, "aria-busy", wait.busy);
   node.bar ??= node.querySelector(".indicator");
   if (!indicator) node.bar.remove();
   else if (!node.bar.isConnected) node.prepend(node.bar);
@@ -318,6 +358,7 @@ function receive(message) {
     paintFeed();
     paintAround();
     paintWaits();
+    speak((message.cues ?? []).filter((cue) => "announce" in cue));
   });
   for (const { new: id } of replacements) rowOf(id)?.setAttribute("data-faded", "");
   for (const node of document.querySelectorAll("[data-do]:not([data-do=wait])")) {
@@ -325,8 +366,9 @@ function receive(message) {
     const isBlocked = ["*", `item:${post}`].some((scope) => now.blocked.includes(scope));
     attribute(node, "aria-disabled", isBlocked);
   }
-  speak((message.cues ?? []).filter((cue) => "announce" in cue));
   for (const cue of message.cues ?? []) moveFocus(cue);
+  // From now on, its changes are announced.
+  attribute(byID("link"), "role", "status");
   attribute(body, "data-revision", message.revision);
   if (isAutomatic) load();
   for (const [id, shown] of sent) if (isReached(shown)) sent.delete(id);
@@ -351,22 +393,8 @@ function paintFeed() {
     is there already is announced again. */
 function speak(cues) {
   for (const [id, isAssertive] of [["polite", false], ["alert", true]]) {
-    const nodes = cues.filter((cue) => Boolean(cue.assertive) === isAssertive).map((cue) => {
-      const node = document.createElement("p");
-      node.append(cue.announce);
-      return node;
-    });
+    const nodes = cues.filter((cue) => Boolean(cue.assertive) === isAssertive)
+      .map((cue) => make("p", {}, cue.announce));
     if (nodes.length > 0) byID(id).replaceChildren(...nodes);
-  }
-}
-
-function moveFocus(cue) {
-  if ("focus" in cue) {
-    document.querySelector(`[data-wait="${CSS.escape(cue.wait)}"] .indicator`)?.focus();
-  }
-  if ("restore" in cue) (byID(cue.restore) ?? byID("phone")).focus({ preventScroll: true });
-  if ("top" in cue) {
-    scrollTo({ top: 0, behavior: "instant" });
-    byID("phone").focus({ preventScroll: true });
   }
 }

@@ -25,6 +25,8 @@ function connect(after) {
       receive(JSON.parse(data));
     } catch (error) {
       console.error(error);
+      // The page may show a part of the message. It needs everything again.
+      body.removeAttribute("data-revision");
       connectAgain(null);
     }
   };
@@ -92,11 +94,10 @@ async function press(button) {
 function refuse(button, words) {
   const group = button.closest("form, .actions, .switches, .edge, .row") ?? button.parentNode;
   // The button is gone if the request has changed what the page shows.
-  if (!group) return words && speak([{ announce: words, assertive: true }]);
+  if (!button.checkVisibility()) return words && speak([{ announce: words, assertive: true }]);
   const old = group.querySelector(":scope > .refused");
   if (!words) return old?.remove();
-  const node = old ?? document.createElement("p");
-  attribute(node, "class", "refused");
+  const node = old ?? make("p", { class: "refused" });
   text(node, words);
   group.append(node);
   speak([{ announce: words, assertive: true }]);
@@ -105,7 +106,8 @@ function refuse(button, words) {
 
 document.addEventListener("click", ({ target }) => {
   const node = target.closest("button");
-  if (node) byID("alert").replaceChildren();
+  const alert = byID("alert");
+  if (node && alert.hasChildNodes()) keepingPlace([], () => alert.replaceChildren());
   if (node?.dataset.do) press(node);
   if (node?.dataset.stage) direct(node);
 });
@@ -141,6 +143,8 @@ function paintStage() {
   attribute(byID("stage-next"), "aria-checked", String(stage.rejectNext));
   keyed(byID("held-list"), stage.held, (held) => held.id, makeHeld, paintHeld);
   show(byID("held-none"), stage.held.length === 0);
+  const doing = stage.holding ? "Do something on the phone" : "Hold the answers";
+  text(byID("held-none"), `None. ${isOffline ? "The phone has no network" : doing}.`);
   show(byID("stage-release"), stage.held.length > 0);
   text(byID("sheet-count"), [
     stage.holding ? `${stage.held.length} held` : "", isOffline ? "offline" : "",
@@ -173,7 +177,7 @@ function makeHeld(held) {
 
 function paintHeld(node, held) {
   paintPerson(node, held.by);
-  text(node.querySelector(".what"), `${held.by}: ${held.text}`);
+  phrase(node.querySelector(".what"), [[held.by], ": ", [held.text]]);
   show(node.querySelector(".content"), held.content !== undefined);
   show(node.querySelector("[data-stage=reword]"), held.content !== undefined);
   show(node.querySelector(".fraction"), held.wait === "upload");
@@ -184,11 +188,7 @@ function address(replica, scene) {
 }
 
 function makePhone(name) {
-  const node = document.createElement("a");
-  node.append(name);
-  attribute(node, "href", address(name, scene));
-  attribute(node, "aria-current", name === me ? "page" : null);
-  return node;
+  return make("a", { href: address(name, scene), "aria-current": name === me && "page" }, name);
 }
 
 byID("stage-delay").addEventListener("input", ({ target }) => {
@@ -198,42 +198,58 @@ byID("stage-delay").addEventListener("change", async ({ target }) => {
   const answer = await post("/stage", { do: "delay", seconds: Number(target.value) });
   refuse(target, answer.error);
 });
-byID("sheet").addEventListener("click", ({ currentTarget: sheet }) => {
-  attribute(sheet, "aria-expanded", String(sheet.getAttribute("aria-expanded") === "false"));
-});
+for (const id of ["sheet", "guide-toggle"]) {
+  byID(id).addEventListener("click", ({ currentTarget: node }) => {
+    attribute(node, "aria-expanded", String(node.getAttribute("aria-expanded") === "false"));
+  });
+}
 
 // ---- The guide: each word is checked off when it happens --------------------------------------
 
-const seen = new Set();
-let before = { account: {}, stage: null };
+/** What all pages of this window remember, or only this page if the browser allows no more. */
+const memory = (() => {
+  try {
+    return sessionStorage;
+  } catch {
+    return {};
+  }
+})();
+const seen = new Set(memory.guide?.match(/\w+/g));
+let pendingBefore = 0;
+// The numbers when a request was last added to the pending requests.
+let asked = {};
 
 function paintGuide() {
   const { account, stage } = now;
   if (!stage) return;
   const { pending = 0, rejected = 0, conflicted = 0 } = account;
-  const isOffline = stage.offline.includes(me);
-  const isAnswered = pending < before.account.pending && rejected <= before.account.rejected;
+  const { decided, restarts, offline } = stage;
+  const isOffline = offline.includes(me);
+  if (pending > pendingBefore) asked = { pending, rejected, decided, restarts };
+  pendingBefore = pending;
+  // The message of a decision comes before the message of its answer.
+  const isAccepted = decided > asked.decided
+    && asked.pending - pending > Math.max(rejected - asked.rejected, 0);
   const happened = {
     optimistic: stage.holding && pending > 0,
-    pending: seen.has("optimistic") && stage.decided > before.stage?.decided && isAnswered,
+    pending: seen.has("optimistic") && isAccepted,
     rejected: rejected > 0,
     conflicted: conflicted > 0,
-    offline: isOffline && pending > 0 && stage.restarts > before.stage?.restarts,
+    offline: isOffline && pending > 0 && restarts > asked.restarts,
   };
-  const counts = { optimistic: pending, pending, rejected, conflicted, offline: isOffline };
-  before = { account, stage };
+  const isLive = { ...happened, optimistic: pending > 0, pending: pending > 0, offline: isOffline };
   for (const word of Object.keys(happened)) if (happened[word]) seen.add(word);
   const next = Object.keys(happened).find((word) => !seen.has(word));
   for (const node of document.querySelectorAll("#guide [data-word]")) {
     const { word } = node.dataset;
     attribute(node, "data-seen", seen.has(word));
-    attribute(node, "data-live", counts[word] > 0);
+    attribute(node, "data-live", isLive[word]);
     attribute(node, "aria-current", word === next ? "step" : null);
-    if (word === next) text(byID("guide-next"), node.querySelector(".try").textContent);
   }
   attribute(body, "data-next", next);
   text(byID("guide-count"), `${seen.size} of 5`);
-  if (!next) text(byID("guide-next"), "You have seen all of them.");
+  show(byID("guide-done"), !next);
+  memory.guide = [...seen].join(" ");
 }
 
 // ---- The rest of the phone --------------------------------------------------------------------
@@ -243,12 +259,14 @@ function paintAround() {
   const { account, people, known, signedIn } = now;
   const isConnected = body.dataset.connected === "true";
   const words = isConnected ? account.paused ?? "online" : "the process is restarting";
-  const link = { online: "online", offline: "offline" }[words] ?? "restarting";
+  const link = !isConnected ? "restarting" : /^(on|off)line$/.test(words) ? words : "paused";
   keyed(byID("link"), [words], (words) => words, () => badge(link, words));
   const counts = ["pending", "accepted", "conflicted", "rejected"]
-    .filter((word) => account[word] > 0).map((word) => [word, `${account[word]} ${word}`]);
-  if (counts.length === 0) counts.push(["accepted", "everything is settled"]);
-  keyed(byID("account"), counts, ([, words]) => words, ([word, words]) => badge(word, words));
+    .filter((word) => account[word] > 0).map((word) => [word, word, `${account[word]} ${word}`]);
+  // The last is visible if it is alone.
+  counts.push(["settled", "accepted", "everything is settled"]);
+  keyed(byID("account"), counts, ([key]) => key, ([, word, words]) => badge(word, words),
+    (node, [, , words]) => text(node.lastChild, words));
   const others = Object.entries(people).filter(([name]) => name !== me);
   keyed(byID("people"), others, ([name]) => name, ([name]) => stamp("person", name), paintFollowed);
   show(byID("people"), scene === "feed" && others.length > 0);
@@ -284,7 +302,9 @@ function paintFollowed(node, [name, { followed, marks }]) {
   const follow = node.querySelector("button");
   attribute(follow, "aria-pressed", String(followed));
   attribute(follow, "data-do", followed ? "unfollow" : "follow");
-  text(follow, followed ? "Following" : "Follow");
+  const word = followed ? "Following" : "Follow";
+  text(follow, word);
+  attribute(follow, "aria-label", `${word} ${name}`);
   paintMarks(node.querySelector(".marks"), marks ?? []);
 }
 
@@ -294,39 +314,54 @@ function paintChart() {
   const place = byID("chart");
   const key = points.join(" ");
   attribute(place, "data-empty", points.length === 0);
-  attribute(place, "data-busy", now.waits.chart?.busy);
+  const { busy, indicator } = now.waits.chart ?? {};
+  attribute(place, "data-moves", Boolean(busy && indicator));
   text(byID("chart-load"), points.length > 0 ? "Load the chart again" : "Load the chart");
   if (place.key === key) return;
   place.key = key;
   if (points.length === 0) return place.replaceChildren();
   const highest = Math.max(...points, 1);
   const size = { width: 320, height: 120 };
-  const bars = points.map((point, index) => makeSVG("rect", {
+  const bars = points.map((point, index) => make("rect", {
     x: (index + 0.15) * size.width / points.length, width: 0.7 * size.width / points.length,
     y: size.height * (1 - point / highest), height: size.height * point / highest, rx: 2,
   }));
   const label = `${counted(points.length, "bar")}, from ${Math.min(...points)} to ${highest}, `
     + `the last is ${points.at(-1)}`;
-  place.replaceChildren(makeSVG("svg", {
+  place.replaceChildren(make("svg", {
     viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": label,
   }, ...bars));
 }
 
-function makeSVG(tag, attributes, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) attribute(node, name, value);
-  node.append(...children);
-  return node;
-}
+// ---- Focus, keys, scenes and the start --------------------------------------------------------
 
-// ---- Keys, scenes and the start ---------------------------------------------------------------
+function moveFocus(cue) {
+  if ("focus" in cue) {
+    document.querySelector(`[data-wait="${CSS.escape(cue.wait)}"] .indicator`)?.focus();
+  }
+  if ("restore" in cue) {
+    const node = byID(cue.restore);
+    focusFirst(node, ...controlsIn(node?.closest("article, section")), byID("phone"));
+  }
+  if ("top" in cue) {
+    scrollTo({ top: 0, behavior: "instant" });
+    byID("phone").focus({ preventScroll: true });
+  }
+}
 
 /** The keys of a feed, as ARIA's authoring practices describe them. */
 feed.addEventListener("keydown", (event) => {
   const rows = [...feed.children].filter((node) => node.tabIndex === 0);
   const place = rows.indexOf(event.target.closest("article"));
-  const target = event.key === "PageDown" ? rows[place + 1] : rows[place - 1];
-  if (!["PageDown", "PageUp"].includes(event.key) || !target) return;
+  const outside = (side) => [...document.querySelectorAll("a, button, input, textarea")].filter(
+    (node) => feed.compareDocumentPosition(node) === side && node.checkVisibility());
+  const isWriting = event.target.matches("input");
+  const targets = event.ctrlKey && !isWriting ? {
+    Home: () => outside(Node.DOCUMENT_POSITION_PRECEDING).at(-1),
+    End: () => outside(Node.DOCUMENT_POSITION_FOLLOWING)[0],
+  } : { PageDown: () => rows[place + 1], PageUp: () => rows[place - 1] };
+  const target = targets[event.key]?.();
+  if (!target) return;
   event.preventDefault();
   target.focus();
 });
@@ -359,7 +394,7 @@ document.title = `${byID("title").textContent} \u2013 Foldback`;
 paintPerson(document.querySelector(".phone-head"), me);
 byID("sign-in-name").value = me;
 text(byID("signed-in-text"), `You are signed in as ${me}.`);
-byID("guide").open = matchMedia("(min-width: 47.5em)").matches;
+attribute(byID("guide-toggle"), "aria-expanded", String(matchMedia("(min-width: 69em)").matches));
 reducedMotion.addEventListener("change", postMotion);
 
 connect(null);

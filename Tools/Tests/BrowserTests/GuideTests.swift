@@ -1,0 +1,259 @@
+import BrowserDriver
+import Foldback
+import Testing
+
+extension BrowserTests {
+    /// What a person needs who sees the page for the first time, or who uses it by keyboard.
+    @Suite struct GuideTests {
+        /// The page showed the second of the five words forever: the message of a decision comes
+        /// before the message of its answer.
+        @Test func `the guide checks off each word when a person follows its hints`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                #expect(try await page.wordsSeen() == [])
+                #expect(try await page.hintedWord() == "optimistic")
+                try await page.click("#stage-hold")
+                let post = try #require(try await page.rows("post").first)
+                try await page.begin("[id='like-\(post)']", holding: "mia-1")
+
+                #expect(try await page.hintedWord() == "pending")
+                try await page.click("#stage-accept-mia-1")
+                try await page.until("document.body.dataset.next === 'rejected'")
+                try await page.check()
+
+                try await page.browser.type("Not allowed", into: "[id='comment-text-\(post)']")
+                try await page.begin("[id='comment-\(post)']", holding: "mia-2")
+                try await page.click("#stage-reject-mia-2")
+                try await page.until("document.body.dataset.next === 'conflicted'")
+
+                // Another scene of the same window goes on.
+                try await page.click("[data-to-scene=waits]")
+                try await page.until("document.body.dataset.next === 'conflicted'")
+                try await page.click("[data-to-scene=feed]")
+                try await page.loaded()
+                try await page.browser.type("Too late", into: "[id='comment-text-\(post)']")
+                try await page.begin("[id='comment-\(post)']", holding: "mia-3")
+                try await page.click("#stage-conflict")
+                try await page.until("document.body.dataset.next === 'offline'")
+                try await page.picture("guide-offline")
+                try await page.check()
+
+                try await page.click("#stage-offline")
+                try await page.until("document.querySelector('#link').innerText === 'offline'")
+                let other = try #require(try await page.rows("post").first)
+                try await page.click("[id='like-\(other)']")
+                try await page.until(other, is: "pending")
+                try await page.click("#stage-crash")
+                try await page.until("!document.body.dataset.next")
+                #expect(try await page.wordsSeen().count == 5)
+                #expect(
+                    try await page.bool("document.querySelector('#guide-done').checkVisibility()"))
+                try await page.until("document.body.dataset.connected === 'true'")
+                try await page.settle()
+                try await page.check(ignoring: "net::ERR_")
+            }
+        }
+
+        @Test func `on a phone, the guide shows one word and its hint`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                try await page.browser.devTools(
+                    "Emulation.setDeviceMetricsOverride",
+                    ["width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": true])
+                try await page.browser.open(page.server.page(of: "mia"))
+                try await page.loaded()
+                let words = "[...document.querySelectorAll('#guide > li')]"
+                #expect(
+                    try await page.strings(
+                        "\(words).filter(word => word.checkVisibility()).map(word => word.dataset.word)"
+                    ) == ["optimistic"])
+                #expect(
+                    try await page.bool(
+                        "document.querySelector('[data-word=optimistic] .try').checkVisibility()"))
+                try await page.check()
+                try await page.click("#guide-toggle")
+                #expect(try await page.bool("\(words).every(word => word.checkVisibility())"))
+                try await page.check()
+            }
+        }
+
+        @Test func `accepting a held request leaves the focus among the held requests`()
+            async throws
+        {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                try await page.server.hold()
+                for (index, post) in try await page.rows("post").prefix(3).enumerated() {
+                    try await page.begin("[id='like-\(post)']", holding: "mia-\(index + 1)")
+                }
+                try await page.press("stage-accept-mia-2")
+                #expect(try await page.focus() == "stage-accept-mia-3")
+                try await page.press("stage-accept-mia-3")
+                #expect(try await page.focus() == "stage-accept-mia-1")
+                try await page.press("stage-reject-mia-1")
+                #expect(try await page.focus() == "held-title")
+                // This button goes away, too.
+                let post = try #require(try await page.rows("post").last)
+                try await page.begin("[id='like-\(post)']", holding: "mia-4")
+                try await page.press("stage-release")
+                #expect(try await page.focus() == "held-title")
+                try await page.check()
+            }
+        }
+
+        @Test func `a stalled wait that covers the page hears Esc`() async throws {
+            try await BrowserTests.withPage(query: "&scene=waits") { page in
+                try await page.signOut()
+                #expect(try await page.focus() != "BODY")
+                try await page.server.hold()
+                try await page.begin("#sign-in", holding: "mia-signIn")
+                try await page.advance(milliseconds: 100)
+                #expect(
+                    try await page.string("document.querySelector('#sign-in').ariaBusy") == "true")
+                try await page.advance(milliseconds: 29_900)
+                #expect(try await page.wait("signIn").indicator == nil)
+                #expect(
+                    try await page.bool(
+                        "document.querySelector('#overlay').contains(document.activeElement)"))
+                try await page.check()
+                try await page.browser.press(.escape)
+                try await page.until("!document.querySelector('#overlay').open")
+                try await page.settle()
+                #expect(try await page.focus() == "sign-in")
+            }
+        }
+
+        @Test func `the focus stays in the card when its button is hidden`() async throws {
+            try await BrowserTests.withPage(query: "&scene=waits") { page in
+                try await page.signOut()
+                try await page.server.hold()
+                try await page.begin("#sign-in", holding: "mia-signIn")
+                try await page.advance(milliseconds: 1_000)
+                try await page.server.release()
+                try await page.until("document.querySelector('#signed-in').checkVisibility()")
+                try await page.advance(milliseconds: 1_000)
+                #expect(try await page.focus() == "signed-in-text")
+                try await page.check()
+            }
+        }
+
+        @Test func `the wait of a placeholder can be seen by all`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                try await page.server.stage(["do": "offline", "replica": "mia"])
+                try await page.server.perform(["do": "post", "text": "Shared"], as: "ben")
+                try await page.until("document.querySelector('#known button')")
+                try await page.click("#known button")
+                try await page.until("document.querySelector('[data-kind=post] .bone')")
+                try await page.settle()
+                let row = "document.querySelector('.bone').closest('article')"
+                #expect(try await page.string("\(row).ariaHidden") == "true")
+                try await page.advance(milliseconds: 10_000)
+                #expect(try await page.bool("\(row).querySelector('.wait button') !== null"))
+                #expect(try await page.bool("!\(row).ariaHidden && \(row).ariaBusy === 'true'"))
+                try await page.check()
+            }
+        }
+
+        @Test func `a mark is drawn only if there is no answer for a moment`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                try await page.server.hold()
+                for isReduced in [false, true] {
+                    if isReduced { try await page.reduceMotion(true) }
+                    let post = try await page.rows("post")[isReduced ? 1 : 0]
+                    try await page.browser.run(
+                        """
+                        new MutationObserver((records, observer) => {
+                            const mark = document.querySelector("[data-id='\(post)'] [data-mark]");
+                            if (!mark) return;
+                            observer.disconnect();
+                            window.drawn = getComputedStyle(mark).visibility;
+                            document.getAnimations().forEach(animation => animation.finish());
+                            window.drawnLater = getComputedStyle(mark).visibility;
+                        }).observe(document.querySelector("#feed"),
+                            { subtree: true, childList: true });
+                        """)
+                    try await page.click("[id='like-\(post)']")
+                    try await page.until("window.drawnLater === 'visible'")
+                    #expect(
+                        try await page.string("window.drawn") == (isReduced ? "visible" : "hidden"))
+                    #expect(
+                        try await page.number("document.getAnimations().length") == 0 || !isReduced)
+                    try await page.browser.run("delete window.drawnLater")
+                    try await page.settle()
+                }
+            }
+        }
+
+        @Test func `a page that failed to show a message asks for everything`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                try await page.browser.run(
+                    """
+                    window.addresses = [];
+                    const Events = EventSource;
+                    // The first attempt to connect again fails.
+                    window.EventSource = class extends Events {
+                        constructor(address) {
+                            super(addresses.length === 0 ? "/r/nobody/events" : address);
+                            addresses.push(address);
+                        }
+                    };
+                    const show = receive;
+                    window.receive = () => {
+                        window.receive = show;
+                        throw new Error("a fault");
+                    };
+                    """)
+                try await page.server.perform(["do": "post", "text": "Hello"], as: "ben")
+                _ = try await page.row(saying: "Hello")
+                #expect(try await page.number("addresses.length") == 2)
+                #expect(
+                    try await page.bool("addresses.every(address => !address.includes('after'))"))
+            }
+        }
+
+        @Test func `the state of the connection is announced`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                #expect(try await page.string("document.querySelector('#link').role") == "status")
+                try await page.click("#stage-offline")
+                try await page.until("document.querySelector('#link').innerText === 'offline'")
+                try await page.check()
+            }
+        }
+    }
+}
+
+extension FeedPage {
+    /// The words that the guide has checked off.
+    fileprivate func wordsSeen() async throws -> [String] {
+        try await strings(
+            "[...document.querySelectorAll('#guide [data-seen]')].map(word => word.dataset.word)")
+    }
+
+    /// The word whose hint is visible.
+    fileprivate func hintedWord() async throws -> String {
+        try await string(
+            """
+            [...document.querySelectorAll("#guide .try")].filter(hint => hint.checkVisibility())
+                .map(hint => hint.closest("[data-word]").dataset.word).join(" ")
+            """)
+    }
+
+    /// Presses a button of the stage by keyboard, and returns when it is gone.
+    fileprivate func press(_ id: String) async throws {
+        try await browser.run("document.getElementById('\(id)').focus()")
+        try await browser.press(.enter)
+        try await until("!document.getElementById('\(id)')?.checkVisibility()")
+        try await settle()
+    }
+
+    fileprivate func signOut() async throws {
+        guard try await server.state(of: "mia")["signedIn"] == true else { return }
+        try await click("#sign-out")
+        try await until("document.querySelector('#sign-in').checkVisibility()")
+        try await settle()
+    }
+}
