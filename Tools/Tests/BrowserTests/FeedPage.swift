@@ -108,12 +108,16 @@ struct FeedPage: Sendable {
 
     // MARK: Doing
 
-    /// Scrolls to an element, and clicks it.
+    /// Scrolls to an element, and clicks it. A mark that is not drawn yet would move what comes after
+    /// it, so it is drawn first.
     func click(_ css: String) async throws {
         try await browser.show(window)
         try await browser.run(
-            "document.querySelector(arguments[0])?.scrollIntoView({ block: 'center' })",
-            .string(css))
+            """
+            for (const animation of document.getAnimations())
+                if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish();
+            document.querySelector(arguments[0])?.scrollIntoView({ block: "center" });
+            """, .string(css))
         try await browser.click(css)
     }
 

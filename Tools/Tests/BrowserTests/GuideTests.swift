@@ -218,6 +218,36 @@ extension BrowserTests {
             }
         }
 
+        @Test func `an unhurried wait does not move before its indicator`() async throws {
+            try await BrowserTests.withPage(
+                query: "&scene=waits&policy=unhurried", before: { try await $0.hold() }
+            ) { page in
+                try await page.begin("#chart-load", holding: "mia-chart")
+                try await page.advance(milliseconds: 999)
+                #expect(
+                    try await page.string("document.querySelector('#chart').ariaBusy") == "true")
+                #expect(try await page.number("document.getAnimations().length") == 0)
+                try await page.advance(milliseconds: 1)
+                #expect(try await page.number("document.getAnimations().length") > 0)
+            }
+        }
+
+        @Test func `Ctrl with Home or End leaves the feed`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                for (key, target) in [("End", "stage-hold"), ("Home", "upload-send")] {
+                    try await page.browser.run(
+                        """
+                        const row = document.querySelectorAll("article")[2];
+                        row.focus();
+                        row.dispatchEvent(new KeyboardEvent(
+                            "keydown", { key: "\(key)", ctrlKey: true, bubbles: true }));
+                        """)
+                    #expect(try await page.focus() == target)
+                }
+            }
+        }
+
         @Test func `the state of the connection is announced`() async throws {
             try await BrowserTests.withPage { page in
                 try await page.loaded()

@@ -267,9 +267,7 @@ function slotOfWait(name) {
   return document.querySelector(`[data-slot="${CSS.escape(name)}"]`) ?? byID("other-waits");
 }
 
-function labelOfWait(name) {
-  return slotOfWait(name).dataset.label ?? name;
-}
+const labelOfWait = (name) => slotOfWait(name).dataset.label ?? name;
 
 /** Returns what is busy during a wait: a control, or the row of a post. */
 function controlOfWait(name) {
@@ -390,11 +388,13 @@ function paintFeed() {
 }
 
 /** Puts a message's announcements into the live regions: one new node each, so that a text that
-    is there already is announced again. */
+    is there already is announced again. What the dialog says is not shown again. */
 function speak(cues) {
+  const isShown = (words) => [...overlay.querySelectorAll(".wait-recovery")]
+    .some((node) => node.textContent === words);
   for (const [id, isAssertive] of [["polite", false], ["alert", true]]) {
     const nodes = cues.filter((cue) => Boolean(cue.assertive) === isAssertive)
-      .map((cue) => make("p", {}, cue.announce));
+      .map(({ announce }) => make("p", { class: isShown(announce) && "sr" }, announce));
     if (nodes.length > 0) byID(id).replaceChildren(...nodes);
   }
 }

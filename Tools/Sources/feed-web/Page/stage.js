@@ -64,9 +64,7 @@ function perform(request) {
   return post(`/r/${encodeURIComponent(me)}/do?${forwarded()}`, request);
 }
 
-function postMotion() {
-  perform({ do: "motion", reduce: reducedMotion.matches });
-}
+const postMotion = () => perform({ do: "motion", reduce: reducedMotion.matches });
 
 /** Sends what a button says. A blocked button, or one whose request is on its way, does nothing. A
     text leaves its field at once, so that people can write the next, and comes back if it was
@@ -390,6 +388,7 @@ for (const node of document.querySelectorAll("[data-to-scene]")) {
   attribute(node, "aria-current", node.dataset.toScene === scene ? "page" : null);
 }
 text(byID("title"), `${capitalized(me)}\u2019s ${scene}`);
+attribute(body, "data-policy", query.get("policy"));
 document.title = `${byID("title").textContent} \u2013 Foldback`;
 paintPerson(document.querySelector(".phone-head"), me);
 byID("sign-in-name").value = me;
