@@ -89,4 +89,21 @@ import Testing
         try await model.perform(.posted("a1"), confirmOnly: true)
         #expect(text(list.snapshot) == ["a: !me.1.0=a1 1 pending"])
     }
+
+    @Test func `U32: a ghost in a list without sections is a failure, and does not vanish`()
+        async throws
+    {
+        let list = ListModel<String, Note>(of: model) { list, pad in
+            guard !pad.notes.isEmpty else { return }
+            list.section("a")
+            list.items(pad.notes(in: "a"))
+        } ghost: { intent, _ in
+            Pad.ghost(intent.event, intent.context)
+        }
+        try await model.perform(.posted("a1"), confirmOnly: true)
+        #expect(list.failure == .invalid(.ghostWithoutSection("me.1.0")))
+        try await model.perform(.posted("a2"))
+        #expect(list.failure == nil)
+        #expect(text(list.snapshot) == ["a: me.2.0=a2 2 pending, !me.1.0=a1 1 pending"])
+    }
 }

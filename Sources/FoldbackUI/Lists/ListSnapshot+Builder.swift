@@ -28,7 +28,7 @@ extension ListSnapshot {
         /// In a ``ListModel``, the items of hidden intents, by ascending number of the intents (U32).
         ///
         /// Place them with ``ghost(_:)``. Those that are not placed are at the end of the last
-        /// section.
+        /// section. So begin a section also for an empty list, else it is a failure.
         public internal(set) var ghosts: [Item] = []
         var ghostMarks: [Item.ID: [IntentMark]] = [:]
 

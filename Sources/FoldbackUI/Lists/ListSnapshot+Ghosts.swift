@@ -21,7 +21,8 @@ extension ListSnapshot {
     /// - Parameters:
     ///   - statuses: returns the status of an item; nil if no item has marks.
     ///   - build: places ghosts. Those that it does not place are added at the end.
-    /// - Throws: as ``init(_:)``.
+    /// - Throws: as ``init(_:)``; `.ghostWithoutSection` if there are ghosts and `build` adds no
+    ///   section.
     init(
         _ marks: ListMarks<Item>, statuses: ((Item.ID) -> ItemStatus)?,
         _ build: (inout Builder) throws(ListError) -> Void
@@ -31,7 +32,7 @@ extension ListSnapshot {
         builder.ghosts = marks.ghosts
         builder.ghostMarks = marks.marks
         try build(&builder)
-        builder.finishGhosts()
+        try builder.finishGhosts()
         storage = try (builder.functions ?? ListFunctions()).storage(builder.sections)
     }
 }
@@ -39,8 +40,9 @@ extension ListSnapshot {
 extension ListSnapshot.Builder {
     /// Gives the marks of ghosts to the items that have rows, instead of ghosts, and adds the ghosts
     /// that were not placed.
-    fileprivate mutating func finishGhosts() {
-        guard !ghosts.isEmpty else { return }
+    fileprivate mutating func finishGhosts() throws(ListError) {
+        guard let first = ghosts.first else { return }
+        guard !parts.isEmpty else { throw .ghostWithoutSection("\(first.id)") }
         var known: Set<Item.ID> = []
         var placed: Set<Item.ID> = []
         for part in parts.indices {
@@ -64,7 +66,6 @@ extension ListSnapshot.Builder {
                 return known.contains(id)
             }
         }
-        guard !parts.isEmpty else { return }
         for item in ghosts where !known.contains(item.id) && !placed.contains(item.id) {
             ghost(item)  // mutant: list-lost-ghost
         }

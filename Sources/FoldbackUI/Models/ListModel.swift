@@ -27,8 +27,8 @@ import Observation
 /// *Ghosts.* No view has the result of a rejected, conflicted or confirm-only intent. So that
 /// refused work does not vanish, `ghost` returns the item that the intent would have made, under the
 /// id that the result would have, or nil. The rows function finds these items in `list.ghosts`, and
-/// places them. A ghost that it does not place is at the end of the last section. If there is a row
-/// with the id of a ghost, the row only gets the intent's mark. A ghost stays until its intent is
+/// places them. A ghost that it does not place is at the end of the last section. Without a section,
+/// a ghost is a ``failure``. If there is a row with the id of a ghost, the row only gets the intent's mark. A ghost stays until its intent is
 /// dismissed, retried or applied (U32). So that a retry's row replaces the ghost, `items(of:_:)` of
 /// ``Itemized`` must name the item that the event creates.
 ///
