@@ -5,11 +5,12 @@
 /// let isSendDisabled = states.blocking.intersects(draft)
 /// ```
 ///
-/// Items are named by any ids, also of different types. An id stands for one item in the whole app.
+/// Items are named by any ids, also of different types. An id stands for one item in the whole app. Ids
+/// of different types are of different items: `7` is not `Int64(7)`.
 public struct Scope: Hashable, Sendable {
     private enum Extent: Hashable {
         case all
-        case items(Set<AnyID>)
+        case items(Set<AnyItemID>)
     }
 
     private let extent: Extent
@@ -26,7 +27,7 @@ public struct Scope: Hashable, Sendable {
     ///
     /// The argument has a label because a `String` is a sequence too, and may be an id.
     public static func items<ID: Hashable & Sendable>(in ids: some Sequence<ID>) -> Scope {
-        Scope(extent: .items(Set(ids.map { AnyID(base: $0) })))
+        Scope(extent: .items(Set(ids.map { AnyItemID($0) })))
     }
 
     /// Whether the scope has no items.
@@ -53,15 +54,4 @@ public struct Scope: Hashable, Sendable {
         }
         return Scope(extent: .items(first.union(second)))
     }
-}
-
-/// An id of any type.
-private struct AnyID: Hashable, Sendable {
-    let base: any Hashable & Sendable
-
-    static func == (first: AnyID, second: AnyID) -> Bool {
-        AnyHashable(first.base) == AnyHashable(second.base)
-    }
-
-    func hash(into hasher: inout Hasher) { AnyHashable(base).hash(into: &hasher) }
 }
