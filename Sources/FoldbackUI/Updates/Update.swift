@@ -39,11 +39,17 @@ struct Update: Sendable {
 }
 
 extension Update {
-    /// An update without changes, of a store that is gone.
-    init(unchanged state: PublishedState) {
+    /// An update of a store that is gone, to its last state.
+    ///
+    /// - Parameter equal: whether the two states are known to be equal.
+    init(
+        closedAt last: PublishedState, from shown: PublishedState,
+        _ equal: (views: Bool, confirmed: Bool)
+    ) {
         self.init(
-            base: state, published: state, isViewChanged: false, isConfirmedChanged: false,
-            statuses: [:], rejections: nil, news: [], condition: .closed)
+            base: shown, published: last, isViewChanged: !equal.views,
+            isConfirmedChanged: !equal.confirmed, statuses: [:], rejections: nil, news: [],
+            condition: .closed)
     }
 }
 

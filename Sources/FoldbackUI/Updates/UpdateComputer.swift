@@ -3,8 +3,8 @@ import Foldback
 /// Computes the updates from one published state of a store to the next.
 ///
 /// A status depends on four sorted maps of a published state: overlay, conflicts, rejections and
-/// attempts. Only the reason of a rejection is read from the log. Two states share most of their maps, so the difference costs as much
-/// as the changes, however many commits were skipped (U25).
+/// attempts. Only the reason of a rejection is read from the log. Two states share most of their maps,
+/// so the difference costs as much as the changes, however many commits were skipped (U25).
 struct UpdateComputer<Event: Sendable>: Sendable {
     private let source: UpdateSource<Event>
     private var last: PublishedState?
@@ -12,11 +12,17 @@ struct UpdateComputer<Event: Sendable>: Sendable {
     /// Whether the last update changed the marks of an intent.
     private(set) var areMarksChanged = false
     /// The rejected intents that could not be read, and are read again with the next update.
-    private var failures: [IntentNumber: FoldbackError] = [:]
+    private var failures: [IntentNumber: FailedRead] = [:]
+
+    private struct FailedRead {
+        let error: FoldbackError
+        /// Whether the rejection is news once it is read.
+        let isNews: Bool
+    }
 
     /// Whether the store was closed before all marks were read.
     var isCutOff: Bool {
-        failures.values.contains { if case .closed = $0 { true } else { false } }
+        failures.values.contains { if case .closed = $0.error { true } else { false } }
     }
 
     init(_ source: UpdateSource<Event>) { self.source = source }
@@ -33,13 +39,13 @@ struct UpdateComputer<Event: Sendable>: Sendable {
     ) -> Update {
         var news: [RejectedIntent] = []
         let touched = intents(changedIn: new).union(failures.keys)
+        let unread = failures
         failures = [:]
         areMarksChanged = !touched.isEmpty
         for number in touched {
-            let mark = mark(
-                of: number, in: new, isNew: (last ?? shown).rejections[number] == nil, &news,
-                rejected)
-            table.set(mark, for: number)
+            let isNews =
+                unread[number]?.isNews ?? ((last ?? shown).rejections[number] == nil)
+            table.set(mark(of: number, in: new, isNews: isNews, &news, rejected), for: number)
         }
         let isRejectionTouched = touched.contains {
             new.rejections[$0] != nil || last?.rejections[$0] != nil
@@ -52,7 +58,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
             rejections: isRejectionTouched ? table.rejections : nil,
             news: news.sorted { place(of: $0, in: new) < place(of: $1, in: new) },
             condition: latched.map { .latched($0) }
-                ?? failures.values.first.map { .unreadable(reason: "\($0)") } ?? .open)
+                ?? failures.values.first.map { .unreadable(reason: "\($0.error)") } ?? .open)
     }
 
     /// Returns the numbers of the intents whose marks may differ from those of the last update.
@@ -81,9 +87,9 @@ struct UpdateComputer<Event: Sendable>: Sendable {
 
     /// Returns the marks of an intent; nil if it has none.
     ///
-    /// - Parameter isNew: whether the receiver does not know of a rejection yet.
+    /// - Parameter isNews: whether a rejection is not told yet.
     private mutating func mark(
-        of number: IntentNumber, in new: PublishedState, isNew: Bool,
+        of number: IntentNumber, in new: PublishedState, isNews: Bool,
         _ news: inout [RejectedIntent],
         _ rejected: (IntentNumber, LogSequence) throws(FoldbackError) -> RejectedIntent
     ) -> StatusTable.MarkedIntent? {
@@ -97,12 +103,12 @@ struct UpdateComputer<Event: Sendable>: Sendable {
         guard let sequence = new.rejections[number] else { return nil }
         do throws(FoldbackError) {
             let intent = try rejected(number, sequence)
-            if isNew { news.append(intent) }
+            if isNews { news.append(intent) }
             return marked(
                 IntentMark(intent.recorded, intent.rejection), intent.recorded,
                 intent.recorded.payload, isHidden: true)
         } catch {
-            failures[number] = error
+            failures[number] = FailedRead(error: error, isNews: isNews)
             return nil
         }
     }

@@ -14,8 +14,8 @@ actor UpdateReader<Event: Sendable> {
     private var computer: UpdateComputer<Event>
     /// How many updates the receiver had taken when the last update was put.
     private var takesAtLastPut = 0
-    /// The sequence of the state that was read last.
-    private var lastRead: LogSequence
+    /// The last state that was read completely.
+    private var lastRead: PublishedState
     nonisolated let mailbox: UpdateMailbox
 
     init(
@@ -27,7 +27,7 @@ actor UpdateReader<Event: Sendable> {
         self.lists = lists
         computer = UpdateComputer(source)
         mailbox = UpdateMailbox(shown: store.core.writer.publishedState)
-        lastRead = mailbox.shown.sequence
+        lastRead = mailbox.shown
     }
 
     /// Computes the update to the store's present state.
@@ -58,35 +58,37 @@ actor UpdateReader<Event: Sendable> {
     private func makeUpdate(
         from shown: PublishedState, _ lists: [PartID: any ListPart<Event>]
     ) -> Update? {
-        let read = readStore(from: shown)
-        // Without a store, the receiver keeps the last complete state. New lists are built from it.
-        var update = read ?? Update(unchanged: shown)
+        let (read, parts) = readStore(from: shown)
+        // Without a store, the last complete state stays. New lists are built from it.
+        var update =
+            read ?? Update(closedAt: lastRead, from: shown, source.areEqual(shown, lastRead))
+        update.parts = parts
         let isChanged =
             read != nil
-            && (update.isViewChanged || computer.areMarksChanged || lastRead != shown.sequence)
-        lastRead = update.published.sequence
+            && (update.isViewChanged || computer.areMarksChanged
+                || lastRead.sequence != shown.sequence)
+        lastRead = update.published
         for list in lists.values {
             list.build(update.published, computer.table, isChanged: isChanged)
         }
         update.lists = lists.compactMapValues { $0.show() }
-        return read == nil && update.lists.isEmpty ? nil : update
+        return read == nil && update.lists.isEmpty && parts.isEmpty ? nil : update
     }
 
-    /// Returns the update from the state that the receiver has. Nil if the store is gone or its last
-    /// marks cannot be read.
-    private func readStore(from shown: PublishedState) -> Update? {
-        guard let store else { return nil }
+    /// Returns the update from the state that the receiver has, and the parts of rows that changed.
+    /// The update is nil if the store is gone or its last marks cannot be read. The rows are shown
+    /// even so, because no later read returns them.
+    private func readStore(from shown: PublishedState) -> (Update?, [PartID: ShowPart]) {
+        guard let store else { return (nil, [:]) }
         let writer = store.core.writer
         let read = source.read(store)
-        var update = computer.update(
+        let update = computer.update(
             to: read.published, from: shown, latched: writer.latched
         ) { number, sequence throws(FoldbackError) in
             let found = try store.rejectedIntent(number, at: sequence)
             return RejectedIntent(recorded: found.recorded, rejection: found.rejection)
         }
-        guard !computer.isCutOff else { return nil }
-        update.parts = read.parts
-        return update
+        return (computer.isCutOff ? nil : update, read.parts)
     }
 
     /// Calls `body` while no update is read.
