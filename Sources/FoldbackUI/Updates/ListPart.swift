@@ -25,6 +25,7 @@ protocol ListPart<Event>: AnyObject, Sendable {
 }
 
 /// The reason why a list could not be built.
+@nonexhaustive
 public enum ListFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The app's function made rows that are not a list (U19).
     case invalid(ListError)

@@ -3,6 +3,7 @@ import Foldback
 /// The reason why a model could not read rows.
 ///
 /// The model reads again with the next update, so nobody has to ask for it.
+@nonexhaustive
 public enum ReadFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The store was closed before the first read.
     case closed

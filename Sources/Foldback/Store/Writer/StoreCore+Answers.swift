@@ -132,7 +132,11 @@ package struct KnownIntent: Sendable {
         case .pending: return nil
         case .accepted: content = .accepted
         case .confirmed: content = .confirmed
-        case .rejected: content = .rejected(rejection ?? Rejection(message: ""))
+        case .rejected:
+            guard let rejection else {
+                preconditionFailure("intent \(recorded.number) is rejected without a rejection")
+            }
+            content = .rejected(rejection)
         case .withdrawn: content = .withdrawn
         }
         return Answer(intent: recorded.number, content: content, sequence: answeredAt)
