@@ -5,7 +5,9 @@ import Synchronization
 /// A read of a model's rows that is repeated when the rows may have changed; see
 /// ``RowsModel/select(_:)``.
 ///
-/// It keeps its model, so the value is up to date as long as the selection exists.
+/// It keeps its model, so the value is up to date as long as the selection exists. Nobody else keeps
+/// it: keep it in the screen's object or in `@State`. A selection that is made in a view's `body` is
+/// loading for ever.
 @MainActor @Observable public final class RowSelection<Value: Equatable & Sendable> {
     /// The result of the last read: loading until the first read. A failed read is a failure, and is
     /// repeated with the next update. Observers are notified only if the result differs.

@@ -3,7 +3,8 @@ import Observation
 /// A part of a model's view that is observed by itself; see
 /// ``OptimisticModel/select(_:)``.
 ///
-/// It keeps its model, so the value is up to date as long as the selection exists.
+/// It keeps its model, so the value is up to date as long as the selection exists. Nobody else keeps
+/// it: keep it in the screen's object or in `@State`, and never make it in a view's `body`.
 @MainActor @Observable public final class Selection<Value: Equatable & Sendable> {
     /// The part of the present view. Observers are notified only if it differs.
     public private(set) var value: Value
