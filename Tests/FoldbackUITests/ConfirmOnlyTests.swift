@@ -119,7 +119,8 @@ import Testing
         await #expect(throws: IntentFailure.self) {
             try await model.perform(confirmOnly: .set("a", 1), showing: wait, in: progress)
         }
-        #expect(progress.appearance?.phase == .ended(.failed(Recovery())))
+        let recovery = FoldbackError.closed(path: "(in memory)").recovery
+        #expect(progress.appearance?.phase == recovery.map { .ended(.failed($0)) })
     }
 
     private func delivered(_ cues: Cues) async -> [Cue] {

@@ -244,10 +244,10 @@ import Testing
             let model = model()
             let task = Task {
                 try await model.run(Wait(.saving, isDurable: isDurable)) { _ in
+                    withUnsafeCurrentTask { $0?.cancel() }
                     try Task.checkCancellation()
                 }
             }
-            task.cancel()
             _ = await task.result
             #expect(model.appearance?.phase == .ended(end))
         }

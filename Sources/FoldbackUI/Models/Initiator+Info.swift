@@ -29,8 +29,9 @@ extension Initiator {
 extension RejectedIntent {
     /// The announcement of the rejection; nil if the app began the intent by itself (U15).
     var cue: Cue? {
-        guard case .user = Initiator(info: recorded.info) else { return nil }
-        let recovery = Recovery(reason: rejection.message)
+        guard Initiator(info: recorded.info).isPerson else { return nil }
         return .announce(.ended(.sending, .failed(recovery)), .assertive)
     }
+
+    var recovery: Recovery { Recovery(reason: rejection.message) }
 }

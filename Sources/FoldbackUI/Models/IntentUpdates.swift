@@ -16,88 +16,84 @@ import Foldback
 /// The first element is the present state. The last has the answer that settles the intent, with a
 /// view at that answer or later (U27). An intent without an answer waits, maybe for days, and also
 /// after a restart. The sequence also ends if the task is canceled. It keeps its model and the store.
-public struct IntentUpdates<P: Projection>: AsyncSequence, Sendable {
-    private let model: OptimisticModel<P>
-    private let core: StoreCore
-    private let id: IntentID
+///
+/// `View` is the projection. For a ``RowsModel``, it is `Void`, because its selections have the rows.
+public struct IntentUpdates<View: Sendable>: AsyncSequence, Sendable {
+    /// Adopts everything that is committed, and returns what the model shows.
+    typealias Adopt = @MainActor @Sendable () async -> (view: View, revision: LogSequence)
 
-    init(model: OptimisticModel<P>, core: StoreCore, _ id: IntentID) {
-        (self.model, self.core, self.id) = (model, core, id)
+    private let states: IntentCursor
+    private let adopt: Adopt
+
+    init(_ core: StoreCore, _ id: IntentID, adopt: @escaping Adopt) {
+        states = IntentCursor(core, id)
+        self.adopt = adopt
     }
 
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(updates: self) }
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(states: states, adopt: adopt)
+    }
 
     /// A reader of the updates.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let updates: IntentUpdates
-        /// The state of the last element.
-        private var last: IntentState?
-        private var isOver = false
-
-        fileprivate init(updates: IntentUpdates) { self.updates = updates }
+        fileprivate var states: IntentCursor
+        fileprivate let adopt: Adopt
 
         /// Returns the next update. Nil after the intent is settled, or if the task is canceled.
-        public mutating func next() async -> IntentUpdate<P>? { await next(isolation: nil) }
+        public mutating func next() async -> IntentUpdate<View>? { await next(isolation: nil) }
 
         /// Returns the next update, on the given actor. As ``next()`` in everything else.
         public mutating func next(
             isolation actor: isolated (any Actor)?
-        ) async -> IntentUpdate<P>? {
-            guard !isOver, !Task.isCancelled else { return nil }
-            let known: KnownIntent
-            do throws(FoldbackError) {
-                known = try await updates.core.intent(updates.id.number, after: last)
-                guard known.recorded.id == updates.id else {
-                    throw .unknownIntent(updates.id.number)
-                }
-            } catch .cancelled {
-                return nil
-            } catch {
-                isOver = true
-                return IntentUpdate(
-                    view: await updates.model.adoptedView(), data: .failure(.store(error)))
-            }
-            last = known.state
-            isOver = known.state.isSettled
-            return IntentUpdate(view: await updates.model.adoptedView(), data: known.data)
+        ) async -> IntentUpdate<View>? {
+            guard let data = await states.next(isolation: actor) else { return nil }
+            let shown = await adopt()
+            return IntentUpdate(shown: shown.view, revision: shown.revision, data: data)
         }
     }
 }
 
-/// The state of an intent, and a view that has it.
-public struct IntentUpdate<P: Sendable>: Sendable {
-    /// The view at the state's entry or later.
-    public let view: P
+/// The state of an intent, with what the model shows.
+public struct IntentUpdate<View: Sendable>: Sendable {
+    fileprivate let shown: View
+    /// The last entry that the model includes: the state's entry or later. The marks, the view and the
+    /// selections of the model are of this entry or later.
+    public let revision: LogSequence
     /// Loading until the intent is settled.
     public let data: RemoteData<Answer, IntentFailure>
 }
 
-/// Why an intent has no effect.
-public enum IntentFailure: Error, Sendable {
-    /// The server refused it.
-    case rejected(Rejection)
-    /// The app took it back.
-    case withdrawn
-    /// The log cannot be read. What becomes of the intent is unknown here.
-    case store(FoldbackError)
-
-    public var description: String {
-        switch self {
-        case .rejected(let rejection): rejection.message
-        case .withdrawn: "the change was taken back"
-        case .store(let error): "\(error)"
-        }
-    }
+extension IntentUpdate where View: Projection {
+    /// The view at the state's entry or later.
+    public var view: View { shown }
 }
 
-extension KnownIntent {
-    /// Loading until the intent is settled.
-    var data: RemoteData<Answer, IntentFailure> {
-        switch state {
-        case .pending, .accepted: .loading
-        case .confirmed: RemoteData(answer, or: .withdrawn)
-        case .rejected: .failure(.rejected(rejection ?? Rejection(message: "")))
-        case .withdrawn: .failure(.withdrawn)
+/// Reads the states of an intent, from the present state to the state that settles it.
+struct IntentCursor: Sendable {
+    private let core: StoreCore
+    private let id: IntentID
+    /// The state that was read last.
+    private var last: IntentState?
+    private var isOver = false
+
+    init(_ core: StoreCore, _ id: IntentID) { (self.core, self.id) = (core, id) }
+
+    /// Returns the next state, or waits for it. Nil after the last state, or if the task is canceled.
+    mutating func next(
+        isolation actor: isolated (any Actor)?
+    ) async -> RemoteData<Answer, IntentFailure>? {
+        guard !isOver, !Task.isCancelled else { return nil }
+        do throws(FoldbackError) {
+            let known = try await core.intent(id.number, after: last)
+            guard known.recorded.id == id else { throw .unknownIntent(id.number) }
+            last = known.state
+            isOver = known.state.isSettled
+            return known.data
+        } catch .cancelled {
+            return nil
+        } catch {
+            isOver = true
+            return .failure(.store(error))
         }
     }
 }

@@ -110,27 +110,50 @@ import Observation
     /// Records an event that is shown only once it is confirmed, and shows the wait for the answer.
     ///
     /// ```swift
-    /// let wait = Wait("boosting", presentation: .obstructive(.items(id)))
+    /// let wait = Wait("boosting", presentation: .obstructive(.items(id)), isDurable: true)
     /// try await model.perform(confirmOnly: .boosted(id), showing: wait, in: progress)
     /// ```
     ///
     /// The wait begins before the event is recorded, and ends after ``view`` has the answer. An attempt
-    /// to send the intent is a sign of life. The wait announces a rejection, so ``cues`` do not. If the
-    /// task is canceled, the intent stays in the log, and a durable wait continues in the background.
+    /// to send the intent is a sign of life, and ``waitCause`` says why the answer is late.
+    ///
+    /// *Rejections.* The wait announces a rejection, so ``cues`` do not, unless nobody waits any more:
+    /// the wait was continued in the background, or another wait has taken its place (U15).
+    ///
+    /// *Cancellation.* If the task is canceled before the event is recorded, the wait is canceled.
+    /// After that, the intent stays in the log, and the wait continues in the background.
+    ///
+    /// *Actions.* ``ProgressModel/perform(_:)`` carries them out. To cancel takes back an intent that
+    /// has not left the device, else the wait continues in the background. To restart after a
+    /// rejection retries the intent, and after an error of the store it begins again. A wait that has
+    /// stalled begins from the start, and the app can make its outbox try again.
     ///
     /// - Parameters:
     ///   - event: the change that the user intends.
     ///   - wait: how to show the wait. Its initiator is kept with the intent.
     ///   - progress: shows the wait.
     ///   - once: a once key, like one for a double tap.
+    ///   - recorded: called with the receipt of the intent, before the answer, and of each retry.
     /// - Returns: the answer that confirmed the intent.
     /// - Throws: the reason why the intent has no effect, or is not known to have one.
     @discardableResult
     public func perform(
         confirmOnly event: P.Event, showing wait: Wait, in progress: ProgressModel,
-        once: String? = nil
+        once: String? = nil, recorded: @escaping @MainActor (Receipt) -> Void = { _ in }
     ) async throws(IntentFailure) -> Answer {
-        try await link.perform(event, showing: wait, in: progress, once: once)
+        try await link.perform(
+            event, showing: wait, in: progress, once: once, recorded: recorded)
+    }
+
+    /// Why answers are late, as far as the app knows. All waits for this model's intents show it, and
+    /// also waits that begin later.
+    ///
+    /// ```swift
+    /// for await status in outbox.statuses { model.waitCause = cause(of: status.pause) }
+    /// ```
+    public var waitCause: WaitCause {
+        get { link.waitCause }
+        set { link.waitCause = newValue }
     }
 
     /// Records a rejected intent's event again as a new intent, or the event as the user edited it,
@@ -180,9 +203,17 @@ import Observation
     /// Returns a part of the view that is observed by itself.
     ///
     /// ```swift
-    /// let name = model.select { $0.people[id]?.name }
-    /// Text(name.value ?? "")  // is made again only if the name changes
+    /// final class PersonScreen {  // keeps the selection, and a view keeps the screen in @State
+    ///     let name: Selection<String?>
+    ///     init(_ model: OptimisticModel<People>, _ id: String) {
+    ///         name = model.select { $0.people[id]?.name }
+    ///     }
+    /// }
+    /// Text(screen.name.value ?? "")  // is made again only if the name changes
     /// ```
+    ///
+    /// Keep the selection as long as its value is shown. A selection that is made in a view's `body`
+    /// is released after the `body`, and never changes what was drawn. There, read ``view`` instead.
     ///
     /// - Parameter part: returns the part. Called for each new view, on the main actor, so it should
     ///   cost O(1) or O(log n).
@@ -198,7 +229,9 @@ import Observation
     /// A receipt of another store of this log does as well, such as a receipt from before the store
     /// was opened again. The intent of another log is a failure.
     public func updates(of receipt: Receipt) -> IntentUpdates<P> {
-        IntentUpdates(model: self, core: (try? link.openStore)?.core ?? receipt.core, receipt.id)
+        IntentUpdates((try? link.openStore)?.core ?? receipt.core, receipt.id) {
+            (await self.adoptedView(), self.revision)
+        }
     }
 
     /// Returns the answers to this log's intents after entry `sequence`, then new answers as they

@@ -6,7 +6,7 @@ import Observation
 ///
 /// ```swift
 /// let model = RowsModel(store)
-/// let unread = model.select { try $0.count(of: Inbox.unread) }
+/// let unread = model.select { try $0.count(of: Inbox.unread) }  // kept with the model
 /// Text(unread.value.map(or: "") { "\($0) unread" })
 /// Button("Read") { Task { try await model.perform(.read(id: message)) } }
 /// ```
@@ -36,7 +36,6 @@ import Observation
     @ObservationIgnored private let index: Int
     @ObservationIgnored let link: StoreLink<P.Event>
     @ObservationIgnored let parts: RowParts<P>
-    @ObservationIgnored private var isReadAsked = false
 
     /// Makes a model of the store's own projection.
     ///
@@ -88,13 +87,20 @@ import Observation
     }
 
     /// Records an event that is shown only once it is confirmed, and shows the wait for the answer. See
-    /// ``OptimisticModel/perform(confirmOnly:showing:in:once:)``.
+    /// ``OptimisticModel/perform(confirmOnly:showing:in:once:recorded:)``.
     @discardableResult
     public func perform(
         confirmOnly event: P.Event, showing wait: Wait, in progress: ProgressModel,
-        once: String? = nil
+        once: String? = nil, recorded: @escaping @MainActor (Receipt) -> Void = { _ in }
     ) async throws(IntentFailure) -> Answer {
-        try await link.perform(event, showing: wait, in: progress, once: once)
+        try await link.perform(
+            event, showing: wait, in: progress, once: once, recorded: recorded)
+    }
+
+    /// Why answers are late, as far as the app knows. See ``OptimisticModel/waitCause``.
+    public var waitCause: WaitCause {
+        get { link.waitCause }
+        set { link.waitCause = newValue }
     }
 
     /// Records a rejected intent's event again as a new intent, and shows it (U24). See
@@ -125,6 +131,19 @@ import Observation
     /// lists include it (U9). See ``OptimisticModel/adoptCommits()``.
     public func adoptCommits() async { await link.adoptNow() }
 
+    /// Returns the states of an intent, from the present state to the answer that settles it, each
+    /// after the selections have it (U27). See ``OptimisticModel/updates(of:)``.
+    ///
+    /// ```swift
+    /// for await update in model.updates(of: receipt) where !update.data.isLoading { show(update.data) }
+    /// ```
+    public func updates(of receipt: Receipt) -> IntentUpdates<Void> {
+        IntentUpdates((try? link.openStore)?.core ?? receipt.core, receipt.id) {
+            await self.link.adoptNow()
+            return ((), self.revision)
+        }
+    }
+
     /// Returns the answers to this log's intents after entry `sequence`, then new answers as they
     /// come, each with rows that have it (U27). See ``OptimisticModel/news(after:)``.
     public func news(after sequence: LogSequence) -> IntentNews<P.Event> {
@@ -137,8 +156,11 @@ import Observation
     /// itself.
     ///
     /// ```swift
-    /// let newest = model.select { try $0.page(of: Inbox.bySent, order: .descending, limit: 1) }
+    /// newest = model.select { try $0.page(of: Inbox.bySent, order: .descending, limit: 1) }
     /// ```
+    ///
+    /// Keep the selection as long as its value is shown, not in a view's `body`; see
+    /// ``RowSelection``.
     ///
     /// The first read follows a moment later. For many rows, use `pages(of:)` instead, which reads
     /// only if its table was touched.
@@ -154,16 +176,7 @@ import Observation
     }
 
     /// Reads what was asked for, without a commit.
-    func readSoon() {
-        guard !isReadAsked else { return }
-        isReadAsked = true
-        // The task does not keep the model (U29).
-        Task { [weak self, link, parts] in
-            self?.isReadAsked = false
-            await link.adoptNow()
-            if link.condition == .closed { await Self.close(parts, link) }
-        }
-    }
+    func readSoon() { link.adoptSoon() }
 
     private static func close(_ parts: RowParts<P>, _ link: StoreLink<P.Event>) async {
         for show in await link.betweenReads({ parts.close() }) { show() }

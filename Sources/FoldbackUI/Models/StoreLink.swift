@@ -24,10 +24,19 @@ import Observation
     /// The items that have marks.
     @ObservationIgnored private var statuses: [AnyItemID: ItemStatus] = [:]
     @ObservationIgnored private var show: @MainActor (Update) -> Void = { _ in }
+    @ObservationIgnored private var ended: @MainActor (StoreLink) async -> Void = { _ in }
     @ObservationIgnored private var updating: Task<Void, Never>?
     @ObservationIgnored private var isAdoptionAsked = false
-    /// The waits for answers, which announce their ends themselves.
-    @ObservationIgnored var waits: [IntentNumber: ProgressModel.Run] = [:]
+    /// The waits for the answers of intents, oldest first. Several waits can join one intent (F14).
+    @ObservationIgnored private var waits: [IntentNumber: [AwaitedIntent<Event>]] = [:]
+    /// The intents of waits that are being recorded.
+    @ObservationIgnored private var recordings = 0
+    /// The rejections that were shown and not told.
+    @ObservationIgnored private var untold: [RejectedIntent] = []
+    /// Why answers are late; the waits show it.
+    var waitCause = WaitCause.unknown {
+        didSet { for wait in waits.values.joined() { wait.run.handle(.cause(waitCause)) } }
+    }
 
     /// What the model announces.
     let cues: Cues
@@ -61,14 +70,14 @@ import Observation
     /// - Parameters:
     ///   - show: shows the view of an update. Called before statuses and rejections are shown, in
     ///     the same turn of the main actor (U27).
-    ///   - ended: called once the store is closed. It gets the link, because a closure that
-    ///     captured it would keep it as long as the store.
+    ///   - ended: called once the store is closed, and again for what is asked for later. It gets
+    ///     the link, because a closure that captured it would keep it as long as the store.
     func follow(
         showing show: @escaping @MainActor (Update) -> Void,
         ended: @escaping @MainActor (StoreLink) async -> Void = { _ in }
     ) {
         guard let store else { return }
-        self.show = show
+        (self.show, self.ended) = (show, ended)
         let changes = reader.changes(of: store)
         updating = Task { [weak self, reader, sources] in
             for await _ in changes {
@@ -97,15 +106,18 @@ import Observation
         show(update)
         for (id, status) in update.statuses { show(status, of: id) }
         if let rejections = update.rejections { self.rejections = rejections }
-        if revision != update.published.sequence { revision = update.published.sequence }
+        let sequence = update.published.sequence
+        precondition(sequence >= revision, "revision \(revision) goes back to \(sequence) (U25)")
+        if revision != sequence { revision = sequence }
         // A closed store stays closed, also if it can still be read.
         let next = store == nil ? .closed : update.condition
         if condition != next { condition = next }
         for show in update.lists.values { show() }
-        let news = update.news.filter { waits[$0.recorded.number] == nil }  // mutant: news-of-wait
-        cues.send(news.compactMap(\.cue))
-        for (number, run) in waits {
-            if let attempt = update.newAttempt(of: number) { run.handle(.attempt(attempt.count)) }
+        untold += update.news
+        if recordings == 0 { tell() }
+        for (number, waits) in waits {
+            guard let attempt = update.newAttempt(of: number) else { continue }
+            for wait in waits { wait.run.handle(.attempt(attempt.count)) }
         }
         return !update.isEmpty
     }
@@ -115,8 +127,10 @@ import Observation
         guard !isAdoptionAsked else { return }
         isAdoptionAsked = true
         Task { [weak self] in
-            self?.isAdoptionAsked = false
-            await self?.adoptNow()
+            guard let self else { return }
+            isAdoptionAsked = false
+            await adoptNow()
+            if condition == .closed { await ended(self) }
         }
     }
 
@@ -161,6 +175,62 @@ import Observation
     }
 }
 
+// MARK: Waits
+
+extension StoreLink {
+    /// Records an intent with a wait, which then announces a rejection.
+    ///
+    /// - Parameter record: records it. A rejection that is shown before the number is known waits
+    ///   for it.
+    func record(
+        for wait: AwaitedIntent<Event>, _ record: () async throws(FoldbackError) -> Receipt
+    ) async throws(FoldbackError) -> Receipt {
+        recordings += 1
+        defer {
+            recordings -= 1
+            if recordings == 0 { tell() }
+        }
+        let receipt = try await record()
+        add(wait, for: receipt.number)
+        return receipt
+    }
+
+    func add(_ wait: AwaitedIntent<Event>, for number: IntentNumber) {
+        waits[number, default: []].append(wait)
+        if waitCause != .unknown { wait.run.handle(.cause(waitCause)) }
+        if let attempt = reader.mailbox.shown.attempts[number] {
+            wait.run.handle(.attempt(attempt.count))
+        }
+    }
+
+    func remove(_ wait: AwaitedIntent<Event>, for number: IntentNumber) {
+        waits[number]?.removeAll { $0 === wait }
+        if waits[number]?.isEmpty == true { waits[number] = nil }
+    }
+
+    /// Tells of the rejections that were shown: each once, by the newest wait that is heard, else by
+    /// the model (U15).
+    private func tell() {
+        let news = untold
+        untold = []
+        for intent in news {
+            var isTold = false
+            for wait in waits[intent.recorded.number, default: []].reversed() {
+                if wait.end(with: intent, isTold: isTold) { isTold = true }
+            }
+            if !isTold { cues.send([intent.cue].compactMap(\.self)) }  // mutant: news-of-wait
+        }
+    }
+}
+
+extension Update {
+    /// The latest attempt to send an intent; nil if the receiver knows it.
+    fileprivate func newAttempt(of number: IntentNumber) -> Attempt? {
+        let attempt = published.attempts[number]
+        return attempt == base.attempts[number] ? nil : attempt
+    }
+}
+
 // MARK: Commands
 
 /// On return of each command, the model is at its entry or later (U24).
@@ -172,6 +242,17 @@ extension StoreLink {
             event, force: false, confirmOnly: confirmOnly, once: once, info: initiator.info)
         await adoptNow()
         return receipt
+    }
+
+    /// Records a confirm-only event, and shows the wait until the intent is settled. On return, the
+    /// model is at the answer or later (U27).
+    func perform(
+        _ event: Event, showing wait: Wait, in progress: ProgressModel, once: String?,
+        recorded: @escaping @MainActor (Receipt) -> Void
+    ) async throws(IntentFailure) -> Answer {
+        let intent = AwaitedIntent(
+            event, self, wait, in: progress, once: once, recorded: recorded)
+        return try await intent.answer()
     }
 
     func retry(

@@ -28,6 +28,8 @@ import Observation
     /// The runs so far; the last has the wait in ``state``.
     @ObservationIgnored private var runs = 0
     @ObservationIgnored private var isMotionReduced = false
+    /// Carries out the actions of the present wait; nil if nobody does.
+    @ObservationIgnored private var carryOut: (@MainActor (WaitAction) async -> Void)?
     @ObservationIgnored private var timer: (moment: Moment, task: Task<Void, Never>)?
 
     /// Creates a model without a wait. It has its own cues, which end with it, unless it shares `cues`
@@ -58,6 +60,7 @@ import Observation
     /// - Returns: the wait's run, for its inputs.
     @discardableResult public func start(_ wait: Wait) -> Run {
         begin(wait)
+        carryOut = nil
         runs += 1
         return Run(model: self, number: runs)
     }
@@ -78,7 +81,9 @@ import Observation
     }
 
     /// Applies an input to the present wait. Without a wait, only the setting for motion has an effect.
-    public func handle(_ input: ProgressInput) {
+    public func handle(_ input: ProgressInput) { handle(input, isAnnounced: true) }
+
+    private func handle(_ input: ProgressInput, isAnnounced: Bool) {
         if case .reduceMotion(let isReduced) = input { isMotionReduced = isReduced }
         guard var state else { return }
         let now = sources.now()
@@ -86,7 +91,7 @@ import Observation
         // end, it is too late to show an indicator for the first time, or to say that work goes on.
         let at = input.isEnd ? state.now : now  // mutant: late-end
         let cues = state.handle(input, at: at) + state.advance(to: now)
-        show(state, cues)
+        show(state, isAnnounced ? cues : cues.filter { !$0.isAnnouncement })
     }
 
     /// Removes the wait from the view at once. If it has not ended, it is canceled first, so the
@@ -94,12 +99,14 @@ import Observation
     public func finish() {
         handle(.cancelled)
         state = nil
+        carryOut = nil
         if appearance != nil { appearance = nil }
         setTimer(for: nil)
     }
 
     private func show(_ new: ProgressState, _ cues: [Cue]) {
         state = new
+        if new.isOver { carryOut = nil }
         if appearance != new.appearance { appearance = new.appearance }
         self.cues.send(cues)
         setTimer(for: new.nextChange)
@@ -135,12 +142,85 @@ extension ProgressModel {
         fileprivate let number: Int
 
         /// Applies an input, if no other wait was started since.
-        @MainActor public func handle(_ input: ProgressInput) { model?.handle(input, of: self) }
+        @MainActor public func handle(_ input: ProgressInput) {
+            model?.handle(input, of: self, isAnnounced: true)
+        }
+
+        /// Says how ``ProgressModel/perform(_:)`` carries out the actions of this wait, until another
+        /// wait starts, or this wait ends other than with a failure.
+        ///
+        /// `carryOut` gives the consequences to the run, for example
+        /// ``ProgressInput/restarted``. Until then, the model keeps it.
+        @MainActor public func onAction(
+            _ carryOut: @escaping @MainActor (WaitAction) async -> Void
+        ) {
+            model?.set(carryOut, of: self)
+        }
+
+        /// Whether the wait has not ended, and no other wait was started.
+        @MainActor var isWaiting: Bool { model?.isWaiting(self) ?? false }
+
+        /// Applies an input, without its announcements.
+        @MainActor func handleSilently(_ input: ProgressInput) {
+            model?.handle(input, of: self, isAnnounced: false)
+        }
     }
 
-    private func handle(_ input: ProgressInput, of run: Run) {
+    private func handle(_ input: ProgressInput, of run: Run, isAnnounced: Bool) {
         guard run.number == runs else { return }  // mutant: latest-wait
-        handle(input)
+        handle(input, isAnnounced: isAnnounced)
+    }
+
+    private func isWaiting(_ run: Run) -> Bool {
+        guard run.number == runs, let state else { return false }
+        return state.ending == nil
+    }
+
+    private func set(
+        _ carryOut: @escaping @MainActor (WaitAction) async -> Void, of run: Run
+    ) {
+        guard run.number == runs, let state, !state.isOver else { return }
+        self.carryOut = carryOut
+    }
+
+    /// Carries out what a person asks for. Does nothing if the wait does not offer the action.
+    ///
+    /// ```swift
+    /// ForEach(wait.actions.sorted(), id: \.self) { action in
+    ///     Button(title(of: action)) { Task { await progress.perform(action) } }
+    /// }
+    /// ```
+    ///
+    /// The wait of an intent does this by itself; see
+    /// ``OptimisticModel/perform(confirmOnly:showing:in:once:recorded:)``. For other work, say how with
+    /// ``Run/onAction(_:)``. If nobody has said it, the action changes only what the wait shows: it
+    /// is canceled, continued in the background or restarted.
+    ///
+    /// On return, the action is carried out. For a restart, this is when the work has ended, if the
+    /// work of the wait says so.
+    public func perform(_ action: WaitAction) async {
+        guard let appearance, appearance.actions.contains(action) else { return }
+        guard let carryOut else { return handle(action.input) }
+        await carryOut(action)
+    }
+}
+
+extension WaitAction {
+    fileprivate var input: ProgressInput {
+        switch self {
+        case .cancel: .cancelled
+        case .continueInBackground: .continuedInBackground
+        case .restart: .restarted
+        }
+    }
+}
+
+extension Cue {
+    fileprivate var isAnnouncement: Bool {
+        switch self {
+        case .announce: true
+        case .moveFocus, .restoreFocus: false
+        }
     }
 }
 
@@ -153,8 +233,10 @@ extension ProgressModel {
     /// }
     /// ```
     ///
-    /// An error ends the wait as ``ProgressEnd/init(_:)`` says. If the task is canceled, a durable
-    /// wait continues in the background. The inputs change nothing once another wait was started.
+    /// An error ends the wait as ``ProgressEnd/init(_:)`` says. If the task is canceled during the
+    /// work, a durable wait continues in the background; so while nothing of the work is stored, the
+    /// work has to give ``ProgressInput/cancelled`` to its run before it throws. The inputs change
+    /// nothing once another wait was started.
     ///
     /// - Parameters:
     ///   - wait: what to show.
@@ -165,21 +247,23 @@ extension ProgressModel {
         _ wait: Wait, _ work: @MainActor (Run) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let run = start(wait)
+        let isBegun = !Task.isCancelled
         do throws(Failure) {
             let value = try await work(run)
             run.handle(.succeeded)
             return value
         } catch {
-            run.handle(.ended(by: error, wait))
+            run.handle(.ended(by: error, continues: isBegun && wait.isDurable))
             throw error
         }
     }
 }
 
 extension ProgressInput {
-    fileprivate static func ended(by error: any Error, _ wait: Wait) -> ProgressInput {
+    /// - Parameter continues: whether the work goes on if the task is canceled.
+    fileprivate static func ended(by error: any Error, continues: Bool) -> ProgressInput {
         switch ProgressEnd(error) {
-        case .cancelled where wait.isDurable && Task.isCancelled: .continuedInBackground
+        case .cancelled where continues && Task.isCancelled: .continuedInBackground
         case .cancelled: .cancelled
         case .failed(let recovery): .failed(recovery)
         case .succeeded, .continuedInBackground: preconditionFailure("\(error) is not a failure")
@@ -197,4 +281,12 @@ extension ProgressInput {
 extension ProgressState {
     /// Whether a view shows the wait or its indicator.
     fileprivate var isVisible: Bool { ending == nil || isIndicatorVisible }
+
+    /// Whether the wait has ended, and offers no actions.
+    fileprivate var isOver: Bool {
+        switch ending?.end {
+        case nil, .failed: false
+        case .succeeded, .cancelled, .continuedInBackground: true
+        }
+    }
 }

@@ -44,7 +44,7 @@ let viewMutants: [Mutant] = [
     Mutant(
         "a rejection is announced by the model and by its wait", rule: "U15",
         test: "U27: a rejection ends the wait, which alone announces it", at: "news-of-wait",
-        .value("update.news")),
+        .replace("!isTold", with: "true")),
     Mutant(
         "an overlay takes the focus before it appears", rule: "U16",
         test: "U10 to U17: a wait looks and sounds like one that looks at each millisecond",

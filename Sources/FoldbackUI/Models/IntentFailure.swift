@@ -1,0 +1,69 @@
+import Foldback
+
+/// Why an intent has no effect.
+@nonexhaustive
+public enum IntentFailure: Error, Sendable {
+    /// The server refused it.
+    case rejected(Rejection)
+    /// The app took it back.
+    case withdrawn
+    /// The intent could not be recorded, or the log cannot be read. In the second case, what becomes of
+    /// the intent is unknown here.
+    case store(FoldbackError)
+
+    public var description: String {
+        switch self {
+        case .rejected(let rejection): rejection.message
+        case .withdrawn: "the change was taken back"
+        case .store(let error): "\(error)"
+        }
+    }
+}
+
+extension IntentFailure: ExplainedError {
+    /// The server's reason, or what is wrong with the log; nil if the intent was taken back, or the
+    /// task was canceled.
+    public var recovery: Recovery? {
+        switch self {
+        case .rejected(let rejection): Recovery(reason: rejection.message)
+        case .withdrawn: nil
+        case .store(let error): error.recovery
+        }
+    }
+}
+
+extension FoldbackError: ExplainedError {
+    /// What is wrong on this device, and whether the store takes the same command again; nil if the
+    /// task was canceled.
+    public var recovery: Recovery? {
+        switch self {
+        case .cancelled: nil
+        // The disk may have space again. The server knows nothing of it, nor the connection.
+        case .storage(let failure): Recovery(reason: sentences, canRestart: !failure.endsWriting)
+        default: Recovery(reason: sentences, canRestart: false)
+        }
+    }
+
+    private var sentences: String? {
+        let sentences = [errorDescription, recoverySuggestion].compactMap(\.self)
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    }
+}
+
+extension KnownIntent {
+    /// Loading until the intent is settled.
+    var data: RemoteData<Answer, IntentFailure> {
+        switch state {
+        case .pending, .accepted: return .loading
+        case .confirmed:
+            guard let answer else { preconditionFailure("no answer confirmed intent \(number)") }
+            return .success(answer)
+        case .rejected:
+            guard let rejection else { preconditionFailure("no rejection of intent \(number)") }
+            return .failure(.rejected(rejection))
+        case .withdrawn: return .failure(.withdrawn)
+        }
+    }
+
+    private var number: IntentNumber { recorded.number }
+}

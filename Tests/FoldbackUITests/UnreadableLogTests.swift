@@ -1,0 +1,160 @@
+import Foldback
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FoldbackUI
+
+/// Born from a rejection that could not be read at first, and was never announced.
+@MainActor @Suite struct UnreadableLogTests {
+    private let store = Store.rowBoard()
+
+    private func link(
+        _ failing: FailingStore, _ parts: RowParts<RowBoard> = RowParts()
+    ) -> StoreLink<Move> {
+        StoreLink(failing, UpdateSource(at: 0, parts), nil, Frames().sources)
+    }
+
+    private func announcements(_ cues: Cues) async -> Int {
+        cues.finish()
+        var count = 0
+        for await case .announce in cues { count += 1 }
+        return count
+    }
+
+    @Test func `U27: a rejection whose first read fails is announced once it is read`()
+        async throws
+    {
+        let failing = FailingStore(store, failures: [.storage(.broken)])
+        let link = link(failing)
+        _ = try await link.perform(.set("a", 1), from: .user(), confirmOnly: false, once: nil)
+        try await store.reject(1, message: "no")
+        await link.adoptNow()
+        guard case .unreadable = link.condition else {
+            Issue.record("the condition is \(link.condition)")
+            return
+        }
+        #expect(link.rejections == [])
+        await link.adoptNow()
+        #expect(link.condition == .open)
+        #expect(link.rejections.map(\.number) == [1])
+        await link.adoptNow()
+        #expect(await announcements(link.cues) == 1)
+    }
+
+    @Test func `U15: a wait for an intent whose rejection cannot be read leaves it to the news`()
+        async throws
+    {
+        let failing = FailingStore(store, failures: [.storage(.broken), .storage(.broken)])
+        let link = link(failing)
+        let progress = ProgressModel(cues: link.cues, sources: ManualClock().sources)
+        let performing = Task {
+            try await link.perform(
+                .set("a", 1), showing: Wait(.sending), in: progress, once: nil, recorded: { _ in })
+        }
+        while store.overlay.isEmpty { await Task.yield() }
+        try await store.reject(1, message: "no")
+        _ = await performing.result
+        let failed = ProgressPhase.ended(.failed(Recovery(reason: "no")))
+        #expect(progress.appearance?.phase == failed)
+        for _ in 0..<3 { await link.adoptNow() }
+        #expect(await announcements(link.cues) == 1)
+    }
+
+    @Test func `rows that were read before the store was closed are shown`() async throws {
+        try await store.record(.set("a", 1))
+        let failing = FailingStore(store, failures: [.closed(path: "/log"), .closed(path: "/log")])
+        let parts = RowParts<RowBoard>()
+        let part = SpyPart()
+        let listening = parts.add(part)
+        let link = link(failing, parts)
+        link.follow { for show in $0.parts.values { show() } }
+        try await store.reject(1, message: "no")
+        await link.adoptNow()
+        #expect(part.shown == [2])
+        withExtendedLifetime(listening) {}
+    }
+}
+
+extension StorageFailure {
+    fileprivate static let broken = StorageFailure(
+        path: "/log", reason: .other, detail: "broken", leavesOutcomeUnknown: false)
+}
+
+/// Reads sequences.
+private final class SpyPart: RowPart {
+    typealias P = RowBoard
+
+    private let sequences = Mutex<[LogSequence]>([])
+
+    /// The sequences that were shown.
+    var shown: [LogSequence] { sequences.withLock { $0 } }
+
+    func prepare() {}
+    func isStale(at sequence: LogSequence) -> Bool { true }
+    func fail(_ failure: ReadFailure) -> ShowPart? { nil }
+
+    func read(_ reader: borrowing RowReader<RowBoard>) -> ShowPart? {
+        let sequence = reader.sequence
+        return { self.sequences.withLock { $0.append(sequence) } }
+    }
+}
+
+/// A store whose first reads of rejected intents fail.
+private final class FailingStore: UpdatedStore {
+    private let store: Store<RowBoard>
+    private let failures: Mutex<[FoldbackError]>
+
+    init(_ store: Store<RowBoard>, failures: [FoldbackError]) {
+        self.store = store
+        self.failures = Mutex(failures)
+    }
+
+    func rejectedIntent(
+        _ number: IntentNumber, at sequence: LogSequence
+    ) throws(FoldbackError) -> (recorded: RecordedIntent, rejection: Rejection) {
+        let failure = failures.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        if let failure { throw failure }
+        return try store.rejectedIntent(number, at: sequence)
+    }
+
+    var core: StoreCore { store.core }
+
+    func projected<Q: StoredProjection>(_ projection: Q.Type) -> ProjectedRows<Q>
+    where Q.Event == Move { store.projected(projection) }
+
+    func answers(after sequence: LogSequence) -> Answers { store.answers(after: sequence) }
+
+    func listen(_ listener: @escaping @Sendable (_ isClosed: Bool) -> Void) -> Listening {
+        store.listen(listener)
+    }
+
+    func listenBeside(_ listener: @escaping @Sendable () -> Void) -> Listening {
+        store.listenBeside(listener)
+    }
+
+    nonisolated(nonsending) func record(
+        _ event: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
+    ) async throws(FoldbackError) -> Receipt {
+        try await store.record(
+            event, force: force, confirmOnly: confirmOnly, once: once, info: info)
+    }
+
+    nonisolated(nonsending) func retry(
+        _ number: IntentNumber, with edited: Move?, force: Bool
+    ) async throws(FoldbackError) -> Receipt {
+        try await store.retry(number, with: edited, force: force)
+    }
+
+    nonisolated(nonsending) func dismiss(
+        _ number: IntentNumber
+    ) async throws(FoldbackError) -> LogSequence {
+        try await store.dismiss(number)
+    }
+
+    nonisolated(nonsending) func withdraw(
+        _ number: IntentNumber
+    ) async throws(FoldbackError) -> LogSequence {
+        try await store.withdraw(number)
+    }
+}
