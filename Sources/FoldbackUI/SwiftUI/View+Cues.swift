@@ -12,7 +12,8 @@
         /// List { … }.cues(model.cues, focus: $focus)
         /// ```
         ///
-        /// Use it once for each ``Cues``, at the root of a screen.
+        /// Use it at the root of a screen, and of each sheet. The view that appeared last reads the
+        /// cues that several views share, and the view before it goes on when it has disappeared.
         ///
         /// - Parameters:
         ///   - cues: the cues of a model, or those that several models share.
@@ -24,7 +25,6 @@
             texts: ProgressTexts = .english
         ) -> some View {
             task(id: ObjectIdentifier(cues)) {
-                var previous: FocusTarget?
                 for await cue in cues {
                     switch cue {
                     case .announce(let text, let politeness):
@@ -35,11 +35,8 @@
                             case .assertive: .high
                             }
                         AccessibilityNotification.Announcement(words).post()
-                    case .moveFocus(let target):
-                        previous = focus.wrappedValue
-                        focus.wrappedValue = target
-                    case .restoreFocus(.previous): focus.wrappedValue = previous
-                    case .restoreFocus(let target): focus.wrappedValue = target
+                    case .moveFocus, .restoreFocus:
+                        focus.wrappedValue = cues.focus(for: cue, from: focus.wrappedValue)
                     }
                 }
             }
