@@ -41,7 +41,7 @@
 
     extension View {
         /// Covers the view during an obstructive wait, and disables it from the wait's start to its
-        /// end (U16).
+        /// end (U16). After a failure, the error is below the view, which can be used again.
         ///
         /// ```swift
         /// SignInForm()
@@ -49,7 +49,8 @@
         ///     .cues(signIn.cues, focus: $focus)
         /// ```
         ///
-        /// Attach it to the view of the wait's scope.
+        /// Attach it to the view of the wait's scope. The error stays until the model starts a wait
+        /// or finishes.
         ///
         /// - Parameters:
         ///   - progress: the model of the wait.
@@ -75,6 +76,16 @@
                         .accessibilityAddTraits(.isModal)
                     }
                 }
+                .safeAreaInset(edge: .bottom, spacing: 0) {
+                    if let wait = progress.appearance, case .ended(.failed) = wait.phase {
+                        VStack {
+                            WaitDescription(wait: wait, texts: texts)
+                            WaitButtons(actions: wait.actions, perform: perform)
+                        }
+                        .padding()
+                        .accessibilityElement(children: .contain)
+                    }
+                }
                 .reducesMotion(of: progress)
         }
 
@@ -88,9 +99,19 @@
         let progress: ProgressModel
         @Environment(\.accessibilityReduceMotion) private var isMotionReduced
 
+        /// A view that stays may get another model, which does not know the setting.
+        private struct Change: Equatable {
+            let model: ObjectIdentifier
+            let isReduced: Bool
+        }
+
+        private var change: Change {
+            Change(model: ObjectIdentifier(progress), isReduced: isMotionReduced)
+        }
+
         func body(content: Content) -> some View {
-            content.onChange(of: isMotionReduced, initial: true) { _, isReduced in
-                progress.handle(.reduceMotion(isReduced))
+            content.onChange(of: change, initial: true) { _, change in
+                progress.handle(.reduceMotion(change.isReduced))
             }
         }
     }
