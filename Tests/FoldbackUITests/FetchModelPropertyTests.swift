@@ -7,7 +7,8 @@ import Testing
 /// requests interleave? The server answers when it likes, also to requests that were canceled.
 ///
 /// Property (U8): after each step, state and wait are those of a reader that ignores all requests
-/// except the latest.
+/// except the latest. During a hold, a request that runs is the latest until its answer, and a
+/// request that was asked for in the meantime begins after both.
 @MainActor @Suite struct FetchModelPropertyTests {
     @Test func `U8: a model shows what its latest request says, in any interleaving`()
         async throws
@@ -44,20 +45,29 @@ private enum FetchModelStep: Sendable, CustomStringConvertible {
     case refresh
     case cancel
     case invalidate
+    case pause
+    case resume
     case answer(Int?, request: Int)
     case report(request: Int)
+    case cause(WaitCause, request: Int)
 
     static let lists = Generator<[FetchModelStep]>.arrays(of: steps, count: 0...15)
 
     private static let steps: Generator<FetchModelStep> = .weighted(
         (2, .constant(.ask)), (3, .constant(.refresh)), (1, .constant(.cancel)),
-        (1, .constant(.invalidate)),
+        (1, .constant(.invalidate)), (2, .constant(.pause)), (2, .constant(.resume)),
         (
             5,
             .making(
                 { .answer($0, request: $1) }, .element(of: [nil, 1, 2, 3]), .integers(in: 0...3))
         ),
-        (2, .making({ .report(request: $0) }, .integers(in: 0...3))))
+        (2, .making({ .report(request: $0) }, .integers(in: 0...3))),
+        (
+            2,
+            .making(
+                { .cause($0, request: $1) }, .element(of: [.unknown, .signedOut]),
+                .integers(in: 0...3))
+        ))
 
     var description: String {
         switch self {
@@ -65,9 +75,12 @@ private enum FetchModelStep: Sendable, CustomStringConvertible {
         case .refresh: "refresh"
         case .cancel: "cancel"
         case .invalidate: "invalidate"
+        case .pause: "pause"
+        case .resume: "resume"
         case .answer(let value, let request):
             "answer(\(value.map { "\($0)" } ?? "no"), -\(request))"
         case .report(let request): "report(-\(request))"
+        case .cause(let cause, let request): "cause(\(cause), -\(request))"
         }
     }
 }
@@ -76,15 +89,28 @@ private enum FetchModelStep: Sendable, CustomStringConvertible {
 private struct FetchModelView: Equatable {
     var value: Int?
     var failure: RequestError?
-    /// The number of the request in progress.
+    /// The number of the request that runs.
     var current: Int?
+    var isOnHold = false
+    /// Whether a request waits for the end of the hold, and no request runs.
+    var isHeldBack = false
+    /// Whether a request was asked for while another ran during the hold.
+    var isOutdated = false
+    var reported = WaitCause.unknown
     var attempts = 0
     var fraction: Double?
     var end: ProgressEnd?
 
+    var isIdle: Bool { current == nil && !isHeldBack }
+
+    /// Nil if the request in progress is not paused.
+    var cause: WaitCause? {
+        isOnHold ? .offline : reported == .unknown ? nil : reported
+    }
+
     var data: Sample {
         if let value { return .success(value) }
-        if current != nil { return .loading }
+        if !isIdle { return .loading }
         return failure.map { .failure($0) } ?? .notAsked
     }
 }
@@ -106,16 +132,24 @@ private struct FetchModelView: Equatable {
         switch step {
         case .ask:
             model.ask()
-            if view.current == nil { await begin() }
+            if view.isIdle { await begin() }
         case .refresh:
             model.refresh()
             await begin()
         case .invalidate:
             model.invalidate()
-            if view.current != nil { await begin() }
+            if !view.isIdle { await begin() }
+        case .pause:
+            model.pause(.offline)
+            view.isOnHold = true
+        case .resume:
+            model.resume()
+            view.isOnHold = false
+            if view.isOutdated { await begin() } else if view.isHeldBack { await run() }
         case .cancel:
             model.cancel()
-            if view.current != nil { (view.current, view.end) = (nil, .cancelled) }
+            if !view.isIdle { view.end = .cancelled }
+            (view.current, view.isHeldBack, view.isOutdated) = (nil, false, false)
         case .answer(let value, let back):
             guard back < begun, answered.insert(begun - 1 - back).inserted else { return nil }
             await answer(value, begun - 1 - back)
@@ -125,6 +159,11 @@ private struct FetchModelView: Equatable {
             let (call, fraction) = (begun - 1 - back, Double(reports) / 128)
             server.report(call) { $0.fraction(fraction) }
             if call == view.current { view.fraction = fraction }
+        case .cause(let cause, let back):
+            guard back < begun else { return nil }
+            let call = begun - 1 - back
+            server.report(call) { $0.cause(cause) }
+            if call == view.current { view.reported = cause }
         }
         return await difference()
     }
@@ -136,8 +175,19 @@ private struct FetchModelView: Equatable {
     }
 
     private func begin() async {
-        (view.current, view.end, view.fraction) = (begun, nil, nil)
+        (view.end, view.fraction) = (nil, nil)
+        guard !view.isOnHold || view.current == nil else {
+            view.isOutdated = true
+            return
+        }
+        (view.current, view.isOutdated, view.reported) = (nil, false, .unknown)
         view.attempts += 1
+        if view.isOnHold { view.isHeldBack = true } else { await run() }
+    }
+
+    /// Waits for the call of the latest request.
+    private func run() async {
+        (view.current, view.isHeldBack) = (begun, false)
         begun += 1
         await server.waitForCalls(begun)
         // The indicator appears, so a fraction can be seen.
@@ -155,6 +205,7 @@ private struct FetchModelView: Equatable {
         } else {
             (view.failure, view.end) = ("no", .failed(Recovery(reason: "no")))
         }
+        if view.isOutdated { await begin() }
     }
 
     /// Waits until the model shows the view; else returns what it shows.
@@ -171,11 +222,15 @@ private struct FetchModelView: Equatable {
             return false
         }
         let seen = model.progress.appearance
-        guard view.current != nil else {
+        guard !view.isIdle else {
             return model.state.activity == .idle && (seen == nil || seen?.phase.end == view.end)
         }
-        guard case .fetching(_, attempt: view.attempts) = model.state.activity else {
-            return false
+        switch model.state.activity {
+        case .idle: return false
+        case .fetching(_, let attempt):
+            guard attempt == view.attempts, view.cause == nil else { return false }
+        case .paused(let cause):
+            guard cause == view.cause else { return false }
         }
         // An indicator that continues after a restart begins with nothing done.
         return seen?.phase.end == nil && seen?.fraction ?? 0 == view.fraction ?? 0

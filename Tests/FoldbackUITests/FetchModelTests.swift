@@ -65,6 +65,29 @@ import Testing
         #expect(model.data == .success(1))
     }
 
+    @Test func `#81: a delayed model has the same data, and a wait of its own`() async {
+        let model = FetchModel(
+            Wait(.loading), state: FetchState(value: 7), sources: clock.sources, server.fetch)
+        model.refresh()
+        let delayed = model.delayed(by: .seconds(2))
+        #expect(delayed.data == model.data)
+        #expect(delayed.state.activity == .idle)
+        #expect(delayed.progress !== model.progress)
+        delayed.refresh()
+        delayed.cancel()
+        #expect(model.progress.appearance?.phase == .instant)
+        await server.answer(0, .success(1))
+        await idle(model)
+        #expect(delayed.data == .success(7))
+    }
+
+    @Test func `#81: a delayed model announces where the model does`() {
+        let cues = Cues(sources: clock.sources)
+        let model = FetchModel(
+            Wait(.loading), cues: cues, sources: clock.sources, server.fetch)
+        #expect(model.delayed(by: .seconds(2)).progress.cues === cues)
+    }
+
     @Test func `ask joins the request in progress, and refresh supersedes it`() async {
         let model = model()
         model.ask()
@@ -129,6 +152,20 @@ import Testing
         await server.answer(0, .success(1))
         await idle(model)
         #expect(model.data == .success(1))
+    }
+
+    @Test func `U13: of fractions that are reported together, the highest counts`() async {
+        let model = model()
+        model.ask()
+        await server.waitForCalls(1)
+        clock.advance(by: .seconds(1))
+        server.report(0) { report in
+            for fraction in [Double.nan, 0.25, 0.5, .nan, 0.375, -1] { report.fraction(fraction) }
+        }
+        await until { model.progress.appearance?.fraction != nil }
+        #expect(model.progress.appearance?.fraction == 0.5)
+        model.cancel()
+        await server.answer(0, .success(1))
     }
 
     @Test func `a failure keeps the older value, and its recovery is in the wait`() async {
@@ -282,6 +319,26 @@ import Testing
         await server.answer(0, .success(1))
         await idle(model)
         #expect(model.data(known: nil, absent: []) == .success([Int]()))
+    }
+
+    @Test func `a value from elsewhere is shown, and is stale until a request has succeeded`()
+        async
+    {
+        let model = FetchModel(
+            Wait(.loading), state: FetchState(value: 7), sources: clock.sources, server.fetch)
+        #expect(model.data == .success(7))
+        #expect(model.data(known: nil, absent: 0) == .success(0))
+        model.refreshIfStale(after: .seconds(60))
+        #expect(model.state.isRefreshing)
+        await server.answer(0, .failure("closed"))
+        await idle(model)
+        #expect(model.data == .success(7))
+        #expect(model.state.lastFailure == "closed")
+        model.refreshIfStale(after: .seconds(60))
+        await server.answer(1, .success(8))
+        await idle(model)
+        #expect(model.data == .success(8))
+        #expect(!model.state.isStale(at: clock.now, after: .seconds(60)))
     }
 
     @Test func `a restored value is shown before the first request, and reset forgets it`() async {

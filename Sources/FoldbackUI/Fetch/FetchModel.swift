@@ -15,6 +15,9 @@ import Observation
 /// A new request keeps the value that is known, also if it fails (``FetchState``). Of several
 /// requests, only the latest changes anything (U8). A model that is released cancels its request.
 ///
+/// Each request has its initiator: `ask(by: .app)` for work that nobody asked for, which is silent
+/// (U15). A person who waits for a request goes on waiting if the app joins or refreshes it.
+///
 /// Do not use it for data that is in a store: a view of the store is there at once, and follows
 /// each change. ``data(known:absent:)`` is for what the store may not have yet.
 @MainActor @Observable public final class FetchModel<Value: Sendable, Failure: Error> {
@@ -25,7 +28,11 @@ import Observation
     /// Why requests do not begin; nil if they do.
     public private(set) var hold: WaitCause?
 
+    /// As the initiator of the model shows it.
     private let wait: Wait
+    private let policy: ProgressPolicy
+    /// Nil if the cues end with ``progress``.
+    private let sharedCues: Cues?
     private let sources: UISources
     private let delay: Duration
     private let fetch: @Sendable (FetchReport) async throws(Failure) -> Value
@@ -36,16 +43,23 @@ import Observation
     /// The request that was begun last.
     private struct Request {
         let token: FetchToken
-        let run: ProgressModel.Run
-        /// Nil while the model is on hold.
+        /// Who waits for it.
+        var initiator: Initiator
+        var run: ProgressModel.Run
+        /// Nil if the request waits for the end of a hold.
         var task: Task<Void, Never>?
+        /// What the function has reported last.
+        var reported = WaitCause.unknown
+        /// Whether a newer request was asked for during a hold. It begins after the hold.
+        var isOutdated = false
     }
 
     /// Makes a model that has not asked.
     ///
     /// - Parameters:
     ///   - kind: what the wait's texts say, such as "loading the menu".
-    ///   - initiator: who asks. Nothing is announced if it is the app.
+    ///   - initiator: who asks, if a command says nothing else. Nothing is announced if it is the
+    ///     app.
     ///   - sources: the time, and the sleep of ``delayed(by:)``.
     ///   - fetch: one request. It runs outside of the main actor, and its task is canceled if the
     ///     answer is not needed any more. An ``ExplainedError`` gives the wait's words.
@@ -59,7 +73,7 @@ import Observation
     /// Makes a model whose requests are shown as any wait, for example one that obstructs.
     ///
     /// - Parameters:
-    ///   - wait: how a view shows a request.
+    ///   - wait: how a view shows a request. Its initiator asks, if a command says nothing else.
     ///   - state: what is known before the first request, for example from a disk.
     ///   - policy: the time limits of the wait.
     ///   - cues: shared with other models; nil for cues that end with the model.
@@ -71,31 +85,34 @@ import Observation
         policy: ProgressPolicy = ProgressPolicy(), cues: Cues? = nil, sources: UISources = .system,
         _ fetch: @escaping @Sendable (FetchReport) async throws(Failure) -> Value
     ) {
-        self.init(
-            wait, state, ProgressModel(policy: policy, cues: cues, sources: sources), sources,
-            delay: .zero, fetch)
+        self.init(wait, state, policy, cues, sources, delay: .zero, fetch)
     }
 
     private init(
-        _ wait: Wait, _ state: FetchState<Value, Failure>, _ progress: ProgressModel,
-        _ sources: UISources, delay: Duration,
+        _ wait: Wait, _ state: FetchState<Value, Failure>, _ policy: ProgressPolicy,
+        _ cues: Cues?, _ sources: UISources, delay: Duration,
         _ fetch: @escaping @Sendable (FetchReport) async throws(Failure) -> Value
     ) {
         self.wait = wait
         self.state = state
-        self.progress = progress
+        self.policy = policy
         self.sources = sources
+        sharedCues = cues
+        progress = ProgressModel(policy: policy, cues: cues, sources: sources)
         self.delay = delay
         self.fetch = fetch
     }
 
-    /// Returns a model that has not asked, whose requests begin after a delay: to look at what a
+    /// Returns a model with the same data, whose requests begin after a delay: to look at what a
     /// slow server would show.
     ///
-    /// The delay is on the model's ``UISources``, so a ``ManualClock`` skips it.
+    /// It has its own wait, and no request is in progress. The delay is on the model's
+    /// ``UISources``, so a ``ManualClock`` skips it.
     public func delayed(by delay: Duration) -> FetchModel {
-        FetchModel(
-            wait, FetchState(), progress, sources, delay: self.delay + delay, fetch)
+        var state = state
+        state.cancel()
+        return FetchModel(
+            wait, state, policy, sharedCues, sources, delay: self.delay + delay, fetch)
     }
 
     isolated deinit { endRequest(.cancelled) }
@@ -104,29 +121,50 @@ import Observation
 
     /// Begins a request, or joins the request in progress. Without a value, ``data`` is loading when
     /// this returns.
-    public func ask() {
-        if state.activity == .idle { refresh() }
+    ///
+    /// If a person joins a request of the app, the person's wait begins now.
+    ///
+    /// - Parameter initiator: who asks; nil for the initiator of the model.
+    public func ask(by initiator: Initiator? = nil) {
+        guard state.activity != .idle else { return refresh(by: initiator) }
+        let asker = asker(initiator)
+        if asker.isPerson, request?.initiator == .app { startWait(by: asker) }
     }
 
     /// Begins a request, and cancels the request in progress. The value stays until the answer.
-    public func refresh() {
+    ///
+    /// During a hold, a request that runs goes on, and may answer. The new request begins after the
+    /// hold.
+    ///
+    /// - Parameter initiator: who asks; nil for the initiator of the model.
+    public func refresh(by initiator: Initiator? = nil) {
+        let asker = asker(initiator)
+        if hold != nil, request?.task != nil {
+            request?.isOutdated = true
+            return startWait(by: asker)
+        }
         request?.task?.cancel()
         let token = state.begin(at: sources.now())
-        request = Request(token: token, run: progress.start(wait))
-        if let hold { note(hold, isPause: true, of: token) } else { send(token) }
+        let run = progress.start(wait.begun(by: asker))
+        request = Request(token: token, initiator: asker, run: run)
+        if hold == nil { send(token) }
+        showCause()
     }
 
     /// Asks if the value is stale: none is known, it was invalidated, or it has reached this age.
-    public func refreshIfStale(after age: Duration) {
-        if state.isStale(at: sources.now(), after: age) { ask() }
+    /// By default, the app asks, because nobody has asked for a newer value.
+    public func refreshIfStale(after age: Duration, by initiator: Initiator = .app) {
+        if state.isStale(at: sources.now(), after: age) { ask(by: initiator) }
     }
 
     /// Makes the value stale. It stays until the next request, such as by
-    /// ``refreshIfStale(after:)``. A request in progress begins again, because its answer may be as
-    /// old as the value.
+    /// ``refreshIfStale(after:by:)``.
+    ///
+    /// A model without a request in progress fetches nothing. A request in progress begins again, as
+    /// by ``refresh(by:)``, because its answer may be as old as the value.
     public func invalidate() {
         state.invalidate()
-        if state.activity != .idle { refresh() }
+        if state.activity != .idle { refresh(by: .app) }
     }
 
     /// Cancels the request in progress. What is known stays.
@@ -145,41 +183,52 @@ import Observation
     /// Holds later requests until ``resume()``, for example because the device is offline.
     ///
     /// A request that has begun goes on, and may still answer. ``FetchActivity/paused(_:)`` says
-    /// why, and the wait's texts too.
+    /// why, and the wait's texts too, whatever the request reports in the meantime.
     public func pause(_ cause: WaitCause) {
         hold = cause
-        if let request { note(cause, isPause: true, of: request.token) }
+        showCause()
     }
 
-    /// Lets requests begin again, and begins the request that was held.
+    /// Lets requests begin again, and begins the request that was asked for during the hold. A
+    /// request that goes on is paused only if it has reported why.
     public func resume() {
         guard hold != nil else { return }
         hold = nil
         guard let request else { return }
-        note(.unknown, isPause: false, of: request.token)
+        if request.isOutdated { return refresh(by: .app) }
         if request.task == nil { send(request.token) }
+        showCause()
     }
 
     /// Does what a person has chosen from the wait's actions: cancels the request, begins it again,
-    /// or only ends the wait.
+    /// or only ends the wait. Then the request is the app's.
     public func perform(_ action: WaitAction) {
         switch action {
         case .cancel: cancel()
-        case .restart: refresh()
-        case .continueInBackground: progress.handle(.continuedInBackground)
+        case .restart:
+            // The focus returns to the control that began the wait.
+            let last = progress.appearance?.wait.initiator
+            refresh(by: last == .app ? nil : last)
+        case .continueInBackground:
+            progress.handle(.continuedInBackground)
+            request?.initiator = .app
         }
     }
 
-    /// Returns when no request is in progress, or earlier if the task is canceled.
+    /// Returns when no request runs, or earlier if the task is canceled.
     ///
     /// ```swift
     /// .refreshable { menu.refresh(); await menu.waitUntilIdle() }
     /// ```
+    ///
+    /// A request that ``pause(_:)`` holds back does not run, so a person who pulls down a list while
+    /// the device is offline sees no spinner until ``resume()``. A request that has begun runs until
+    /// its answer, also if it has reported why it waits.
     public func waitUntilIdle() async {
-        while state.activity != .idle, !Task.isCancelled {
+        while isRunning, !Task.isCancelled {
             let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
             withObservationTracking {
-                _ = state.activity
+                _ = isRunning
             } onChange: {
                 continuation.yield()
             }
@@ -187,7 +236,26 @@ import Observation
         }
     }
 
+    /// What it depends on changes together with ``state`` or ``hold``, which are observed.
+    private var isRunning: Bool {
+        state.activity != .idle && (hold == nil || request?.task != nil)
+    }
+
     // MARK: Requests
+
+    /// Returns who waits for a request that this initiator asks for. A person goes on waiting if the
+    /// app asks again.
+    private func asker(_ initiator: Initiator?) -> Initiator {
+        let asker = initiator ?? wait.initiator
+        return asker == .app ? request?.initiator ?? .app : asker
+    }
+
+    /// Starts the wait of the request in progress again, without another request.
+    private func startWait(by initiator: Initiator) {
+        request?.initiator = initiator
+        request?.run = progress.start(wait.begun(by: initiator))
+        showCause()
+    }
 
     /// Runs the app's function for the present request.
     private func send(_ token: FetchToken) {
@@ -211,31 +279,41 @@ import Observation
     private func takeNews(of token: FetchToken, from mailbox: FetchMailbox) {
         guard let news = mailbox.take() else { return }
         guard state.isInProgress(token) else { return }  // mutant: late-report
-        if let cause = news.cause { note(cause, isPause: cause.pausesFetch, of: token) }
+        if let cause = news.cause {
+            request?.reported = cause
+            showCause()
+        }
         for input in news.signsOfLife { request?.run.handle(input) }
     }
 
-    /// Shows why the request in progress takes long.
-    private func note(_ cause: WaitCause, isPause: Bool, of token: FetchToken) {
-        if isPause {
-            state.pause(cause, token)
+    /// Shows why the request in progress takes long: the hold, or else what its function reports.
+    private func showCause() {
+        guard let request else { return }
+        let cause = hold ?? request.reported
+        if hold != nil || cause.pausesFetch {
+            state.pause(cause, request.token)
         } else if case .paused = state.activity {
-            state.resume(token, at: sources.now())
+            state.resume(request.token, at: sources.now())
         }
-        request?.run.handle(.cause(cause))
+        request.run.handle(.cause(cause))
     }
 
     private func end(_ token: FetchToken, _ answer: Result<Value, Failure>) {
         guard state.isInProgress(token) else { return }  // mutant: latest-request
+        let next = request.flatMap { $0.isOutdated ? $0.initiator : nil }
         switch answer {
         case .success(let value):
             _ = state.succeeded(value, token, at: sources.now())
             endRequest(.succeeded)
         case .failure(let failure):
-            guard case .failed(let recovery) = ProgressEnd(failure) else { return cancel() }
-            _ = state.failed(failure, token, at: sources.now())
-            endRequest(.failed(recovery))
+            if case .failed(let recovery) = ProgressEnd(failure) {
+                _ = state.failed(failure, token, at: sources.now())
+                endRequest(.failed(recovery))
+            } else {
+                cancel()
+            }
         }
+        if let next { refresh(by: next) }
     }
 
     /// Ends the wait of the present request, and its task if that still runs.

@@ -14,9 +14,14 @@ import Synchronization
 public struct FetchReport: Sendable {
     let mailbox: FetchMailbox
 
-    /// Reports the part of the work that is done, from 0 to 1.
+    /// Reports the part of the work that is done, from 0 to 1. Of several reports that are shown
+    /// together, the highest counts (U13).
     public func fraction(_ fraction: Double) {
-        mailbox.add { $0.fraction = fraction }
+        mailbox.add { news in
+            // It is a sign of life, whatever the number.
+            news.isAlive = true
+            if fraction > news.fraction ?? -.infinity { news.fraction = fraction }
+        }
     }
 
     /// Reports that the work goes on: a byte, an answer, a message.

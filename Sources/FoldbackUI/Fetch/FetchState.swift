@@ -43,6 +43,15 @@ public struct FetchState<Value, Failure: Error> {
     /// Creates the state before the first fetch: nothing is known.
     public init() { known = .nothing }
 
+    /// Creates the state of a value from elsewhere, such as a file or a part of other data.
+    ///
+    /// ```swift
+    /// let menu = FetchModel(Wait(.loading), state: FetchState(value: bundled)) { … }
+    /// ```
+    ///
+    /// The value is stale until a fetch has succeeded, and its moment is ``Moment/zero``.
+    public init(value: Value) { self.init(restoring: .value(value, at: .zero)) }
+
     /// Creates the state of an earlier process, whose moments mean nothing in this process.
     init(restoring known: Known) {
         self.known = known

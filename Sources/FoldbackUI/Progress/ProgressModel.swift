@@ -52,8 +52,8 @@ import Observation
 
     /// Starts a wait in place of any other, whose late inputs then change nothing.
     ///
-    /// If an equal wait is still visible, it is restarted and keeps its indicator (U12). If a
-    /// different wait has not ended, it is canceled first.
+    /// If an equal wait of any initiator is still visible, it is restarted and keeps its indicator
+    /// (U12). If a different wait has not ended, it is canceled first.
     ///
     /// To wait for one piece of work, ``run(_:_:)`` is shorter.
     ///
@@ -67,9 +67,10 @@ import Observation
 
     private func begin(_ wait: Wait) {
         let now = sources.now()
-        if var state, state.wait == wait {
+        if var state, state.wait.begun(by: wait.initiator) == wait {
             let cues = state.advance(to: now)
             if state.isVisible {
+                state.wait = wait
                 let restart = state.handle(.restarted, at: now)
                 return show(state, cues + restart)
             }

@@ -44,7 +44,7 @@ public struct ProgressState: Hashable, Sendable {
     }
 
     /// What is waited for.
-    public let wait: Wait
+    public internal(set) var wait: Wait
     /// The time limits.
     public let policy: ProgressPolicy
     /// The start of the work, or its last restart.
@@ -200,7 +200,7 @@ public struct ProgressState: Hashable, Sendable {
         guard ending == nil, stall == nil, policy.announces(at: elapsed),
             let text = runningText(spoken: true)
         else { return [] }
-        isStartAnnounced = true
+        isStartAnnounced = wait.initiator.isPerson
         return announced(text, .polite)
     }
 

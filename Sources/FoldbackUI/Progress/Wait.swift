@@ -39,6 +39,13 @@ public struct Wait: Hashable, Sendable {
         self.isDurable = isDurable
         self.accessibilityLabel = accessibilityLabel
     }
+
+    /// Returns the wait as one that somebody else has begun.
+    func begun(by initiator: Initiator) -> Wait {
+        Wait(
+            kind, presentation: presentation, initiator: initiator, style: style,
+            isDurable: isDurable, accessibilityLabel: accessibilityLabel)
+    }
 }
 
 /// Whether people can do other things during a wait.
