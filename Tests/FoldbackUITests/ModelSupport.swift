@@ -24,6 +24,9 @@ final class Frames: Sendable {
     /// The number of frames that were asked for.
     var count: Int { content.withLock { $0.count } }
 
+    /// The number of frames that were asked for and have begun.
+    var begunCount: Int { content.withLock { $0.count - $0.waiting.count } }
+
     /// Whether somebody waits for the next frame.
     var isWaiting: Bool { content.withLock { !$0.waiting.isEmpty } }
 
@@ -61,6 +64,45 @@ final class Frames: Sendable {
         for await _ in changes { break }
         // The observers are called before the change.
         await Task.yield()
+    }
+}
+
+/// Lets other tasks run until a condition holds, but not forever.
+@MainActor func untilSoon(_ condition: () -> Bool) async {
+    for _ in 0..<20_000 {
+        if condition() { return }
+        await Task.yield()
+    }
+}
+
+/// All values that an observable property has had before its present value, in order.
+@MainActor final class PastValues<Value> {
+    private(set) var values: [Value] = []
+    private let read: @MainActor () -> Value
+    private let changed: @MainActor () -> Void
+
+    /// - Parameter changed: called a moment after each change.
+    init(
+        of read: @escaping @MainActor () -> Value,
+        changed: @escaping @MainActor () -> Void = {}
+    ) {
+        (self.read, self.changed) = (read, changed)
+        follow()
+    }
+
+    private func follow() {
+        withObservationTracking {
+            _ = read()
+        } onChange: { [weak self] in
+            // The observers are called before the change, so the property has the old value.
+            MainActor.assumeIsolated { self?.note() }
+        }
+    }
+
+    private func note() {
+        values.append(read())
+        follow()
+        Task { changed() }
     }
 }
 
@@ -111,85 +153,6 @@ extension Store where P == Board {
     static func board(_ kind: LogKind = .acknowledgement) -> Store<Board> {
         .inMemory(
             Board.self, confirmedBy: kind, replica: ReplicaID("me"), sources: .counting())
-    }
-}
-
-/// An intent with a mark, computed from the log alone.
-struct NaiveIntent<Event: Sendable> {
-    let event: Event
-    let context: EventContext
-    let mark: IntentMark
-    let isConfirmOnly: Bool
-}
-
-extension Store where P: Projection & Itemized {
-    /// The intents with marks, ascending, computed from the log alone.
-    func naiveIntents() throws -> [NaiveIntent<P.Event>] {
-        let snapshot = snapshot
-        return try naiveIntents { snapshot.conflict(of: $0) }
-    }
-
-    /// The statuses of all items, computed from the log alone.
-    func naiveStatuses() throws -> [P.ItemID: ItemStatus] {
-        let snapshot = snapshot
-        return try naiveStatuses { snapshot.conflict(of: $0) }
-    }
-}
-
-extension Store where P: Itemized {
-    /// The intents with marks, ascending, computed from the log and the reasons of conflicts.
-    fileprivate func naiveIntents(
-        conflict: (IntentNumber) -> String?
-    ) throws -> [NaiveIntent<P.Event>] {
-        var intents: [NaiveIntent<P.Event>] = []
-        for intent in overlay {
-            let attempt = attempt(of: intent.number)
-            let state: MarkState =
-                if let reason = conflict(intent.number) {
-                    .conflicted(reason: reason)
-                } else if intent.state == .accepted {
-                    .accepted
-                } else {
-                    .pending
-                }
-            guard let event = intent.event else { continue }
-            let mark = IntentMark(
-                number: intent.number, state: state, retries: intent.retries, attempt: attempt,
-                actions: intent.state == .pending && attempt == nil ? [.withdraw] : [])
-            intents.append(
-                NaiveIntent(
-                    event: event, context: EventContext(.intent(intent.id)), mark: mark,
-                    isConfirmOnly: intent.isConfirmOnly))
-        }
-        for number in rejections {
-            let status = try intent(number)
-            guard let event = status.event, let rejection = status.rejection else { continue }
-            let mark = IntentMark(
-                number: number, state: .rejected(rejection), retries: status.retries,
-                actions: [.retry, .dismiss])
-            intents.append(
-                NaiveIntent(
-                    event: event, context: EventContext(.intent(status.id)), mark: mark,
-                    isConfirmOnly: status.isConfirmOnly))
-        }
-        return intents.sorted { $0.mark.number < $1.mark.number }
-    }
-
-    /// The statuses of all items, computed from the log and the reasons of conflicts.
-    func naiveStatuses(
-        conflict: (IntentNumber) -> String?
-    ) throws -> [P.ItemID: ItemStatus] {
-        var marks: [P.ItemID: [IntentMark]] = [:]
-        for intent in try naiveIntents(conflict: conflict) {
-            for item in P.items(of: intent.event, intent.context) {
-                let mark = intent.mark
-                marks[item.id, default: []].append(
-                    IntentMark(
-                        number: mark.number, facet: item.facet, state: mark.state,
-                        retries: mark.retries, attempt: mark.attempt, actions: mark.actions))
-            }
-        }
-        return marks.mapValues { ItemStatus(marks: $0) }
     }
 }
 

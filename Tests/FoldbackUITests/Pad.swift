@@ -13,6 +13,12 @@ struct Pad: Projection, Itemized, Codable, Equatable {
 
     private(set) var notes: [String: String] = [:]
 
+    init() {}
+
+    init(_ notes: [Note]) {
+        for note in notes { self.notes[note.id] = note.text }
+    }
+
     mutating func apply(_ event: Event, _ context: EventContext) throws {
         switch event {
         case .posted(let text): notes[context.id()] = text
@@ -54,44 +60,75 @@ extension Store where P == Pad {
 
     /// The list of the notes as text, computed from the log alone.
     func naiveList() throws -> [String] {
-        let view = view
-        let statuses = try naiveStatuses()
-        var ghosts: [Note] = []
-        for intent in try naiveIntents() {
-            let isHidden =
-                switch intent.mark.state {
-                case .rejected, .conflicted: true
-                case .accepted, .pending: intent.isConfirmOnly
-                }
-            guard isHidden, let note = Pad.ghost(intent.event, intent.context) else { continue }
-            // A newer ghost of a note replaces an older ghost.
-            ghosts.removeAll { $0.id == note.id }
-            if view.notes[note.id] == nil { ghosts.append(note) }
-        }
-        func words(_ note: Note, isGhost: Bool) -> String {
-            (isGhost ? "!" : "") + "\(note.id)=\(note.text)"
-                + (statuses[note.id]?.marks ?? []).map { " \($0.number) \($0.state.word)" }.joined()
-        }
+        let snapshot = snapshot
+        return snapshot.view.naiveList(try naiveIntents(of: SeenIntents(snapshot)))
+    }
+}
+
+extension Pad {
+    /// The list of the notes as text.
+    ///
+    /// - Parameter intents: the intents with marks.
+    func naiveList(_ intents: [NaiveIntent<Event>]) -> [String] {
+        let statuses = Self.naiveStatuses(of: intents)
+        let ghosts = intents.ghosts(besides: Set(notes.keys), Self.ghost)
         return ["a", "b"].map { section in
             let rows =
-                ghosts.filter { $0.text.hasPrefix(section) }.map { words($0, isGhost: true) }
-                + view.notes(in: section).map { words($0, isGhost: false) }
+                ghosts.filter { $0.text.hasPrefix(section) }
+                .map { text($0, statuses[$0.id], isGhost: true) }
+                + notes(in: section).map { text($0, statuses[$0.id], isGhost: false) }
             return "\(section): \(rows.joined(separator: ", "))"
         }
     }
 }
 
+extension Array {
+    /// The ghosts of hidden intents, for which there are no rows.
+    func ghosts<Event: Sendable>(
+        besides ids: Set<String>, _ ghost: (Event, EventContext) -> Note?
+    ) -> [Note] where Element == NaiveIntent<Event> {
+        var ghosts: [Note] = []
+        for intent in self where intent.isHidden {
+            guard let note = ghost(intent.event, intent.context) else { continue }
+            // A newer ghost of a note replaces an older ghost.
+            ghosts.removeAll { $0.id == note.id }
+            if !ids.contains(note.id) { ghosts.append(note) }
+        }
+        return ghosts
+    }
+}
+
+/// A row as text, with its marks.
+func text(_ note: Note, _ status: ItemStatus?, isGhost: Bool) -> String {
+    (isGhost ? "!" : "") + "\(note.id)=\(note.text)"
+        + (status?.marks ?? []).map { " \($0.number) \($0.state.word)" }.joined()
+}
+
 /// A list of a pad's notes in two sections, of those that begin with "a" and with "b". Ghosts come
 /// first in the section of their text.
 @MainActor func noteList(_ model: OptimisticModel<Pad>) -> ListModel<String, Note> {
-    ListModel<String, Note>(of: model) { list, pad in
-        for section in ["a", "b"] {
-            list.section(section)
-            for ghost in list.ghosts where ghost.text.hasPrefix(section) { list.ghost(ghost) }
-            list.items(pad.notes(in: section))
-        }
+    noteList(model, of: { $0 })
+}
+
+/// The same list of any projection with a pad.
+@MainActor func noteList<P: Projection & Itemized>(
+    _ model: OptimisticModel<P>, of pad: @escaping @Sendable (P) -> Pad
+) -> ListModel<String, Note> where P.Event == Pad.Event, P.ItemID == String {
+    ListModel<String, Note>(of: model) { list, view in
+        list.add(pad(view))
     } ghost: { intent, _ in
         Pad.ghost(intent.event, intent.context)
+    }
+}
+
+extension NoteList.Builder {
+    /// Adds the sections of ``noteList(_:)``.
+    mutating func add(_ pad: Pad) {
+        for section in ["a", "b"] {
+            self.section(section)
+            for ghost in ghosts where ghost.text.hasPrefix(section) { self.ghost(ghost) }
+            items(pad.notes(in: section))
+        }
     }
 }
 

@@ -20,7 +20,7 @@ extension Store where P == RowBoard {
 
     /// The statuses of all items, computed from the log alone.
     func naiveStatuses() throws -> [String: ItemStatus] {
-        try naiveStatuses { conflict(of: $0) }
+        try naiveStatuses(of: read { SeenIntents($0) })
     }
 }
 

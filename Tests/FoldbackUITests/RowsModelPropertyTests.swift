@@ -18,7 +18,7 @@ import Testing
         _ kind: LogKind
     ) async throws {
         let first = testSeed("rows model, \(kind)", variable: "ROWS_MODEL_SEED")
-        for seed in first..<first + TestEffort.value(quick: 8, full: 30) {
+        for seed in first..<first + TestEffort.value(quick: 4, full: 12) {
             var play = Play(seed, kind)
             try await play.run()
         }
@@ -73,14 +73,10 @@ import Testing
 
         /// Waits until the model has everything, also attempts, which change no sequence.
         private func settle() async {
-            for _ in 0..<20_000 {
+            await untilSoon {
                 frames.begin()
-                if model.revision == store.status.sequence,
-                    (try? statuses()) == (try? store.naiveStatuses())
-                {
-                    return
-                }
-                await Task.yield()
+                return model.revision == store.status.sequence
+                    && (try? statuses()) == (try? store.naiveStatuses())
             }
         }
 
