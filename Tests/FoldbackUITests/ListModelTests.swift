@@ -1,6 +1,6 @@
+import Dispatch
 import Foldback
 import FoldbackUI
-import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -83,20 +83,20 @@ import Testing
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `U28: rows and ghosts are made off the main thread`() async throws {
-        let threads = Mutex<[Bool]>([])
+    @Test func `U28: rows and ghosts are made off the main actor`() async throws {
+        let isMain = Mutex<[Bool]>([])
         let model = OptimisticModel(Store.pad(), sources: frames.sources)
         let list = ListModel<String, Note>(of: model) { list, pad in
-            threads.withLock { $0.append(Thread.isMainThread) }
+            isMain.withLock { $0.append(MainQueue.isCurrent) }
             list.section("a")
             list.items(pad.notes(in: "a"))
         } ghost: { _, _ in
-            threads.withLock { $0.append(Thread.isMainThread) }
+            isMain.withLock { $0.append(MainQueue.isCurrent) }
             return nil
         }
         try await model.perform(.posted("a1"), confirmOnly: true)
-        #expect(threads.withLock { $0 }.allSatisfy { !$0 })
-        #expect(threads.withLock { $0.count } >= 2)
+        #expect(isMain.withLock { $0 }.allSatisfy { !$0 })
+        #expect(isMain.withLock { $0.count } >= 2)
         #expect(list.snapshot.rowCount == 0)
     }
 

@@ -1,6 +1,5 @@
 import Foldback
 import FoldbackUI
-import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -127,12 +126,12 @@ import Testing
         #expect(sum.value == .success(1))
     }
 
-    @Test func `U28: rows are read off the main thread, and only after commits`() async throws {
+    @Test func `U28: rows are read off the main actor, and only after commits`() async throws {
         let store = Store.rowBoard()
         let model = RowsModel(store, sources: frames.sources)
         let reads = Mutex<[Bool]>([])
         let cells = model.select { rows in
-            reads.withLock { $0.append(Thread.isMainThread) }
+            reads.withLock { $0.append(MainQueue.isCurrent) }
             return try rows.count(of: RowBoard.cells)
         }
         await isRead(cells)
