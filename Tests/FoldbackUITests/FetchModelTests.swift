@@ -160,7 +160,7 @@ import Testing
         await server.waitForCalls(1)
         clock.advance(by: .seconds(1))
         server.report(0) { report in
-            for fraction in [Double.nan, 0.25, 0.5, .nan, 0.375, -1] { report.fraction(fraction) }
+            for fraction in [Double.nan, -1, 0.5, .nan, 0.25] { report.fraction(fraction) }
         }
         await until { model.progress.appearance?.fraction != nil }
         #expect(model.progress.appearance?.fraction == 0.5)

@@ -49,7 +49,8 @@ public struct FetchState<Value, Failure: Error> {
     /// let menu = FetchModel(Wait(.loading), state: FetchState(value: bundled)) { … }
     /// ```
     ///
-    /// The value is stale until a fetch has succeeded, and its moment is ``Moment/zero``.
+    /// The value counts as the answer of an earlier fetch. It is stale until a fetch has succeeded,
+    /// and its moment is ``Moment/zero``.
     public init(value: Value) { self.init(restoring: .value(value, at: .zero)) }
 
     /// Creates the state of an earlier process, whose moments mean nothing in this process.
