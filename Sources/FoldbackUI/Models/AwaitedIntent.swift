@@ -46,7 +46,7 @@ import Foldback
         let round = rounds
         do throws(IntentFailure) {
             let receipt = try await recorded()
-            defer { link.remove(self, for: receipt.number) }
+            defer { link.leave(self, receipt.number) }
             let answer = try await answer(to: receipt)
             end(.success(answer), of: round)
             return answer
@@ -58,7 +58,7 @@ import Foldback
 
     private func recorded() async throws(IntentFailure) -> Receipt {
         if case .recorded(let receipt) = stage {
-            link.add(self, for: receipt.number)
+            link.join(self, receipt.number)
             return receipt
         }
         let receipt: Receipt

@@ -115,9 +115,9 @@ import Observation
         for show in update.lists.values { show() }
         untold += update.news
         if recordings == 0 { tell() }
-        for (number, waits) in waits {
+        for (number, joined) in waits {
             guard let attempt = update.newAttempt(of: number) else { continue }
-            for wait in waits { wait.run.handle(.attempt(attempt.count)) }
+            for wait in joined { wait.run.handle(.attempt(attempt.count)) }
         }
         return !update.isEmpty
     }
@@ -191,11 +191,12 @@ extension StoreLink {
             if recordings == 0 { tell() }
         }
         let receipt = try await record()
-        add(wait, for: receipt.number)
+        join(wait, receipt.number)
         return receipt
     }
 
-    func add(_ wait: AwaitedIntent<Event>, for number: IntentNumber) {
+    /// Adds a wait for an intent.
+    func join(_ wait: AwaitedIntent<Event>, _ number: IntentNumber) {
         waits[number, default: []].append(wait)
         if waitCause != .unknown { wait.run.handle(.cause(waitCause)) }
         if let attempt = reader.mailbox.shown.attempts[number] {
@@ -203,7 +204,8 @@ extension StoreLink {
         }
     }
 
-    func remove(_ wait: AwaitedIntent<Event>, for number: IntentNumber) {
+    /// Removes a wait for an intent. Other waits for it stay.
+    func leave(_ wait: AwaitedIntent<Event>, _ number: IntentNumber) {
         waits[number]?.removeAll { $0 === wait }
         if waits[number]?.isEmpty == true { waits[number] = nil }
     }
