@@ -7,7 +7,7 @@ import Observation
 /// ```swift
 /// let pages = model.pages(of: Inbox.bySent, order: .descending)
 /// ForEach(pages.rows.value(or: [])) { MessageRow($0.row) }
-/// Color.clear.onAppear { pages.extend(.end) }
+/// if pages.end.success != .end { Button("More") { pages.extend(.end) } }
 /// WaitView(pages.progress(of: .end)) { action in pages.perform(action, at: .end) }
 /// ```
 ///
