@@ -5,12 +5,13 @@ import Testing
 
 @testable import FoldbackUI
 
-/// Born from a rejection that could not be read at first, and was never announced.
-@MainActor @Suite struct UnreadableLogTests {
+/// Born from a rejection that could not be read at first, and was never announced: what a model tells
+/// about a store that is slow, fails, or is closed.
+@MainActor @Suite struct StoreLinkTests {
     private let store = Store.rowBoard()
 
     private func link(
-        _ failing: FailingStore, _ parts: RowParts<RowBoard> = RowParts()
+        _ failing: FaultyStore, _ parts: RowParts<RowBoard> = RowParts()
     ) -> StoreLink<Move> {
         StoreLink(failing, UpdateSource(at: 0, parts), nil, Frames().sources)
     }
@@ -22,10 +23,42 @@ import Testing
         return count
     }
 
+    @Test func `U15: a rejection that comes before the receipt is announced by the wait alone`()
+        async throws
+    {
+        let faulty = FaultyStore(store)
+        let link = link(faulty)
+        let progress = ProgressModel(cues: link.cues, sources: ManualClock().sources)
+        faulty.afterRecord.withLock {
+            $0 = { [store] in
+                _ = try? await store.reject(1, message: "no")
+                await link.adoptNow()
+            }
+        }
+        await #expect(throws: IntentFailure.self) {
+            try await link.perform(
+                .set("a", 1), showing: Wait("boosting"), in: progress, once: nil,
+                recorded: { _ in })
+        }
+        let failed = ProgressEnd.failed(Recovery(reason: "no"))
+        #expect(progress.appearance?.phase == .ended(failed))
+        faulty.afterRecord.withLock { $0 = nil }
+        let restarting = Task { await progress.perform(.restart) }
+        while store.overlay.isEmpty { await Task.yield() }
+        #expect(store.overlay.map(\.retries) == [1])
+        try await store.acknowledge(2)
+        await restarting.value
+        #expect(progress.appearance?.phase == .ended(.succeeded))
+        link.cues.finish()
+        var cues: [Cue] = []
+        for await cue in link.cues { cues.append(cue) }
+        #expect(cues == [.announce(.ended("boosting", failed), .assertive)])
+    }
+
     @Test func `U27: a rejection whose first read fails is announced once it is read`()
         async throws
     {
-        let failing = FailingStore(store, failures: [.storage(.broken)])
+        let failing = FaultyStore(store, failures: [.storage(.broken)])
         let link = link(failing)
         _ = try await link.perform(.set("a", 1), from: .user(), confirmOnly: false, once: nil)
         try await store.reject(1, message: "no")
@@ -45,7 +78,7 @@ import Testing
     @Test func `U15: a wait for an intent whose rejection cannot be read leaves it to the news`()
         async throws
     {
-        let failing = FailingStore(store, failures: [.storage(.broken), .storage(.broken)])
+        let failing = FaultyStore(store, failures: [.storage(.broken), .storage(.broken)])
         let link = link(failing)
         let progress = ProgressModel(cues: link.cues, sources: ManualClock().sources)
         let performing = Task {
@@ -63,7 +96,7 @@ import Testing
 
     @Test func `rows that were read before the store was closed are shown`() async throws {
         try await store.record(.set("a", 1))
-        let failing = FailingStore(store, failures: [.closed(path: "/log"), .closed(path: "/log")])
+        let failing = FaultyStore(store, failures: [.closed(path: "/log"), .closed(path: "/log")])
         let parts = RowParts<RowBoard>()
         let part = SpyPart()
         let listening = parts.add(part)
@@ -100,12 +133,14 @@ private final class SpyPart: RowPart {
     }
 }
 
-/// A store whose first reads of rejected intents fail.
-private final class FailingStore: UpdatedStore {
+/// A store whose first reads of rejected intents fail, and whose commands may return late.
+private final class FaultyStore: UpdatedStore {
     private let store: Store<RowBoard>
     private let failures: Mutex<[FoldbackError]>
+    /// Runs after an intent is recorded, and before its receipt is returned.
+    let afterRecord = Mutex<(@Sendable () async -> Void)?>(nil)
 
-    init(_ store: Store<RowBoard>, failures: [FoldbackError]) {
+    init(_ store: Store<RowBoard>, failures: [FoldbackError] = []) {
         self.store = store
         self.failures = Mutex(failures)
     }
@@ -136,8 +171,10 @@ private final class FailingStore: UpdatedStore {
     nonisolated(nonsending) func record(
         _ event: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
     ) async throws(FoldbackError) -> Receipt {
-        try await store.record(
+        let receipt = try await store.record(
             event, force: force, confirmOnly: confirmOnly, once: once, info: info)
+        await afterRecord.withLock { $0 }?()
+        return receipt
     }
 
     nonisolated(nonsending) func retry(
