@@ -152,7 +152,7 @@ let package = Package(
         .testTarget(
             name: "FeedWebTests",
             dependencies: [
-                "feed-web", "FoldbackExamples",
+                "BrowserDriver", "feed-web", "FoldbackExamples",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "FoldbackUI", package: "Foldback"),

@@ -15,6 +15,8 @@ package struct JSONClient: Sendable {
     /// The port on 127.0.0.1.
     package let port: UInt16
 
+    package init(port: UInt16) { self.port = port }
+
     /// - Parameter path: starts with `/`, and may have a query.
     /// - Throws: ``ConnectionError`` if there was no whole answer.
     package func send(_ method: String, _ path: String, _ body: JSON? = nil) async throws -> Answer

@@ -88,7 +88,11 @@ package struct Feed: Projection, Codable, Hashable {
             guard let reach else {
                 throw FeedError(code: .unknown, description: "the reach of \(id) is not known yet")
             }
-            try change(id) { $0.reach += reach }
+            let (sum, isTooLarge) = (posts[id]?.reach ?? 0).addingReportingOverflow(reach)
+            guard !isTooLarge else {
+                throw FeedError(code: .tooLarge, description: "the reach of \(id) is too large")
+            }
+            try change(id) { $0.reach = sum }
         case .followed(let name): followers[name, default: []].insert(event.by)
         case .unfollowed(let name): followers[name]?.remove(event.by)
         case .blocked(let name): blocked[event.by, default: []].insert(name)
@@ -160,7 +164,7 @@ package struct Comment: Codable, Hashable, Sendable {
 
 /// The reason why an event does not apply to a feed: a code for programs, a description for people.
 package struct FeedError: Error, CustomStringConvertible {
-    package enum Code: String { case missing, deleted, blocked, unknown }
+    package enum Code: String { case missing, deleted, blocked, unknown, tooLarge }
 
     package let code: Code
     package let description: String

@@ -24,7 +24,8 @@ struct FeedWeb: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The directory for the logs. By default, a new temporary directory.", valueName: "dir"))
+            "The directory for the logs. By default, a new directory, which is removed at the end.",
+            valueName: "dir"))
     var data: String?
 
     @Option(help: "system, or manual: the time then moves only by POST /stage.")
@@ -46,7 +47,8 @@ struct FeedWeb: AsyncParsableCommand {
         }
         let names = names
         let isName = { (name: String) in
-            (1...20).contains(name.count) && name.allSatisfy { ("a"..."z").contains($0) }
+            (1...20).contains(name.count)
+                && name.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
         }
         guard (1...8).contains(names.count), Set(names).count == names.count,
             names.allSatisfy(isName)
@@ -54,29 +56,34 @@ struct FeedWeb: AsyncParsableCommand {
             throw ValidationError(
                 "--replicas needs 1 to 8 different names of letters from a to z, not \(replicas)")
         }
+        if let name = names.first(where: FeedAuthority.usedNames.contains) {
+            throw ValidationError("--replicas cannot have \(name): the authority uses this name")
+        }
+        guard child == nil || data != nil else { throw ValidationError("a child needs --data") }
     }
 
     private var names: [String] { replicas.split(separator: ",").map(String.init) }
 
     func run() async throws {
-        guard let child else {
-            let directory = data ?? temporaryDirectory
-            return try Supervisor(
-                port: port,
-                arguments: [
-                    "--data", directory, "--clock", clock.rawValue, "--replicas", replicas,
-                    "--seed-posts", "\(seedPosts)",
-                ]
-            ).run()
-        }
+        // A closed output or connection is an error of the call that writes, and not the end.
+        signal(SIGPIPE, SIG_IGN)
+        guard let child, let data else { return try supervise() }
         try await Child(
-            port: port, data: URL(filePath: data ?? temporaryDirectory), clock: clock,
-            replicas: names, seedPosts: seedPosts, restarts: child
+            port: port, data: URL(filePath: data), clock: clock, replicas: names,
+            seedPosts: seedPosts, restarts: child
         ).run()
     }
 
-    private var temporaryDirectory: String {
-        FileManager.default.temporaryDirectory.appending(path: "feed-web-\(getpid())").path
+    private func supervise() throws {
+        let folder = try DataFolder(data)
+        defer { folder.end() }
+        try Supervisor(
+            port: port,
+            arguments: [
+                "--data", folder.path, "--clock", clock.rawValue, "--replicas", replicas,
+                "--seed-posts", "\(seedPosts)",
+            ]
+        ).run()
     }
 }
 

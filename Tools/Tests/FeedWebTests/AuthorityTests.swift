@@ -1,6 +1,8 @@
 import Foldback
 import FoldbackExamples
 import FoldbackSync
+import Foundation
+import Synchronization
 import Testing
 
 @testable import feed_web
@@ -74,9 +76,72 @@ import Testing
         #expect(!ledger.hasEvents(for: "ben", after: authority.head))
     }
 
-    private static func open(_ folder: Folder) async throws -> FeedAuthority {
+    @Test func `a boost whose sum is too large is refused`() async throws {
+        let folder = try Folder()
+        let authority = try await Self.open(folder)
+        _ = try await authority.decide(intent("mia", 1), event("mia", .posted("a")), .byRules)
+        let boost = event("mia", .boosted(post: "mia.1.0", reach: nil))
+        await authority.setReach(.max)
+        let first = try await authority.decide(intent("mia", 2), boost, .byRules)
+        let second = try await authority.decide(intent("mia", 3), boost, .byRules)
+        #expect(Self.position(first) != nil)
+        #expect(Self.reason(second) == "the reach of mia.1.0 is too large")
+    }
+
+    @Test func `only the author can delete a post`() async throws {
+        let folder = try Folder()
+        let authority = try await Self.open(folder)
+        _ = try await authority.decide(intent("mia", 1), event("mia", .posted("a")), .byRules)
+        let delete = { (user: String, number: UInt64) in
+            Self.reason(
+                try await authority.decide(
+                    intent(user, number), event(user, .deleted(post: "mia.1.0")), .byRules))
+        }
+        #expect(try await delete("ben", 1) == "This post is mia's.")
+        #expect(try await delete("mia", 2) == nil)
+    }
+
+    @Test func `deletions of the stage that are asked for at once are all decided`() async throws {
+        let folder = try Folder()
+        let authority = try await Self.open(folder)
+        for number in 1...UInt64(5) {
+            _ = try await authority.decide(
+                intent("mia", number), event("mia", .posted("a")), .byRules)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...5 {
+                group.addTask { try await authority.delete("mia.\(number).0", by: "mia") }
+            }
+            try await group.waitForAll()
+        }
+        let deleted = authority.ledger.feed.posts.values.filter(\.isDeleted)
+        #expect(deleted.count == 5)
+        await #expect(throws: CommandError.self) {
+            try await authority.delete("mia.1.0", by: "mia")
+        }
+    }
+
+    @Test func `if the authority's file is lost, the intent is not blamed`() async throws {
+        let folder = try Folder()
+        let losses = Mutex(0)
+        let authority = try await Self.open(folder) { losses.withLock { $0 += 1 } }
+        try FileManager.default.removeItem(at: folder.url.appending(path: "authority"))
+        // The first failure leaves the store as it was, and the second finds it latched.
+        for lossCount in 0...1 {
+            let failure = await #expect(throws: AuthorityFailure.self) {
+                try await authority.decide(intent("mia", 1), event("mia", .posted("a")), .byRules)
+            }
+            if case .unavailable = failure {} else { Issue.record("\(failure?.reason ?? "")") }
+            #expect(losses.withLock { $0 } == lossCount)
+        }
+    }
+
+    private static func open(
+        _ folder: Folder, lost: @escaping @Sendable () -> Void = {}
+    ) async throws -> FeedAuthority {
         try await FeedAuthority(
-            at: folder.url.appending(path: "authority"), seeds: [], clock: .system)
+            at: folder.url.appending(path: "authority"), seeds: [], clock: .system,
+            lost: { _ in lost() })
     }
 
     private static func position(_ verdict: Ledger.Verdict) -> Position? {

@@ -15,6 +15,9 @@ actor FeedAuthority {
         /// Accept a comment or a post with other words.
         case reword(String)
         case reject(String)
+
+        /// Whether the verdict does not depend on other intents.
+        var isRejection: Bool { if case .reject = self { true } else { false } }
     }
 
     nonisolated let store: Store<Ledger>
@@ -23,9 +26,21 @@ actor FeedAuthority {
     private var reach: Int?
     /// The decision that was begun last. Decisions are made one after another.
     private var last: Task<Void, Never>?
+    /// Called when the log cannot be written until it is opened again.
+    private let lost: @Sendable (FoldbackError) -> Void
 
     /// Opens the log, or creates it with some posts.
-    init(at directory: URL, seeds: [Ledger.Decision], clock: FeedClock) async throws {
+    ///
+    /// - Parameters:
+    ///   - directory: where the log is.
+    ///   - seeds: the decisions of a new log.
+    ///   - clock: the source of time.
+    ///   - lost: called when nothing can be decided until the log is opened again.
+    init(
+        at directory: URL, seeds: [Ledger.Decision], clock: FeedClock,
+        lost: @escaping @Sendable (FoldbackError) -> Void
+    ) async throws {
+        self.lost = lost
         store = try await Store.open(
             at: directory, Ledger.self, confirmedBy: .downlink, durability: .durable,
             sources: clock.log)
@@ -42,15 +57,31 @@ actor FeedAuthority {
     nonisolated var head: Position { store.status.through }
 
     /// Deletes a post in the name of its author.
-    func delete(_ post: String, by author: String) async throws(AuthorityFailure) {
-        let id = IntentID(replica: Self.replica, number: IntentNumber(head.value + 1))
+    ///
+    /// - Throws: `CommandError` if the feed's rules do not allow it; `AuthorityFailure`.
+    func delete(_ post: String, by author: String) async throws {
         let event = FeedEvent(by: author, did: .deleted(post: post))
-        _ = try await decide(id, event, .byRules)
+        // The number of a decision is free only during its turn.
+        let verdict = try await inTurn {
+            let id = IntentID(replica: Self.replica, number: IntentNumber(self.head.value + 1))
+            return await self.decided(id, event, .byRules)
+        }
+        if case .rejected(let rejection) = verdict {
+            throw CommandError(status: .conflict, rejection.message)
+        }
     }
 
     /// The origin of what the authority does by itself.
-    private static var replica: ReplicaID {
-        guard let replica = ReplicaID("authority") else { preconditionFailure("not a replica id") }
+    private static let replica = replicaID("authority")
+    /// The origin of the first posts.
+    static let seedReplica = replicaID("seed")
+    /// The names that no device can have.
+    static let usedNames = [replica, seedReplica].map(\.description)
+
+    private static func replicaID(_ name: String) -> ReplicaID {
+        guard let replica = ReplicaID(name) else {
+            preconditionFailure("\(name) is not a replica id")
+        }
         return replica
     }
 
@@ -62,10 +93,17 @@ actor FeedAuthority {
     func decide(
         _ id: IntentID, _ event: FeedEvent, _ ruling: Ruling
     ) async throws(AuthorityFailure) -> Ledger.Verdict {
+        try await inTurn { await self.decided(id, event, ruling) }
+    }
+
+    /// Makes a decision after all decisions that were begun earlier.
+    private func inTurn(
+        _ decide: @escaping @Sendable () async -> Result<Ledger.Verdict, AuthorityFailure>
+    ) async throws(AuthorityFailure) -> Ledger.Verdict {
         let before = last
         let turn = Task {
             await before?.value
-            return await self.decided(id, event, ruling)
+            return await decide()
         }
         last = Task { _ = await turn.value }
         return try await turn.value.get()
@@ -78,13 +116,18 @@ actor FeedAuthority {
         let decision = Ledger.Decision(id, event, outcome(id, event, ruling))
         let next = ConfirmedEvent<Ledger.Event>(
             position: Position(head.value + 1), event: .decided(decision))
-        do { try await store.confirm([next]) } catch {
-            return .failure(.failed(reason: "\(error)"))
-        }
+        do { try await store.confirm([next]) } catch { return .failure(failure(error)) }
         guard let verdict = ledger.verdict(on: id, event) else {
             return .failure(.failed(reason: "the ledger has no verdict on \(id)"))
         }
         return .success(verdict)
+    }
+
+    /// What a device learns about an error. A failing disk is not the fault of an intent.
+    private func failure(_ error: FoldbackError) -> AuthorityFailure {
+        guard error.isOfStorage else { return .failed(reason: "\(error)") }
+        if !error.leavesStoreOpen { lost(error) }
+        return .unavailable(after: nil, reason: "\(error)")
     }
 
     private func outcome(
@@ -98,6 +141,11 @@ actor FeedAuthority {
         }
         guard event.by == id.replica.description || id.replica == Self.replica else {
             return .rejected(code: "forbidden", message: "This device is not \(event.by)'s.")
+        }
+        if case .deleted(let post) = event.did, let author = ledger.author(of: post),
+            author != event.by
+        {
+            return .rejected(code: "forbidden", message: "This post is \(author)'s.")
         }
         var feed = ledger.feed
         do { try feed.apply(applied, EventContext(.intent(id))) } catch {
@@ -126,6 +174,16 @@ actor FeedAuthority {
             }
             await group.next()
             group.cancelAll()
+        }
+    }
+}
+
+extension FoldbackError {
+    /// Whether the store takes further commands after this error.
+    fileprivate var leavesStoreOpen: Bool {
+        switch self {
+        case .outcomeUnknown, .latched: false
+        default: true
         }
     }
 }

@@ -18,7 +18,9 @@ enum Seeds {
         var numbers = (1...).makeIterator()
         var decisions: [Ledger.Decision] = []
         func add(_ author: String, _ action: FeedAction) -> String {
-            let id = IntentID(replica: replica, number: IntentNumber(UInt64(numbers.next() ?? 0)))
+            let id = IntentID(
+                replica: FeedAuthority.seedReplica,
+                number: IntentNumber(UInt64(numbers.next() ?? 0)))
             let event = FeedEvent(by: author, did: action)
             decisions.append(Ledger.Decision(id, event, .accepted(event)))
             return EventContext(.intent(id)).id()
@@ -55,10 +57,5 @@ enum Seeds {
     static func archived(_ number: Int) -> ArchivedPosts.Row {
         ArchivedPosts.Row(
             by: authors[number % authors.count], text: "\(number): \(texts[number % texts.count])")
-    }
-
-    private static var replica: ReplicaID {
-        guard let replica = ReplicaID("seed") else { preconditionFailure("no seed replica") }
-        return replica
     }
 }

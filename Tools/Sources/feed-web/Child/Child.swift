@@ -1,4 +1,5 @@
 import FlyingFox
+import Foldback
 import Foundation
 
 /// The process with the server. The supervisor starts it again when it ends.
@@ -12,50 +13,56 @@ struct Child {
 
     /// Printed when the server listens.
     static let readyLine = "ready\n"
+    /// The status of a child that ends although another child may work, for example because the disk
+    /// is full (EX_TEMPFAIL of sysexits.h).
+    static let temporaryFailure: Int32 = 75
 
-    /// The longest time of a request in seconds. It must not end while a body is read.
+    /// The longest time of a request in seconds. It must not end while a command moves the clock.
     private static let requestSecondsMax: TimeInterval = 86_400
 
     func run() async throws {
         endWithSupervisor()
-        let world = try await World(
-            at: data, clock: clock, replicas: replicas, seedPosts: seedPosts, restarts: restarts)
-        let server = HTTPServer(
-            address: try .inet(ip4: "127.0.0.1", port: port), timeout: Self.requestSecondsMax,
-            logger: .disabled, handler: Server(world: world, gate: Gate(port: port)))
-        async let serving: Void = server.run()
-        try await server.waitUntilListening()
-        sendAtOnce()
-        write(Self.readyLine)
-        try await serving
-    }
-
-    /// Ends this process when the supervisor ends, in whatever way: the input is a pipe of the
-    /// supervisor. Nothing needs to be saved, because the logs are durable at any moment.
-    private func endWithSupervisor() {
-        Thread {
-            while !FileHandle.standardInput.availableData.isEmpty {}
-            exit(0)
-        }.start()
-    }
-
-    /// Switches off Nagle's algorithm for all connections, which inherit this from the listening
-    /// socket.
-    ///
-    /// FlyingFox writes the head and the body of an answer one after the other, and cannot switch it
-    /// off. A browser acknowledges the head after 40 ms, and only then would the body be sent.
-    private func sendAtOnce() {
-        var isOn: Int32 = 1
-        let size = socklen_t(MemoryLayout<Int32>.size)
-        for file in 3..<Self.filesMax {
-            var (isListening, length) = (Int32(0), size)
-            getsockopt(file, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length)
-            if isListening == 1 {
-                setsockopt(file, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
-            }
+        do {
+            let world = try await World(
+                at: data, clock: clock, replicas: replicas, seedPosts: seedPosts,
+                restarts: restarts, lost: { Self.end(after: $0) })
+            // The supervisor's socket takes the place of the server's own socket.
+            try await HTTPServer(
+                address: try .inet(ip4: "127.0.0.1", port: 0), timeout: Self.requestSecondsMax,
+                pool: InheritedSocketPool(
+                    HTTPServer.defaultPool(), socket: STDIN_FILENO,
+                    isListening: { printAtOnce(Self.readyLine) }),
+                logger: .disabled, handler: Server(world: world, gate: Gate(port: port))
+            ).run()
+        } catch let error as FoldbackError where error.isOfStorage {
+            Self.end(after: error)
         }
     }
 
-    /// The listening socket is one of the first files that the process opens.
-    private static let filesMax: Int32 = 256
+    /// Ends the process, so that the supervisor starts another one, which opens all files again.
+    static func end(after error: FoldbackError) -> Never {
+        complain("\(error)")
+        exit(temporaryFailure)
+    }
+
+    /// Ends this process when the supervisor ends, in whatever way: the output is a pipe of the
+    /// supervisor. Nothing needs to be saved, because the logs are durable at any moment.
+    private func endWithSupervisor() {
+        Thread {
+            // Without events, `poll` reports only that nobody can read the pipe any more.
+            var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            while poll(&output, 1, -1) <= 0 {}
+            exit(EXIT_SUCCESS)
+        }.start()
+    }
+}
+
+extension FoldbackError {
+    /// Whether a disk or a file failed, and not a command.
+    var isOfStorage: Bool {
+        switch self {
+        case .storage, .outcomeUnknown, .latched: true
+        default: false
+        }
+    }
 }

@@ -14,9 +14,18 @@ import Foundation
     let names: [String]
     private let screens: [String: FeedScreen]
 
+    /// Opens all files, or creates them.
+    ///
+    /// - Parameters:
+    ///   - directory: where the files are.
+    ///   - kind: whether the time passes by itself.
+    ///   - names: the names of the replicas.
+    ///   - seedPosts: the number of posts that a new authority has.
+    ///   - restarts: the number of earlier processes.
+    ///   - lost: called when the authority can decide nothing until its files are opened again.
     init(
         at directory: URL, clock kind: ClockKind, replicas names: [String], seedPosts: Int,
-        restarts: Int
+        restarts: Int, lost: @escaping @Sendable (FoldbackError) -> Void
     ) async throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let file = directory.appending(path: "stage.json")
@@ -25,7 +34,7 @@ import Foundation
         stage = Stage(settings, file: file, clock: clock)
         authority = try await FeedAuthority(
             at: directory.appending(path: "authority"), seeds: Seeds.decisions(seedPosts),
-            clock: clock)
+            clock: clock, lost: lost)
         stageView = StageView(stage, authority, clock, replicas: names, restarts: restarts)
         self.names = names
         let boot = String(UInt32.random(in: 0 ... .max), radix: 16)
@@ -58,7 +67,7 @@ import Foundation
 
     private func beat() {
         Task { [clock, screens] in
-            while !Task.isCancelled {
+            while true {
                 await clock.ui.sleep(clock.ui.now().advanced(by: Self.beatPause))
                 for screen in screens.values {
                     screen.publisher.hub.beat()

@@ -109,11 +109,6 @@ import Foundation
     }
 }
 
-/// Prints a line to the standard error.
-func complain(_ text: String) {
-    try? FileHandle.standardError.write(contentsOf: Data("feed-web: \(text)\n".utf8))
-}
-
 // Here the two libraries meet.
 
 extension DownlinkStatus.Pause {

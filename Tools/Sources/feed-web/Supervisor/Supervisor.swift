@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+
+/// Runs the server in a child process, and starts it again whenever it ends, with the same socket
+/// and files.
+///
+/// The child ends with the supervisor, also if the supervisor is killed: its output is a pipe of the
+/// supervisor, and it ends when nobody can read that pipe any more.
+struct Supervisor {
+    let port: UInt16
+    /// The child's arguments, without port and number.
+    let arguments: [String]
+
+    /// Serves until the input ends or a signal comes.
+    ///
+    /// - Throws: ``StartError`` if no server can be started; `ExitCode` if a child has said why.
+    func run() throws {
+        let signals = SignalPipe(SIGTERM, SIGINT)
+        let socket = try ListeningSocket(port)
+        var restarts = Restarts()
+        while true {
+            let start = ContinuousClock.now
+            let child = try ServerProcess(
+                ["--port", "\(socket.port)", "--child", "\(restarts.count)"] + arguments,
+                listeningOn: socket.file)
+            var isReady = false
+            while true {
+                guard wait(for: child.output, or: signals.reader) == .child else {
+                    return child.end()
+                }
+                guard let text = child.read() else { break }
+                guard !isReady, text.contains(Child.readyLine) else { continue }
+                isReady = true
+                if !restarts.wasReady { printAtOnce("http://127.0.0.1:\(socket.port)/\n") }
+                restarts.wasReady = true
+            }
+            child.end()
+            guard child.mayWorkAgain else { throw ExitCode.failure }
+            let pause = restarts.pause(
+                after: .now - start, isReady: isReady, isKilled: child.isKilled)
+            guard let pause else {
+                throw StartError(
+                    "the server ended \(Restarts.failuresMax) times before it was ready")
+            }
+            if wait(for: nil, or: signals.reader, pause) == .end { return }
+        }
+    }
+
+    private enum Event { case child, end, timeIsUp }
+
+    /// Waits until the child has written or ended, until this process has to end, or until the time
+    /// is up.
+    private func wait(
+        for output: Int32?, or signals: Int32, _ limit: Duration? = nil
+    ) -> Event {
+        // Without events, `poll` reports only that the other end is closed. So the supervisor does
+        // not read from a terminal. Negative files are not waited for.
+        var files = [
+            pollfd(fd: STDIN_FILENO, events: 0, revents: 0),
+            pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: output ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        let milliseconds = limit.map { Int32($0 / .milliseconds(1)) } ?? -1
+        var count: Int32
+        repeat { count = poll(&files, nfds_t(files.count), milliseconds) } while count < 0
+        if files[0].revents != 0 || files[1].revents != 0 { return .end }
+        return count == 0 ? .timeIsUp : .child
+    }
+}
+
+/// The server cannot be started, with the reason in words. Another start would not help.
+struct StartError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,125 @@
+import BrowserDriver
+import Foldback
+import Foundation
+import Testing
+
+@testable import feed_web
+
+/// These tests ask whether the server comes back after a crash, and ends when it should. A server
+/// that stays after its terminal is closed keeps the port and the files.
+@Suite struct ServerProcessTests {
+    @Test func `a killed server is back within a second, on the same port and files`() async throws
+    {
+        let server = try await ServerProgram.start()
+        for round in 1...3 {
+            try await server.perform(["do": "post", "text": .string("post \(round)")])
+            let pid = try await server.childPID()
+            kill(pid, SIGKILL)
+            let start = ContinuousClock.now
+            // The supervisor holds the socket, so the request waits for the next process.
+            let stage = try await server.client.send("GET", "/stage").body
+            let pause = ContinuousClock.now - start
+            print("back after \(pause)")
+            #expect(stage["pid"]?.integerValue != Int64(pid) && pause < .seconds(1))
+            #expect(stage["restarts"]?.integerValue == Int64(round))
+            #expect(stage["decided"]?.integerValue ?? 0 >= Int64(round - 1))
+        }
+    }
+
+    @Test(arguments: [ServerProgram.Ending.input, .signal(SIGTERM), .signal(SIGINT)])
+    func `the end of the input or a signal ends both processes`(
+        _ ending: ServerProgram.Ending
+    ) async throws {
+        let server = try await ServerProgram.start()
+        let pid = try await server.childPID()
+        #expect(server.end(by: ending) == 0)
+        #expect(kill(pid, 0) == -1 && errno == ESRCH)
+        await #expect(throws: ConnectionError.self) {
+            try await server.client.send("GET", "/stage")
+        }
+    }
+
+    @Test func `the child ends with a supervisor that is killed`() async throws {
+        let server = try await ServerProgram.start()
+        #expect(server.end(by: .signal(SIGKILL)) == SIGKILL)
+        // The child still accepts connections until it has noticed.
+        while (try? await server.client.send("GET", "/stage")) != nil { await Task.yield() }
+    }
+
+    @Test func `a taken port is an error at once, and not a question of usage`() async throws {
+        let server = try await ServerProgram.start()
+        let other = try ServerProgram(["--port", "\(server.port)"])
+        #expect(other.waitUntilExit() == 1)
+        #expect(
+            other.lines == ["Error: port \(server.port) cannot be used: Address already in use"])
+    }
+
+    @Test func `a second server on the same files ends at once`() async throws {
+        let server = try await ServerProgram.start()
+        let other = try ServerProgram(["--port", "0", "--data", server.data.url.path])
+        #expect(other.waitUntilExit() == 1)
+        let lines = other.lines
+        #expect(
+            lines.count == 1 && lines[0].contains(server.data.url.lastPathComponent), "\(lines)")
+    }
+
+    @Test(arguments: ["seed", "authority", "mia,mia", "é", ""])
+    func `a name that a device cannot have is an error of usage`(_ names: String) throws {
+        let server = try ServerProgram(["--port", "0", "--replicas", names])
+        #expect(server.waitUntilExit() == 64)
+    }
+
+    @Test func `the server goes on if nobody reads its output`() async throws {
+        let port = try ListeningSocket.freePort()
+        let server = try ServerProgram(["--port", "\(port)"], readsOutput: false)
+        let client = JSONClient(port: port)
+        while server.isRunning, (try? await client.send("GET", "/stage")) == nil {
+            await Task.yield()
+        }
+        #expect(server.isRunning)
+    }
+
+    @Test func `without a directory, the files end with the server`() async throws {
+        let server = try await ServerProgram.start(hasData: false)
+        let files = { try FileManager.default.contentsOfDirectory(atPath: server.data.url.path) }
+        let names = try files()
+        #expect(names.count == 1 && names.allSatisfy { $0.hasPrefix("feed-web-") })
+        #expect(server.end(by: .signal(SIGTERM)) == 0)
+        #expect(try files() == [])
+    }
+
+    @Test(
+        .enabled(
+            if: ServerProgram.canTrace,
+            "strace is not installed, or may not trace: apt-get install strace"))
+    func `a decision is flushed before anybody sees it`() async throws {
+        let trace = try Folder()
+        let file = trace.url.appending(path: "trace")
+        let server = try await ServerProgram.start(tracingTo: file)
+        let before = try await server.decidedCount()
+        try await server.perform(["do": "post", "text": "Hello"])
+        let decided = try await server.decidedCount()
+        #expect(decided == before + 1)
+        #expect(server.end(by: .input) == 0)
+        let calls = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let files = Set(
+            calls.compactMap { line in
+                line.firstMatch(of: /openat\(.*\/authority.*O_D?SYNC.* = (\d+)</)?.1
+            })
+        let shown = try #require(calls.firstIndex { $0.contains("decided\\\":\(decided),") })
+        let asked = try #require(calls.firstIndex { $0.contains("\\\"Hello\\\"") })
+        let flushed = calls[asked..<shown].contains { line in
+            files.contains { line.contains("pwrite64(\($0)<") }
+        }
+        #expect(flushed, "\(files), \(calls[asked...shown].joined(separator: "\n"))")
+    }
+}
+
+extension ListeningSocket {
+    /// Returns a port that nobody listens on now.
+    fileprivate static func freePort() throws -> UInt16 {
+        let socket = try ListeningSocket(0)
+        defer { close(socket.file) }
+        return socket.port
+    }
+}

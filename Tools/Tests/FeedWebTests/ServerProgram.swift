@@ -1,0 +1,147 @@
+import BrowserDriver
+import Foldback
+import Foundation
+import Synchronization
+
+/// The program `feed-web` in its own process, which ends with this object.
+///
+/// Its input is a pipe of the test process, so it ends with that too.
+final class ServerProgram: Sendable {
+    enum Ending { case input, signal(Int32) }
+
+    /// The folder for the files. Without `--data`, it is the directory for temporary files.
+    let data: Folder
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private let read = Mutex(Data())
+    private let knownPort = Mutex<UInt16>(0)
+
+    var port: UInt16 { knownPort.withLock { $0 } }
+    var client: JSONClient { JSONClient(port: port) }
+
+    /// Starts the program and returns when it is ready. Its clock stands still.
+    ///
+    /// - Parameters:
+    ///   - hasData: whether it gets a directory.
+    ///   - trace: the file for its system calls; nil for no trace.
+    static func start(
+        hasData: Bool = true, tracingTo trace: URL? = nil
+    ) async throws -> ServerProgram {
+        let program = try ServerProgram(
+            ["--port", "0", "--clock", "manual"], hasData: hasData, tracingTo: trace)
+        let line = try await program.firstLine()
+        guard let port = line.firstMatch(of: /^http:\/\/127\.0\.0\.1:(\d+)\/$/).map({ $0.1 })
+        else { throw UnexpectedAnswer(description: line) }
+        program.knownPort.withLock { $0 = UInt16(port) ?? 0 }
+        return program
+    }
+
+    /// - Parameter readsOutput: false for a pipe that nobody can read.
+    init(
+        _ arguments: [String], hasData: Bool = true, readsOutput: Bool = true,
+        tracingTo trace: URL? = nil
+    ) throws {
+        data = try Folder()
+        var command = [ChildProcess.executable("feed-web")] + arguments
+        if hasData, !arguments.contains("--data") { command += ["--data", data.url.path] }
+        if let trace {
+            let calls = "trace=openat,pwrite64,fdatasync,fsync,msync,recvfrom,read,sendto,write"
+            command = Self.strace + ["-o", trace.path, "-y", "-s", "8000", "-e", calls] + command
+        }
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = command
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["TMPDIR": data.url.path], uniquingKeysWith: { $1 })
+        process.standardInput = input
+        process.standardOutput = output
+        if readsOutput { process.standardError = output }
+        try process.run()
+        if !readsOutput { try output.fileHandleForReading.close() }
+    }
+
+    deinit { if process.isRunning { end(by: .input) } }
+
+    // MARK: Tracing
+
+    private static let strace = ["strace", "-f", "-qq", "-E", "LSAN_OPTIONS=detect_leaks=0"]
+
+    /// Whether strace is installed and may trace. Some containers forbid that.
+    static var canTrace: Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["strace", "-o", "/dev/null", "true"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    // MARK: The process
+
+    var isRunning: Bool { process.isRunning }
+
+    /// Ends the program, and returns its status.
+    @discardableResult func end(by ending: Ending) -> Int32 {
+        switch ending {
+        case .input: try? input.fileHandleForWriting.close()
+        case .signal(let number): kill(process.processIdentifier, number)
+        }
+        return waitUntilExit()
+    }
+
+    /// Returns the status when the program has ended.
+    @discardableResult func waitUntilExit() -> Int32 {
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// What the program has written until its end.
+    var lines: [String] {
+        let rest = output.fileHandleForReading.readDataToEndOfFile()
+        let text = read.withLock { String(decoding: $0 + rest, as: UTF8.self) }
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    private func firstLine() async throws -> String {
+        let file = output.fileHandleForReading
+        // The read blocks, and must not block the threads of tasks.
+        return await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var text = Data()
+                while text.last != UInt8(ascii: "\n"), case let part = file.availableData,
+                    !part.isEmpty
+                {
+                    text += part
+                }
+                continuation.resume(
+                    returning: String(decoding: text.dropLast(), as: UTF8.self))
+            }
+        }
+    }
+
+    // MARK: Commands
+
+    /// Does something as mia would, and returns when all that follows from it has happened.
+    func perform(_ command: JSON) async throws {
+        let answer = try await client.send("POST", "/r/mia/do", command)
+        guard answer.status == 200, answer.body["error"] == nil else {
+            throw UnexpectedAnswer(description: "\(command): \(answer.body)")
+        }
+    }
+
+    /// The id of the process with the server.
+    func childPID() async throws -> pid_t {
+        pid_t(try await client.send("GET", "/stage").body["pid"]?.integerValue ?? 0)
+    }
+
+    /// The number of intents with a verdict.
+    func decidedCount() async throws -> Int64 {
+        try await client.send("GET", "/stage").body["decided"]?.integerValue ?? 0
+    }
+}
+
+/// What a server said in place of what a test needs.
+private struct UnexpectedAnswer: Error, CustomStringConvertible {
+    let description: String
+}
