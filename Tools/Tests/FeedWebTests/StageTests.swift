@@ -51,6 +51,48 @@ import Testing
         #expect(Stage.settings(in: Self.file(folder)) == stage.settings)
     }
 
+    @Test func `a damaged file of settings is a complaint, and the stage starts`() throws {
+        let folder = try Folder()
+        try Data("{".utf8).write(to: Self.file(folder))
+        #expect(Stage.settings(in: Self.file(folder)) == Stage.Settings())
+    }
+
+    @Test(arguments: [-1, 1_000_001, Int.max])
+    func `a reach out of bounds is refused`(_ reach: Int) throws {
+        let body = Data("{\"do\":\"boosted\",\"reach\":\(reach)}".utf8)
+        let fields = try JSONDecoder().decode(CommandFields.self, from: body)
+        #expect(throws: CommandError.self) { try StageCommand(fields) }
+    }
+
+    @Test func `a request that comes again replaces the first, also with other words`() async throws
+    {
+        let (stage, folder) = try Self.stage()
+        stage.hold()
+        let first = Task { try await stage.admit(Self.like("mia/1")) }
+        while stage.held.isEmpty { await Task.yield() }
+        var again = Self.like("mia/1")
+        again.content = "other"
+        let second = Task { [again] in try await stage.admit(again) }
+        await #expect(throws: AuthorityFailure.self) { try await first.value }
+        #expect(stage.held == [again])
+        try stage.release("mia/1")
+        #expect(try await second.value == .byRules)
+        _ = folder
+    }
+
+    @Test func `a delayed request passes when its time has come`() async throws {
+        let folder = try Folder()
+        let clock = FeedClock.manual(start: .zero)
+        let stage = Stage(Stage.Settings(), file: Self.file(folder), clock: clock)
+        stage.change { $0.delay = 2 }
+        let answer = Task { try await stage.admit(Self.like("mia/1")) }
+        while clock.manual?.wakeUps.isEmpty ?? false { await Task.yield() }
+        #expect(stage.isParked("mia/1"))
+        clock.manual?.advance(by: .seconds(2))
+        #expect(!stage.isParked("mia/1"))
+        #expect(try await answer.value == .byRules)
+    }
+
     private static func stage() throws -> (Stage, Folder) {
         let folder = try Folder()
         return (Stage(Stage.Settings(), file: file(folder), clock: .system), folder)

@@ -27,24 +27,39 @@ struct Link: Authority {
     private func verdict(
         on intent: Submission<FeedEvent>
     ) async throws(AuthorityFailure) -> Verdict<FeedEvent> {
-        let ruling = try await stage.admit(
-            StagedRequest(
-                id: "\(user)/\(intent.id.number)", by: user, what: intent.event.did.name,
-                text: intent.event.did.words(in: authority.ledger),
-                content: intent.event.did.content))
-        if let other = intent.event.did.subject(by: intent.id.replica),
-            other.number < intent.id.number, !authority.ledger.hasDecided(other),
+        let request = StagedRequest(
+            id: "\(user)/\(intent.id.number)", by: user, what: intent.event.did.name,
+            text: intent.event.did.words(in: authority.ledger),
+            content: intent.event.did.content)
+        let ruling: FeedAuthority.Ruling
+        if authority.ledger.hasDecided(intent.id) {
+            // The first verdict stands, so a person has nothing to rule on.
+            try await stage.transmit(request)
+            ruling = .byRules
+        } else {
+            ruling = try await stage.admit(request)
+        }
+        if !ruling.isRejection, let other = undecidedSubject(of: intent),
             await stage.postpones(intent.id, until: "\(user)/\(other.number)")
         {
             return .later(after: nil, reason: "\(other) has no verdict yet")
         }
         let verdict = try await authority.decide(intent.id, intent.event, ruling)
+        await stage.noteDecision(on: request)
         try await stage.requireAnswer(by: user)
         switch verdict {
         case .accepted(let position, let replacement):
             return .accepted(position: position, replacement: replacement.map { .event($0) })
         case .rejected(let rejection): return .rejected(rejection)
         }
+    }
+
+    /// The earlier intent that an intent builds on, if it has no verdict.
+    private func undecidedSubject(of intent: Submission<FeedEvent>) -> IntentID? {
+        guard let other = intent.event.did.subject(by: intent.id.replica),
+            other.number < intent.id.number, !authority.ledger.hasDecided(other)
+        else { return nil }
+        return other
     }
 
     func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<FeedEvent> {

@@ -31,13 +31,22 @@ struct StagedRequest: Hashable, Sendable {
     @ObservationIgnored private var delayed: [String: Moment] = [:]
 
     @ObservationIgnored private var postponed: [IntentID: Int] = [:]
-    @ObservationIgnored private var waiting: [StagedRequest: Waiting] = [:]
-    /// What takes the fractions of held requests.
-    @ObservationIgnored private var progress: [StagedRequest: @Sendable (Double) -> Void] = [:]
+    /// The held requests by id.
+    @ObservationIgnored private var waiting: [String: Waiting] = [:]
+    /// The number of requests that were held.
+    @ObservationIgnored private var arrivals = 0
+    /// The rulings of a person on intents that are not decided yet, by the id of the request.
+    @ObservationIgnored private var rulings: [String: FeedAuthority.Ruling] = [:]
     @ObservationIgnored private let file: URL
     @ObservationIgnored private let clock: FeedClock
 
-    private typealias Waiting = CheckedContinuation<Step, Never>
+    private struct Waiting {
+        /// Distinguishes a request from an earlier request with the same id.
+        let arrival: Int
+        let continuation: CheckedContinuation<Step, Never>
+        /// Takes the fractions.
+        let progress: (@Sendable (Double) -> Void)?
+    }
 
     struct Settings: Codable, Hashable, Sendable {
         var isHolding = false
@@ -53,9 +62,16 @@ struct StagedRequest: Hashable, Sendable {
     /// What becomes of a held request.
     private enum Step { case rule(FeedAuthority.Ruling), drop }
 
+    /// Reads the settings. A new stage has no file. Losing the settings would not lose any work, so a
+    /// damaged file is only a complaint.
     static func settings(in file: URL) -> Settings {
-        (try? Data(contentsOf: file)).flatMap { try? JSONDecoder().decode(Settings.self, from: $0) }
-            ?? Settings()
+        guard FileManager.default.fileExists(atPath: file.path) else { return Settings() }
+        do {
+            return try JSONDecoder().decode(Settings.self, from: Data(contentsOf: file))
+        } catch {
+            complain("the settings in \(file.path) cannot be read: \(error)")
+            return Settings()
+        }
     }
 
     init(_ settings: Settings, file: URL, clock: FeedClock) {
@@ -66,30 +82,48 @@ struct StagedRequest: Hashable, Sendable {
 
     /// Lets a request pass: at once, after the delay, or when it is released.
     ///
+    /// A person's ruling on an intent applies each time the intent comes, until ``noteDecision(on:)``.
+    ///
     /// - Parameter progress: takes fractions while the request is held.
     /// - Throws: `.unreachable` if the device is offline or goes offline, or the task is canceled.
     func admit(
         _ request: StagedRequest, progress: (@Sendable (Double) -> Void)? = nil
     ) async throws(AuthorityFailure) -> FeedAuthority.Ruling {
-        try requireOnline(request.by)
-        if settings.delay > 0 {
-            await pass(.seconds(settings.delay), by: request.id)
-            if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
-            try requireOnline(request.by)
-        }
+        try await transmit(request)
+        if let ruling = rulings[request.id] { return ruling }
         guard settings.isHolding else {
             guard settings.rejectsNext, request.wait == nil else { return .byRules }
             change { $0.rejectsNext = false }
-            return .reject(Self.refusal)
+            return rule(.reject(Self.refusal), on: request)
         }
-        self.progress[request] = progress
-        switch await step(of: request) {
-        case .rule(let ruling): return ruling
+        switch await step(of: request, progress) {
+        case .rule(let ruling): return rule(ruling, on: request)
         case .drop: throw .unreachable(reason: "the connection was lost")
         }
     }
 
-    static let refusal = "The server does not accept this."
+    /// Lets a request reach the authority, at once or after the delay.
+    ///
+    /// - Throws: `.unreachable` if the device is offline or goes offline, or the task is canceled.
+    func transmit(_ request: StagedRequest) async throws(AuthorityFailure) {
+        try requireOnline(request.by)
+        guard settings.delay > 0 else { return }
+        await pass(.seconds(settings.delay), by: request.id)
+        if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
+        try requireOnline(request.by)
+    }
+
+    private func rule(
+        _ ruling: FeedAuthority.Ruling, on request: StagedRequest
+    ) -> FeedAuthority.Ruling {
+        if request.wait == nil { rulings[request.id] = ruling }
+        return ruling
+    }
+
+    /// Forgets the ruling on an intent that has a verdict now.
+    func noteDecision(on request: StagedRequest) { rulings[request.id] = nil }
+
+    nonisolated static let refusal = "The server does not accept this."
 
     /// Waits for the clock.
     func pass(_ time: Duration, by id: String) async {
@@ -104,25 +138,31 @@ struct StagedRequest: Hashable, Sendable {
         held.contains { $0.id == id } || delayed[id].map { $0 > clock.ui.now() } ?? false
     }
 
-    private func step(of request: StagedRequest) async -> Step {
-        await withTaskCancellationHandler {
+    private func step(
+        of request: StagedRequest, _ progress: (@Sendable (Double) -> Void)?
+    ) async -> Step {
+        arrivals += 1
+        let arrival = arrivals
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard !Task.isCancelled else { return continuation.resume(returning: .drop) }
                 // The same request may come again before the first was dropped.
-                resolve(request, .drop)
+                resolve(request.id, .drop)
                 held.append(request)
-                waiting[request] = continuation
+                waiting[request.id] = Waiting(
+                    arrival: arrival, continuation: continuation, progress: progress)
             }
         } onCancel: {
-            Task { @MainActor in self.resolve(request, .drop) }
+            Task { @MainActor in
+                if waiting[request.id]?.arrival == arrival { resolve(request.id, .drop) }
+            }
         }
     }
 
-    private func resolve(_ request: StagedRequest, _ step: Step) {
-        guard let continuation = waiting.removeValue(forKey: request) else { return }
-        progress[request] = nil
-        held.removeAll { $0 == request }
-        continuation.resume(returning: step)
+    private func resolve(_ id: String, _ step: Step) {
+        guard let request = waiting.removeValue(forKey: id) else { return }
+        held.removeAll { $0.id == id }
+        request.continuation.resume(returning: step)
     }
 
     /// Returns whether an intent must come again later, because it builds on an intent that has not
@@ -157,46 +197,35 @@ struct StagedRequest: Hashable, Sendable {
 
     /// Decides on a held request by the rules. Without an id, decides on all, and holds no more.
     func release(_ id: String?) throws(CommandError) {
-        guard let id else {
-            change { $0.isHolding = false }
-            for request in held { resolve(request, .rule(.byRules)) }
-            return
-        }
-        resolve(try request(id), .rule(.byRules))
+        if let id { return try decide(id, .byRules) }
+        change { $0.isHolding = false }
+        for request in held { resolve(request.id, .rule(.byRules)) }
     }
 
-    /// Decides on a held request in another way.
+    /// Decides on a held request.
     func decide(_ id: String, _ ruling: FeedAuthority.Ruling) throws(CommandError) {
-        resolve(try request(id), .rule(ruling))
+        for id in try ids(.id(id)) { resolve(id, .rule(ruling)) }
     }
 
     /// Reports how far held requests have come.
     func report(_ fraction: Double, of held: StageCommand.Held) throws(CommandError) {
-        for request in try requests(held) { progress[request]?(fraction) }
+        for id in try ids(held) { waiting[id]?.progress?(fraction) }
     }
 
     /// Lets held requests fail.
     func fail(_ held: StageCommand.Held) throws(CommandError) {
-        for request in try requests(held) { resolve(request, .rule(.reject(Self.refusal))) }
+        for id in try ids(held) { resolve(id, .rule(.reject(Self.refusal))) }
     }
 
-    private func request(_ id: String) throws(CommandError) -> StagedRequest {
-        guard let request = held.first(where: { $0.id == id }) else {
-            throw CommandError(status: .conflict, "\(id) is not held")
-        }
-        return request
-    }
-
-    private func requests(_ held: StageCommand.Held) throws(CommandError) -> [StagedRequest] {
-        switch held {
-        case .id(let id): return [try request(id)]
-        case .wait(let wait):
-            let found = self.held.filter { $0.wait == wait }
-            guard !found.isEmpty else {
-                throw CommandError(status: .conflict, "no request of \(wait) is held")
+    /// Returns the ids of held requests, at least one.
+    private func ids(_ held: StageCommand.Held) throws(CommandError) -> [String] {
+        let (ids, name) =
+            switch held {
+            case .id(let id): (self.held.map(\.id).filter { $0 == id }, id)
+            case .wait(let wait): (self.held.filter { $0.wait == wait }.map(\.id), wait)
             }
-            return found
-        }
+        guard !ids.isEmpty else { throw CommandError(status: .conflict, "\(name) is not held") }
+        return ids
     }
 
     /// Changes the network of a device. Its requests that are on their way are lost.
@@ -205,7 +234,7 @@ struct StagedRequest: Hashable, Sendable {
             if isOnline { $0.offline.remove(user) } else { $0.offline.insert(user) }
         }
         guard !isOnline else { return }
-        for request in held where request.by == user { resolve(request, .drop) }
+        for request in held where request.by == user { resolve(request.id, .drop) }
     }
 
     func change(_ body: (inout Settings) -> Void) {
@@ -213,7 +242,8 @@ struct StagedRequest: Hashable, Sendable {
         body(&next)
         guard next != settings else { return }
         settings = next
-        // Losing the settings would not lose any work, so a failure is not an error.
-        try? JSONEncoder().encode(next).write(to: file, options: .atomic)
+        do { try JSONEncoder().encode(next).write(to: file, options: .atomic) } catch {
+            complain("the settings cannot be saved in \(file.path): \(error)")
+        }
     }
 }

@@ -24,7 +24,7 @@ enum StageCommand {
         case "reject":
             self = .reject(
                 try fields.require(\.id, "id"),
-                reason: fields.reason ?? "The server does not accept this.")
+                reason: fields.reason ?? Stage.refusal)
         case "reword":
             self = .reword(try fields.require(\.id, "id"), text: try fields.requireText())
         case "rejectNext": self = .rejectNext(fields.on ?? true)
@@ -38,7 +38,7 @@ enum StageCommand {
         case "fraction":
             self = .fraction(try fields.requireHeld(), try fields.require(\.value, "value"))
         case "fail": self = .fail(try fields.requireHeld())
-        case "boosted": self = .boosted(reach: try fields.require(\.reach, "reach"))
+        case "boosted": self = .boosted(reach: try fields.requireReach())
         default: throw CommandError(status: .malformed, "unknown command \"\(fields.do)\"")
         }
     }
@@ -48,6 +48,14 @@ extension CommandFields {
     fileprivate func requireHeld() throws(CommandError) -> StageCommand.Held {
         if let id { return .id(id) }
         return .wait(try require(\.wait, "wait"))
+    }
+
+    fileprivate func requireReach() throws(CommandError) -> Int {
+        let reach = try require(\.reach, "reach")
+        guard (0...1_000_000).contains(reach) else {
+            throw CommandError(status: .malformed, "\"reach\" must be from 0 to 1000000")
+        }
+        return reach
     }
 
     fileprivate func requireSeconds() throws(CommandError) -> Double {

@@ -1,0 +1,129 @@
+import Foldback
+import FoldbackExamples
+import FoldbackSync
+import Testing
+
+@testable import feed_web
+
+/// These tests ask whether a device gets the verdict that a person has chosen. An earlier link took
+/// the ruling first, and then found that it could not use it yet.
+@MainActor @Suite struct LinkTests {
+    private let folder: Folder
+    private let stage: Stage
+    private let authority: FeedAuthority
+    private let link: Link
+
+    private let post = event("mia", .posted("Hello"))
+    private let comment = event("mia", .commented(post: "mia.1.0", text: "More"))
+
+    init() async throws {
+        folder = try Folder()
+        stage = Stage(
+            Stage.Settings(), file: folder.url.appending(path: "stage.json"), clock: .system)
+        authority = try await FeedAuthority(
+            at: folder.url.appending(path: "authority"), seeds: [], clock: .system,
+            lost: { _ in })
+        link = Link(user: "mia", stage: stage, authority: authority)
+    }
+
+    @Test func `an intent waits for the intent that it builds on`() async throws {
+        #expect(try await submit(2, comment).isLater)
+        #expect(try await submit(1, post).isAccepted)
+        #expect(try await submit(2, comment).isAccepted)
+    }
+
+    @Test func `an intent does not wait for ever for an intent that was withdrawn`() async throws {
+        for _ in 0..<3 { #expect(try await submit(2, comment).isLater) }
+        #expect(try await submit(2, comment).reason == "there is no mia.1.0")
+    }
+
+    @Test func `a rejection of an intent that cannot be accepted yet is kept`() async throws {
+        stage.hold()
+        async let verdict = submit(2, comment)
+        try await decide(2, .reject("No."))
+        #expect(try await verdict.reason == "No.")
+    }
+
+    @Test func `other words for an intent that cannot be accepted yet are kept`() async throws {
+        stage.hold()
+        async let verdict = submit(2, comment)
+        try await decide(2, .reword("Less"))
+        #expect(try await verdict.isLater)
+        async let first = submit(1, post)
+        try await decide(1, .byRules)
+        _ = try await first
+        // The ruling is not asked for again.
+        #expect(try await submit(2, comment).isAccepted)
+        #expect(authority.ledger.feed.posts["mia.1.0"]?.comments.map(\.text) == ["Less"])
+    }
+
+    @Test func `the next rejection is for an intent without a verdict`() async throws {
+        #expect(try await submit(1, post).isAccepted)
+        stage.change { $0.rejectsNext = true }
+        #expect(try await submit(1, post).isAccepted)
+        #expect(stage.settings.rejectsNext)
+        #expect(try await submit(2, comment).reason == Stage.refusal)
+        #expect(!stage.settings.rejectsNext)
+    }
+
+    @Test func `a rejection applies also to an intent that builds on another`() async throws {
+        stage.change { $0.rejectsNext = true }
+        #expect(try await submit(2, comment).reason == Stage.refusal)
+    }
+
+    @Test func `an intent with a verdict is not held again`() async throws {
+        stage.change { $0.losesNextAnswer = true }
+        await #expect(throws: AuthorityFailure.self) { try await submit(1, post) }
+        #expect(authority.ledger.decidedCount == 1 && !stage.settings.losesNextAnswer)
+        stage.hold()
+        #expect(try await submit(1, post).isAccepted)
+        #expect(authority.ledger.decidedCount == 1)
+    }
+
+    @Test func `events come in pages, each once`() async throws {
+        for number in 1...UInt64(300) {
+            _ = try await authority.decide(
+                intent("ben", number), event("ben", .posted("\(number)")), .byRules)
+        }
+        let first = try await link.changes(after: SyncPoint(lineage: nil, through: 0))
+        #expect(first.events.count == 256 && first.hasMore)
+        let rest = try await link.changes(after: SyncPoint(lineage: nil, through: first.through))
+        #expect(rest.events.count == 44 && !rest.hasMore && rest.through == authority.head)
+        let positions = (first.events + rest.events).map(\.position)
+        #expect(Set(positions).count == 300 && positions == positions.sorted())
+    }
+
+    @Test func `a device that is ahead of the authority is told so`() async throws {
+        await #expect(throws: AuthorityFailure.superseded(shared: authority.head)) {
+            try await link.changes(after: SyncPoint(lineage: nil, through: 99))
+        }
+        await #expect(throws: AuthorityFailure.superseded(shared: 0)) {
+            try await link.changes(after: SyncPoint(lineage: .fresh(), through: 0))
+        }
+    }
+
+    private func submit(_ number: UInt64, _ event: FeedEvent) async throws -> Verdict<FeedEvent> {
+        let id = intent("mia", number)
+        let submission = Submission(
+            id: id, event: event,
+            recorded: RecordedEvent(format: .json, bytes: []),
+            time: Timestamp(millisecondsSince1970: 0), info: [:])
+        let verdicts = try await link.submit(
+            [submission], from: SyncPoint(lineage: nil, through: 0))
+        return try #require(verdicts.byIntent[id])
+    }
+
+    /// Decides on an intent when it is held.
+    private func decide(_ number: Int, _ ruling: FeedAuthority.Ruling) async throws {
+        while !stage.held.contains(where: { $0.id == "mia/\(number)" }) { await Task.yield() }
+        try stage.decide("mia/\(number)", ruling)
+    }
+}
+
+extension Verdict {
+    fileprivate var isAccepted: Bool { if case .accepted = self { true } else { false } }
+    fileprivate var isLater: Bool { if case .later = self { true } else { false } }
+    fileprivate var reason: String? {
+        if case .rejected(let rejection) = self { rejection.message } else { nil }
+    }
+}
