@@ -13,13 +13,28 @@ struct Server: HTTPHandler {
             let body = try await gate.body(of: request)
             return try await response(to: request, body)
         } catch let error as CommandError {
-            return .refusal(HTTPStatusCode(error.status), error.reason)
+            return .refusal(status(error.status, request), error.reason)
+        } catch let error as Refusal where error.endsConnection {
+            return .lastAnswer(error.status, error.reason)
         } catch let error as Refusal {
             return .refusal(error.status, error.reason)
         } catch let error as FoldbackError {
-            return .refusal(HTTPStatusCode(.conflict), error.errorDescription ?? "\(error)")
+            let status = error.serverStatus ?? status(.conflict, request)
+            return .refusal(status, error.errorDescription ?? "\(error)")
         } catch {
             return .refusal(.internalServerError, "\(error)")
+        }
+    }
+
+    private func status(
+        _ status: CommandError.Status, _ request: HTTPRequest
+    ) -> HTTPStatusCode {
+        switch status {
+        case .malformed: .badRequest
+        case .unknown: .notFound
+        // A browser reports other codes as errors of the page, and a command that comes too late is
+        // not an error.
+        case .conflict: request.method == .POST ? .ok : .conflict
         }
     }
 
@@ -67,8 +82,12 @@ struct Server: HTTPHandler {
             body: HTTPBodySequence(from: stream))
     }
 
+    /// What the pages of a replica show. Asking loads and changes nothing.
     private func state(_ name: String, _ request: HTTPRequest) async throws -> HTTPResponse {
-        let publisher = try await world.screen(name).appear(PageQuery(request.query))
+        let screen = try await world.screen(name)
+        let isArchive = PageQuery(request.query).isArchive
+        let publisher =
+            isArchive ? try await screen.archivePublisher() : await screen.publisher
         return .json(await publisher.hub.state)
     }
 
@@ -108,13 +127,18 @@ extension PageQuery {
     }
 }
 
-extension HTTPStatusCode {
-    fileprivate init(_ status: CommandError.Status) {
-        switch status {
-        case .malformed: self = .badRequest
-        case .unknown: self = .notFound
-        // A browser reports other codes as errors of the page.
-        case .conflict: self = .ok
+extension FoldbackError {
+    /// The status if the server has failed, and not the command.
+    fileprivate var serverStatus: HTTPStatusCode? {
+        switch self {
+        case .storage(let failure), .outcomeUnknown(_, let failure), .latched(let failure):
+            if case .diskFull = failure.reason {
+                HTTPStatusCode(507, phrase: "Insufficient Storage")
+            } else {
+                .internalServerError
+            }
+        case .damaged, .locked, .closed: .internalServerError
+        default: nil
         }
     }
 }
@@ -147,6 +171,14 @@ extension HTTPResponse {
 
     fileprivate static func json(_ value: some Encodable) -> HTTPResponse {
         content(feed_web.json(value), "application/json")
+    }
+
+    /// A refusal after which the connection ends.
+    fileprivate static func lastAnswer(_ status: HTTPStatusCode, _ reason: String) -> HTTPResponse {
+        let bytes = feed_web.json(["error": reason])
+        return HTTPResponse(
+            statusCode: status, headers: .safe.adding(.contentType, "application/json"),
+            body: HTTPBodySequence(from: LastBytes(bytes: bytes), count: bytes.count))
     }
 
     fileprivate static func refusal(_ status: HTTPStatusCode, _ reason: String) -> HTTPResponse {

@@ -47,26 +47,34 @@ actor Archive {
 
     init(at directory: URL) { self.directory = directory }
 
-    /// Returns the log with all posts.
+    /// Returns the log with all posts. After a failure, the next call tries again.
     func store() async throws -> Store<ArchivedPosts> {
-        let task =
-            opening
-            ?? Task { [directory] in
-                let store = try await Store.open(
-                    at: directory, ArchivedPosts.self, confirmedBy: .downlink, durability: .relaxed)
-                // An interrupted filling continues where it was.
-                let done = Int(store.status.through.value)
-                for batch in done..<(Self.count / Self.batch) {
-                    let event = ArchivedPosts.Event(
-                        first: batch * Self.batch, count: Self.batch)
-                    try await store.confirm([
-                        ConfirmedEvent(position: Position(UInt64(batch + 1)), event: event)
-                    ])
-                }
-                return store
-            }
+        let task = opening ?? Task { [directory] in try await Self.filled(at: directory) }
         opening = task
-        return try await task.value
+        do { return try await task.value } catch {
+            if opening == task { opening = nil }
+            throw error
+        }
+    }
+
+    private static func filled(at directory: URL) async throws -> Store<ArchivedPosts> {
+        let store = try await Store.open(
+            at: directory, ArchivedPosts.self, confirmedBy: .downlink, durability: .relaxed)
+        do {
+            // An interrupted filling continues where it was.
+            let done = Int(store.status.through.value)
+            for batch in done..<(count / Self.batch) {
+                let event = ArchivedPosts.Event(first: batch * Self.batch, count: Self.batch)
+                try await store.confirm([
+                    ConfirmedEvent(position: Position(UInt64(batch + 1)), event: event)
+                ])
+            }
+        } catch {
+            // Otherwise, it could not be opened again.
+            await store.close()
+            throw error
+        }
+        return store
     }
 }
 

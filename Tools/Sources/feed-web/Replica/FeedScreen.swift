@@ -103,7 +103,11 @@ import Synchronization
         // A page that was there before the last crash must not see an empty list.
         if list.isLoading { await list.rebuild() }
         if feed == nil { await load(by: .app) }
-        guard query.isArchive else { return publisher }
+        return query.isArchive ? try await archivePublisher() : publisher
+    }
+
+    /// Opens the archive if no page has shown it yet.
+    func archivePublisher() async throws -> Publisher {
         if let archive { return archive.publisher }
         let store = try await archived.store()
         let made = archive ?? ArchiveScreen(store, self, boot: boot)
@@ -140,18 +144,11 @@ import Synchronization
     func name(of number: IntentNumber) -> String {
         if let name = names[number] { return name }
         let intent = replica.store.overlay.last { $0.number == number }
-        let name = intent?.event?.did.name ?? "change"
+        // The intent may not be in the log yet.
+        guard let name = intent?.event?.did.name else { return "change" }
         names[number] = name
         return name
     }
-}
-
-/// What the address of a page says beside the replica.
-struct PageQuery: Hashable, Sendable {
-    var isArchive = false
-    var isUnhurried = false
-
-    var policy: ProgressPolicy { isUnhurried ? .unhurried : ProgressPolicy() }
 }
 
 /// A value that a function on another thread reads.
