@@ -47,12 +47,16 @@ import Foundation
             for: screen.user, after: screen.replica.store.status.through, limit: .max)
         let unknown = unseen.reversed().lazy.compactMap { confirmed in
             confirmed.event.flatMap { event in
-                event.did.isPost && event.by != screen.user
-                    ? WireKnownPost(id: confirmed.context.id(), by: event.by) : nil
+                let id = confirmed.context.id()
+                return event.did.isPost && event.by != screen.user && self.hasPost(id)
+                    ? WireKnownPost(id: id, by: event.by) : nil
             }
         }
         return Array(unknown.prefix(Self.knownMax))
     }
+
+    /// Whether the authority has a post, and it is not deleted.
+    func hasPost(_ id: String) -> Bool { authority.ledger.author(of: id) != nil }
 
     /// Whether a device has all events that it may see.
     func hasAllEvents(_ user: String, after position: Position) -> Bool {

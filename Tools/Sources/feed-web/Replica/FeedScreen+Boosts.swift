@@ -51,7 +51,8 @@ extension FeedScreen {
         let (progress, run) = waits.start("boost:\(post)", wait)
         let receipt: Receipt
         do { receipt = try await record() } catch {
-            run.handle(.failed(Recovery(reason: "\(error)", canRestart: false)))
+            // The page that asked for it gets the reason.
+            progress.finish()
             throw error
         }
         boosts[receipt.number] = Boost(post: post, run: run, progress: progress)
@@ -103,7 +104,7 @@ extension FeedScreen {
         case .restart where boost.isRejected: _ = try await retry(number, initiator)
         case .restart:
             boost.run.handle(.restarted)
-            replica.outbox.wentOnline()
+            if !calls.stage.settings.offline.contains(user) { replica.outbox.wentOnline() }
         }
     }
 

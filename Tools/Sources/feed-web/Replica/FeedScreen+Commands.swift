@@ -41,10 +41,10 @@ extension FeedScreen {
     }
 
     func perform(
-        _ action: FeedAction, _ initiator: Initiator, confirmOnly: Bool = false
+        _ action: FeedAction, _ initiator: Initiator
     ) async throws(FoldbackError) -> IntentNumber {
         try await model.perform(
-            FeedEvent(by: user, did: action), from: initiator, confirmOnly: confirmOnly
+            FeedEvent(by: user, did: action), from: initiator, confirmOnly: false
         ).number
     }
 
@@ -59,6 +59,11 @@ extension FeedScreen {
     private func act(
         _ action: WaitAction, on name: String, _ initiator: Initiator
     ) async throws {
+        guard let offered = waits.actions(of: name) else { throw Self.noWait(name) }
+        guard offered.contains(action) else {
+            throw CommandError(
+                status: .conflict, "the wait \"\(name)\" does not offer \(action.name) now")
+        }
         if let post = name.split(separator: ":").dropFirst().first.map(String.init) {
             if name.hasPrefix("boost:") {
                 return try await act(action, onBoostOf: post, initiator)

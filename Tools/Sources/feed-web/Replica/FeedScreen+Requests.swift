@@ -32,7 +32,14 @@ extension FeedScreen {
     /// Shows a post whose id is known. If the device does not have it yet, its row is there at once,
     /// and the content follows.
     func open(_ post: String, _ initiator: Initiator) async throws {
-        guard model.view.feed.posts[post] == nil, opened[post] == nil else { return }
+        guard opened[post] == nil else { return }
+        if let known = model.view.feed.posts[post] {
+            guard known.isDeleted else { return }
+            throw CommandError(status: .conflict, Self.goneReason)
+        }
+        guard stageView.hasPost(post) else {
+            throw CommandError(status: .conflict, "there is no post \(post)")
+        }
         let wait = Wait("opening the post", initiator: initiator, isDurable: true)
         let request = FetchModel<Void, ServerFailure>(
             wait, policy: waits.policy, sources: clock.ui
@@ -43,15 +50,21 @@ extension FeedScreen {
                 throw .unreachable(reason: error.reason)
             }
             // The model shows the post with the next frame.
-            guard replica.store.view.feed.posts[post] != nil else {
-                throw .refused(reason: "The post does not exist any more.")
+            guard let loaded = replica.store.view.feed.posts[post], !loaded.isDeleted else {
+                throw .gone(reason: Self.goneReason)
             }
         }
         opened[post] = request
         waits.add(request.progress, "open:\(post)")
         request.ask()
         await changeList { $0.opened.append(post) }
+        Task {
+            await request.waitUntilIdle()
+            if case .gone? = request.data.failure { await close(post) }
+        }
     }
+
+    private nonisolated static let goneReason = "The post does not exist any more."
 
     /// Removes the row of an opened post that was not loaded.
     func close(_ post: String) async {

@@ -19,15 +19,22 @@ struct ServerCalls: Sendable {
     ///
     /// While the stage holds requests, it also decides how fast the photo arrives.
     func upload(_ text: String, _ report: FetchReport) async throws(ServerFailure) {
-        report.fraction(0)
         let parts = 20
+        try await requireOnline()
         for part in 1..<parts where await !stage.settings.isHolding {
             await stage.pass(.milliseconds(200), by: "\(user)/upload")
             if Task.isCancelled { return }
+            try await requireOnline()
             report.fraction(Double(part) / Double(parts))
         }
         try await ask("upload", "Upload: \(text)") { report.fraction($0) }
         report.fraction(1)
+    }
+
+    private func requireOnline() async throws(ServerFailure) {
+        do throws(AuthorityFailure) { try await stage.requireOnline(user) } catch {
+            throw .unreachable(reason: error.reason)
+        }
     }
 
     private func ask(
@@ -49,15 +56,22 @@ struct ServerCalls: Sendable {
 enum ServerFailure: Error {
     case unreachable(reason: String)
     case refused(reason: String)
+    /// Asking again does not help.
+    case gone(reason: String)
 
     var words: String {
         switch self {
         case .unreachable: "The server cannot be reached."
-        case .refused(let reason): reason
+        case .refused(let reason), .gone(let reason): reason
         }
     }
 }
 
 extension ServerFailure: ExplainedError {
-    var recovery: Recovery? { Recovery(reason: words) }
+    var recovery: Recovery? {
+        switch self {
+        case .unreachable, .refused: Recovery(reason: words)
+        case .gone: Recovery(reason: words, canRestart: false)
+        }
+    }
 }

@@ -23,6 +23,9 @@ import Observation
     /// The appearances of all waits, for what they block.
     var appearances: [ProgressAppearance] { models.values.compactMap(\.appearance) }
 
+    /// What a person can do about a wait now; nil if there is no such wait.
+    func actions(of name: String) -> Set<WaitAction>? { models[name]?.appearance?.actions }
+
     /// Starts a wait.
     func start(_ name: String, _ wait: Wait) -> (ProgressModel, ProgressModel.Run) {
         let model = ProgressModel(policy: policy, sources: sources)
