@@ -9,7 +9,7 @@ struct FeedClock: Sendable {
     let sync: SyncSources
     let log: LogSources
     /// Nil if the time passes by itself.
-    let manual: ManualClock?
+    let manual: SettledClock?
 
     /// The system's clock.
     static let system = FeedClock(
@@ -19,7 +19,7 @@ struct FeedClock: Sendable {
     ///
     /// - Parameter start: the first moment, so that the time of day does not go back after a restart.
     static func manual(start: Duration) -> FeedClock {
-        let clock = ManualClock(start: Moment(sinceStart: start))
+        let clock = SettledClock(start: Moment(sinceStart: start))
         let now = { @Sendable in
             Timestamp(
                 millisecondsSince1970: epoch + Int64(clock.now.sinceStart / .milliseconds(1)))

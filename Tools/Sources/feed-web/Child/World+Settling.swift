@@ -18,7 +18,7 @@ extension World {
         move(manual, to: end)
     }
 
-    private func move(_ manual: ManualClock, to moment: Moment) {
+    private func move(_ manual: SettledClock, to moment: Moment) {
         manual.advance(by: max(.zero, manual.now.duration(to: moment)))
         stage.change { $0.now = clock.seconds }
     }
@@ -29,15 +29,16 @@ extension World {
         guard let manual = clock.manual else { return }
         var quiet = 0
         for _ in 0..<Self.checksMax {
+            // A task that runs again may not have told anybody yet.
+            quiet = manual.isSettled && isSettled ? quiet + 1 : 0
             manual.frame()
-            // A task that has just been woken up may not have run yet.
-            quiet = isSettled ? quiet + 1 : 0
             if quiet == Self.quietChecks { return }
             _ = try? await Task.sleep(for: .milliseconds(1))
         }
         let reasons = all.compactMap { screen in
             screen.unsettledPart.map { "\($0) of \(screen.user)" }
         }
+        if !manual.isSettled { complain("tasks that were woken up do not run") }
         complain("not settled after \(Self.checksMax) checks: \(reasons)")
     }
 
