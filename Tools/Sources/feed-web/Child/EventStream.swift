@@ -2,6 +2,9 @@ import FlyingFox
 import FlyingSocks
 
 /// The server-sent events of a screen for one page, as the bytes of a response that does not end.
+///
+/// The server speaks HTTP/1.1, and a browser opens at most six connections to it. So commands of pages
+/// wait if six pages listen at the same time.
 struct EventStream: AsyncBufferedSequence {
     typealias Element = UInt8
 

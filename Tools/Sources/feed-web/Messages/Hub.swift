@@ -1,5 +1,3 @@
-import Foundation
-
 /// The messages of a screen to all pages that show it.
 ///
 /// A page reads at its own speed. If it has fallen back too far, or has missed messages of an earlier
@@ -94,14 +92,5 @@ import Foundation
 
     private func event(_ message: Message) -> [UInt8] {
         Array("id: \(message.revision)\ndata: ".utf8) + json(message) + Array("\n\n".utf8)
-    }
-}
-
-/// Returns a value as JSON in one line.
-func json(_ value: some Encodable) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do { return Array(try encoder.encode(value)) } catch {
-        preconditionFailure("\(value) cannot be encoded: \(error)")
     }
 }

@@ -4,8 +4,6 @@ import FoldbackUI
 struct WireEdits: Sendable {
     var steps: [WireStep] = []
     var replacements: [WireReplacement] = []
-
-    var isEmpty: Bool { steps.isEmpty && replacements.isEmpty }
 }
 
 /// The rows of a list as a page has them, kept up to date by the list's differences.

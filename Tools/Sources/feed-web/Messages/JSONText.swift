@@ -1,0 +1,10 @@
+import Foundation
+
+/// Returns a value as JSON in one line.
+func json(_ value: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do { return Array(try encoder.encode(value)) } catch {
+        preconditionFailure("\(value) cannot be encoded: \(error)")
+    }
+}

@@ -1,0 +1,94 @@
+import Foldback
+import FoldbackExamples
+import FoldbackUI
+
+/// Makes messages of rows and marks, for one user.
+struct RowWriter {
+    let user: String
+    /// Why nothing is sent.
+    let pause: WaitCause?
+    /// What an intent does, in one word.
+    let what: (IntentNumber) -> String
+
+    func row(_ row: FeedSnapshot.Row) -> WireRow {
+        let id = row.id.wireID
+        guard let item = row.content else {
+            let isItem = row.id == .item(id)
+            return WireRow(
+                id: id, kind: isItem ? "post" : "placeholder", post: isItem ? id : nil,
+                loaded: false, state: "placeholder", ghost: false, marks: marks(row.status))
+        }
+        let isPost = item.kind == .post
+        return WireRow(
+            id: id, kind: item.kind.rawValue, post: item.post, by: item.by, text: item.text,
+            likes: isPost ? item.likers.count : nil,
+            liked: isPost ? item.likers.contains(user) : nil, likers: isPost ? item.likers : nil,
+            comments: isPost ? item.commentCount : nil, reach: isPost ? item.reach : nil,
+            photo: item.photo, loaded: true, mine: item.by == user,
+            state: row.status.worst?.name ?? "settled", ghost: row.isGhost, marks: marks(row.status)
+        )
+    }
+
+    func person(isFollowed: Bool, _ status: ItemStatus) -> WirePerson {
+        WirePerson(
+            followed: isFollowed, state: status.worst?.name ?? "settled", marks: marks(status))
+    }
+
+    private func marks(_ status: ItemStatus) -> [WireMark] {
+        status.marks.map { mark in
+            WireMark(
+                number: mark.number.value, what: what(mark.number), facet: mark.facet?.name,
+                state: mark.state.name, text: text(mark), reason: mark.state.reason,
+                attempts: mark.attempt?.count ?? 0,
+                actions: MarkAction.allCases.filter(mark.actions.contains).map(\.name))
+        }
+    }
+
+    private func text(_ mark: IntentMark) -> String {
+        switch mark.state {
+        case .accepted: return "Accepted by the server"
+        case .conflicted(let reason): return "Does not fit any more: \(reason)"
+        case .rejected(let rejection): return rejection.message
+        case .pending: break
+        }
+        switch pause {
+        case .offline: return "Waiting for the network"
+        case .signedOut: return "Waiting until you sign in"
+        case .failing(let reason): return "Trying again: \(reason)"
+        case .serverBusy: return "Waiting for the server"
+        case .unknown, .slow, nil: break
+        }
+        guard let attempt = mark.attempt else { return "Not sent yet" }
+        if let failure = attempt.failure { return "Trying again: \(failure.reason)" }
+        return attempt.count > 1 ? "Sending, attempt \(attempt.count)" : "Sending"
+    }
+}
+
+extension MarkState {
+    var name: String {
+        switch self {
+        case .accepted: "accepted"
+        case .pending: "pending"
+        case .conflicted: "conflicted"
+        case .rejected: "rejected"
+        }
+    }
+
+    fileprivate var reason: String? {
+        switch self {
+        case .accepted, .pending: nil
+        case .conflicted(let reason): reason
+        case .rejected(let rejection): rejection.message
+        }
+    }
+}
+
+extension MarkAction {
+    fileprivate var name: String {
+        switch self {
+        case .retry: "retry"
+        case .dismiss: "dismiss"
+        case .withdraw: "withdraw"
+        }
+    }
+}
