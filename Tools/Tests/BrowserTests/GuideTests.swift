@@ -157,7 +157,7 @@ extension BrowserTests {
             }
         }
 
-        @Test func `a mark is drawn only if there is no answer for a moment`() async throws {
+        @Test func `a mark is drawn only if the answer takes a moment`() async throws {
             try await BrowserTests.withPage { page in
                 try await page.loaded()
                 try await page.server.hold()
