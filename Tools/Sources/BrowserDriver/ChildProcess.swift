@@ -13,17 +13,23 @@ package final class ChildProcess: Sendable {
     package let directory: URL
     private let shell: Process
     private let leash = Pipe()
+    /// Left when the output has ended.
+    private let reading = DispatchGroup()
     private let written = Mutex<[Substring]>([])
 
     /// The lines that the process has written to its output and as errors.
     package var output: [Substring] { written.withLock { $0 } }
+
+    /// The time that a process has until it is ready.
+    private static let startMax = Duration.seconds(120)
 
     /// Starts a command, and returns with the first line that `isReady` accepts.
     ///
     /// - Parameters:
     ///   - command: makes the command, given the directory of the process.
     ///   - isReady: returns what the line says; nil if the process is not ready yet.
-    /// - Throws: ``ChildProcessError`` if the process ended without such a line.
+    /// - Throws: ``ChildProcessError`` if the process ended without such a line, or was not ready in
+    ///   time.
     package static func start<Found: Sendable>(
         _ command: (URL) -> [String], until isReady: @escaping @Sendable (Substring) -> Found?
     ) async throws -> (ChildProcess, Found) {
@@ -32,6 +38,12 @@ package final class ChildProcess: Sendable {
             path: name, directoryHint: .isDirectory)
         let command = command(directory)
         let (process, lines) = try ChildProcess.launch(command, in: directory)
+        // Without a process, there are no more lines.
+        let deadline = Task {
+            try await Task.sleep(for: startMax)
+            process.end()
+        }
+        defer { deadline.cancel() }
         for await line in lines {
             if let found = isReady(line) { return (process, found) }
         }
@@ -46,7 +58,8 @@ package final class ChildProcess: Sendable {
         let (lines, continuation) = AsyncStream.makeStream(of: Substring.self)
         // The pipe is read until its end, because a process that fills a pipe stops.
         let file = output.fileHandleForReading
-        Thread.detachNewThread { [weak process] in
+        process.reading.enter()
+        Thread.detachNewThread { [weak process, reading = process.reading] in
             var rest = Data()
             while case let data = file.availableData, !data.isEmpty {
                 rest.append(data)
@@ -58,6 +71,7 @@ package final class ChildProcess: Sendable {
                 }
             }
             continuation.finish()
+            reading.leave()
         }
         return (process, lines)
     }
@@ -84,10 +98,12 @@ package final class ChildProcess: Sendable {
         self.shell = shell
     }
 
-    /// Ends the process, and returns when it has ended.
+    /// Ends the process, and returns when it has ended and all of its output was read.
     package func end() {
         try? leash.fileHandleForWriting.close()
         shell.waitUntilExit()
+        // A process that left the group could keep the pipe open.
+        _ = reading.wait(timeout: .now() + 10)
     }
 
     deinit { end() }
@@ -99,12 +115,15 @@ package final class ChildProcess: Sendable {
     }
 }
 
-/// A process ended before it was ready.
+/// A process ended before it was ready, or was not ready in time.
 package struct ChildProcessError: Error, CustomStringConvertible {
     package let command: [String]
     package let output: [Substring]
 
     package var description: String {
-        "\(command.joined(separator: " ")) ended. It said: \(output.joined(separator: "\n"))"
+        """
+        \(command.joined(separator: " ")) was never ready. It said: \
+        \(output.joined(separator: "\n"))
+        """
     }
 }

@@ -5,7 +5,6 @@ import Foundation
 ///
 /// The process and its files are gone when this object ends.
 package final class FeedWeb: Sendable {
-    package let address: URL
     private let process: ChildProcess
     private let client: JSONClient
 
@@ -28,21 +27,20 @@ package final class FeedWeb: Sendable {
 
     private init(_ process: ChildProcess, _ port: UInt16) {
         self.process = process
-        address = URL(string: "http://127.0.0.1:\(port)/")!
         client = JSONClient(port: port)
     }
 
     /// Ends the server, and returns when it has ended.
     package func end() { process.end() }
 
-    /// What the server has complained about.
+    /// What the server has complained about. After ``end()``, there is nothing more to come.
     package var complaints: [Substring] { process.output.filter { $0.hasPrefix("feed-web: ") } }
 
     /// The address of a page.
     ///
     /// - Parameter query: more of the query, such as `&scene=archive`.
-    package func page(of replica: String, _ query: String = "") -> URL {
-        URL(string: "/?replica=\(replica)\(query)", relativeTo: address)!.absoluteURL
+    package func page(of replica: String, _ query: String = "") -> String {
+        "http://127.0.0.1:\(client.port)/?replica=\(replica)\(query)"
     }
 
     // MARK: Commands

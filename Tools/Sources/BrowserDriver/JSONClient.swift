@@ -15,6 +15,10 @@ package struct JSONClient: Sendable {
     /// The port on 127.0.0.1.
     package let port: UInt16
 
+    /// The longest pause of an answer. A server that hangs ends a test with an error. It is longer
+    /// than ``WebDriver/scriptSecondsMax``.
+    package static let pauseSecondsMax = 150
+
     package init(port: UInt16) { self.port = port }
 
     /// - Parameter path: starts with `/`, and may have a query.
@@ -43,6 +47,7 @@ package struct JSONClient: Sendable {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { throw ConnectionError("socket", errno) }
         defer { close(socket) }
+        Self.limitPauses(of: socket)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -69,6 +74,14 @@ package struct JSONClient: Sendable {
             received += buffer[..<count]
         }
         return received
+    }
+
+    private static func limitPauses(of socket: Int32) {
+        var limit = timeval(tv_sec: pauseSecondsMax, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(
+                socket, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
     }
 
     /// Returns how many bytes of the answer are still to come; nil if only the end of the

@@ -29,8 +29,8 @@ package final class WebDriver: Sendable {
     private let client: JSONClient
     private let session: String
 
-    /// The time that a script may wait for the page.
-    package static let scriptSecondsMax = 20
+    /// The time that a script may wait for the page. Only a failure takes so long.
+    package static let scriptSecondsMax = 120
 
     /// Starts chromedriver on a free port, and a browser with one empty window.
     ///
@@ -69,8 +69,8 @@ package final class WebDriver: Sendable {
 
     // MARK: Pages
 
-    package func open(_ address: URL) async throws {
-        try await post("url", ["url": .string(address.absoluteString)])
+    package func open(_ address: String) async throws {
+        try await post("url", ["url": .string(address)])
     }
 
     package func find(_ css: String) async throws -> Element {

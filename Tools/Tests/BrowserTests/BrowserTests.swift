@@ -6,7 +6,7 @@ import Testing
 ///
 /// The tests share one browser, and each has a server of its own. The server's clock stands still
 /// until a test moves it.
-@Suite(.serialized) struct BrowserTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BrowserTests {
     /// Ends with the test process.
     private static let browser = Task { try await WebDriver.start() }
 
@@ -15,10 +15,13 @@ import Testing
     /// - Parameters:
     ///   - options: of feed-web.
     ///   - query: of the page, such as `&scene=archive`.
+    ///   - display: the settings of the system before the page is opened.
+    ///   - noise: what lines of the console about the network may say.
     ///   - before: what to do before the page is opened.
     static func withPage(
-        _ options: [String] = [], query: String = "",
-        before: (FeedWeb) async throws -> Void = { _ in }, _ test: (FeedPage) async throws -> Void
+        _ options: [String] = [], query: String = "", on display: FeedPage.Display = .init(),
+        ignoring noise: [String] = [], before: (FeedWeb) async throws -> Void = { _ in },
+        _ test: (FeedPage) async throws -> Void
     ) async throws {
         let browser = try await browser.value
         let server = try await FeedWeb.start(options)
@@ -28,13 +31,27 @@ import Testing
         _ = try await browser.console()
         do {
             try await before(server)
-            try await test(FeedPage.open(browser, server, as: "mia", query))
+            let page = try await FeedPage.open(
+                browser, server, as: "mia", query, on: display, ignoring: noise)
+            try await test(page)
+            for window in try await browser.windows where !windows.contains(window) {
+                try await page.shown(in: window).checkWithoutRules()
+            }
         } catch {
             try? await browser.close(allBut: windows)
             throw error
         }
         try await browser.close(allBut: windows)
+        server.end()
         #expect(server.complaints == [])
+    }
+}
+
+extension FeedPage {
+    /// The same server's page in another window, for checks.
+    fileprivate func shown(in window: WebDriver.Window) -> FeedPage {
+        FeedPage(
+            browser: browser, server: server, window: window, replica: "at the end", noise: noise)
     }
 }
 

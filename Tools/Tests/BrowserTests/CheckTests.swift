@@ -8,21 +8,23 @@ extension BrowserTests {
         private static let page = """
             <!DOCTYPE html><html lang="en"><title>Faults</title><body>
             <main><h1>Faults</h1><p id="a">one</p><p id="a">two</p><button></button>
+            <details><summary></summary></details>
             <p style="color: #999; background: #aaa">hard to read</p>
             <script>console.error("a fault")</script></main></body></html>
             """
 
         @Test func `B0: the checks find faults of a page`() async throws {
             try await BrowserTests.withPage { page in
-                let address = URL(string: "data:text/html;base64,")!.absoluteString
-                let faults = Data(Self.page.utf8).base64EncodedString()
-                try await page.browser.open(URL(string: address + faults)!)
+                let content = Data(Self.page.utf8).base64EncodedString()
+                try await page.browser.open("data:text/html;base64,\(content)")
                 let kinds = try await page.faults().map { $0.prefix { $0 != ":" } }
                 #expect(
                     kinds == [
-                        "twice", "console", "a button without a name", "button-name",
-                        "color-contrast",
+                        "twice", "console", "a button without a name",
+                        "a DisclosureTriangle without a name", "button-name",
+                        "color-contrast", "summary-name",
                     ])
+                try await page.browser.open(page.server.page(of: page.replica))
             }
         }
     }

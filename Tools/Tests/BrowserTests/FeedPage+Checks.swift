@@ -6,30 +6,22 @@ import Testing
 /// What each test requires of each page, whatever else it tests.
 extension FeedPage {
     /// Checks ids, the console, names of controls, and the rules of axe-core.
-    ///
-    /// - Parameter noise: what lines of the console about the network may say.
-    func check(ignoring noise: String? = nil, at place: SourceLocation = #_sourceLocation)
-        async throws
-    {
-        let faults = try await faults(ignoring: noise)
+    func check(at place: SourceLocation = #_sourceLocation) async throws {
+        let faults = try await faults()
         #expect(faults == [], "\(replica)", sourceLocation: place)
     }
 
     /// Checks the same without the rules of axe-core, which take long if there are many rows.
-    func checkWithoutRules(
-        ignoring noise: String? = nil, at place: SourceLocation = #_sourceLocation
-    ) async throws {
-        let faults = try await faultsWithoutRules(ignoring: noise)
+    func checkWithoutRules(at place: SourceLocation = #_sourceLocation) async throws {
+        let faults = try await faultsWithoutRules()
         #expect(faults == [], "\(replica)", sourceLocation: place)
     }
 
     /// Returns what is wrong with the page, in words.
-    func faults(ignoring noise: String? = nil) async throws -> [String] {
-        try await faultsWithoutRules(ignoring: noise) + axeViolations()
-    }
+    func faults() async throws -> [String] { try await faultsWithoutRules() + axeViolations() }
 
-    private func faultsWithoutRules(ignoring noise: String?) async throws -> [String] {
-        let console = try await consoleErrors(ignoring: noise)
+    private func faultsWithoutRules() async throws -> [String] {
+        let console = try await consoleErrors()
         return try await repeatedIDs() + console + namelessControls()
     }
 
@@ -44,10 +36,10 @@ extension FeedPage {
             """)
     }
 
-    private func consoleErrors(ignoring noise: String?) async throws -> [String] {
+    private func consoleErrors() async throws -> [String] {
         try await browser.show(window)
         return try await browser.console().filter { line in
-            let isNoise = noise.map { line.source == "network" && line.text.contains($0) } ?? false
+            let isNoise = line.source == "network" && noise.contains { line.text.contains($0) }
             return line.level == "SEVERE" && !isNoise
         }.map { "console: \($0.text)" }
     }
@@ -58,6 +50,7 @@ extension FeedPage {
         let controls: Set = [
             "button", "link", "textbox", "searchbox", "checkbox", "radio", "switch", "combobox",
             "slider", "spinbutton", "progressbar", "dialog", "article", "feed",
+            "DisclosureTriangle",
         ]
         let nodes = try await accessibilityTree()
         if nodes.allSatisfy({ !controls.contains($0.role) }) { return ["a page without controls"] }
@@ -85,16 +78,17 @@ extension FeedPage {
         if try await !bool("typeof window.axe === 'object'") {
             try await browser.run(Axe.source())
         }
-        try await endTransitions()
-        return try await browser.wait(
+        try await freeze()
+        let violations = try await browser.wait(
             """
             const nodes = rule => rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200));
             axe.run(document, { resultTypes: ["violations"] }).then(
                 results => done(results.violations.map(
                     rule => rule.id + ": " + rule.help + ": " + nodes(rule).join(" "))),
                 error => done(["axe failed: " + error]));
-            """
-        ).arrayValue?.compactMap(\.stringValue) ?? []
+            """)
+        try await unfreeze()
+        return violations.arrayValue?.compactMap(\.stringValue) ?? []
     }
 }
 

@@ -37,6 +37,12 @@ extension FeedPage {
             marks: parts["marks"]?.arrayValue?.compactMap(\.stringValue) ?? [])
     }
 
+    func shown(_ ids: [String]) async throws -> [ShownRow] {
+        var rows: [ShownRow] = []
+        for id in ids { rows.append(try await shown(id)) }
+        return rows
+    }
+
     /// - Parameter row: an element as an expression in JavaScript.
     static func shown(_ row: String) -> String {
         """
@@ -49,6 +55,14 @@ extension FeedPage {
             marks: [...row.querySelectorAll("[data-mark]")].map(mark => mark.dataset.state),
         })(\(row))
         """
+    }
+
+    /// Writes a comment as a person does, and returns when the page shows it.
+    func comment(_ text: String, on post: String) async throws {
+        try await browser.show(window)
+        try await browser.type(text, into: "[id='comment-text-\(post)']")
+        try await browser.click("[id='comment-\(post)']")
+        _ = try await row(saying: text)
     }
 
     /// Returns when a row has a state.
@@ -130,4 +144,7 @@ struct ShownRow: Hashable, Sendable {
     let comments: String?
     /// The states of the marks.
     let marks: [String]
+
+    /// The number in ``comments``; 0 if there is none.
+    var commentCount: Int { comments?.split(separator: " ").first.flatMap { Int($0) } ?? 0 }
 }

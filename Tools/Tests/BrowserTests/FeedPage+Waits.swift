@@ -38,26 +38,4 @@ extension FeedPage {
         try await until("document.querySelector('#stage-accept-\(id)')")
         try await settle()
     }
-
-    /// Switches the system's setting for less motion, and returns when the server knows it.
-    func reduceMotion(_ isReduced: Bool) async throws {
-        try await browser.show(window)
-        let value: JSON = isReduced ? "reduce" : "no-preference"
-        try await browser.devTools(
-            "Emulation.setEmulatedMedia",
-            ["features": [["name": "prefers-reduced-motion", "value": value]]])
-        try await until("document.documentElement.dataset.motion === '\(isReduced)'")
-        try await settle()
-    }
-
-    /// Begins to record what has the focus. The window keeps the record.
-    func watchFocus() async throws {
-        try await browser.show(window)
-        try await browser.run(
-            """
-            window.focused = [];
-            for (const kind of ["focusin", "focusout"])
-                addEventListener(kind, ({ target }) => focused.push(kind + " " + target.id), true);
-            """)
-    }
 }

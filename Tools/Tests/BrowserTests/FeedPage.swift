@@ -13,51 +13,29 @@ struct FeedPage: Sendable {
     let window: WebDriver.Window
     let replica: String
     /// More of the query, such as `&scene=archive`.
-    let query: String
+    var query = ""
+    /// What lines of the console about the network may say.
+    var noise: [String] = []
 
     /// Opens a page in a new window, and returns when it shows all that the server has.
     static func open(
-        _ browser: WebDriver, _ server: FeedWeb, as replica: String, _ query: String = ""
+        _ browser: WebDriver, _ server: FeedWeb, as replica: String, _ query: String = "",
+        on display: Display = Display(), ignoring noise: [String] = []
     ) async throws -> FeedPage {
         let window = try await browser.newWindow()
         try await browser.show(window)
         // Only one window can have the focus of the system. Each page behaves as if it had it.
         try await browser.devTools("Emulation.setFocusEmulationEnabled", ["enabled": true])
         try await browser.devTools(
-            "Page.addScriptToEvaluateOnNewDocument", ["source": .string(countedRequests)])
+            "Page.addScriptToEvaluateOnNewDocument", ["source": .string(instruments)])
+        try await setDisplay(display, of: browser)
         try await browser.open(server.page(of: replica, query))
         let page = FeedPage(
-            browser: browser, server: server, window: window, replica: replica, query: query)
+            browser: browser, server: server, window: window, replica: replica, query: query,
+            noise: noise)
         try await page.settle()
         return page
     }
-
-    /// Counts the requests that are not answered, in an attribute that a test can wait for, and
-    /// records all requests.
-    private static let countedRequests = """
-        window.requests = [];
-        (send => {
-            const add = number => {
-                const { dataset } = document.documentElement;
-                dataset.requests = Number(dataset.requests ?? 0) + number;
-            };
-            window.fetch = async (...request) => {
-                const action = JSON.parse(request[1]?.body ?? "{}");
-                requests.push(action);
-                add(1);
-                try {
-                    return await send(...request);
-                } finally {
-                    // The page reads the answer first.
-                    setTimeout(() => {
-                        const { dataset } = document.documentElement;
-                        if (action.do === "motion") dataset.motion = action.reduce;
-                        add(-1);
-                    }, 10);
-                }
-            };
-        })(window.fetch);
-        """
 
     // MARK: Waiting
 
@@ -156,24 +134,46 @@ struct FeedPage: Sendable {
         try await value(expression).arrayValue?.map { $0.stringValue ?? "\($0)" } ?? []
     }
 
-    /// Stores a picture for people in `.build/browser/`.
+    /// Stores a picture for people in `.build/browser/`, and returns it.
+    ///
+    /// Everything that moves stands still at its start, so two pictures differ only if the states
+    /// differ.
     @discardableResult
-    func picture(_ name: String) async throws -> Data {
-        try await endTransitions()
+    func picture(
+        _ name: String, at place: SourceLocation = #_sourceLocation
+    ) async throws -> Data {
+        try await freeze()
         let picture = try await browser.screenshot()
+        let again = try await browser.screenshot()
+        #expect(picture == again, "two pictures of one state: \(name)", sourceLocation: place)
+        try await unfreeze()
         try FileManager.default.createDirectory(
             at: Self.pictures, withIntermediateDirectories: true)
         try picture.write(to: Self.pictures.appending(path: "\(name).png"))
         return picture
     }
 
-    /// Ends everything that moves only for a moment, such as a color that fades in.
-    func endTransitions() async throws {
+    /// Ends everything that moves only for a moment, such as a color that fades in, and stops
+    /// everything else at its start. A cursor does not blink.
+    func freeze() async throws {
         try await browser.show(window)
         try await browser.run(
             """
-            for (const animation of document.getAnimations())
+            for (const animation of document.getAnimations()) {
                 if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish();
+                else { animation.pause(); animation.currentTime = 0; }
+            }
+            document.documentElement.style.caretColor = "transparent";
+            """)
+    }
+
+    /// Goes on after ``freeze()``.
+    func unfreeze() async throws {
+        try await browser.show(window)
+        try await browser.run(
+            """
+            for (const animation of document.getAnimations()) animation.play();
+            document.documentElement.removeAttribute("style");
             """)
     }
 

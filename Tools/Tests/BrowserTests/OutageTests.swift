@@ -8,26 +8,27 @@ extension BrowserTests {
     /// A device without a network, and a server process that is killed.
     @Suite struct OutageTests {
         @Test func `B12: work without a network waits, and survives a kill`() async throws {
-            try await BrowserTests.withPage { page in
+            try await BrowserTests.withPage(ignoring: ["net::ERR_"]) { page in
                 try await page.loaded()
                 try await page.listen()
                 try await page.server.stage(["do": "offline", "replica": "mia"])
-                let posts = try await page.rows("post")
-                for (index, post) in posts.prefix(10).enumerated() {
-                    let text = "Comment \(index)"
+                let posts = Array(try await page.rows("post").prefix(10))
+                let before = try await page.shown(posts)
+                for (index, post) in posts.enumerated() {
                     if index % 2 == 0 {
                         try await page.click("[id='like-\(post)']")
                         try await page.until(post, is: "pending")
                     } else {
-                        try await page.perform([
-                            "do": "comment", "post": .string(post), "text": .string(text),
-                        ])
+                        try await page.comment("Comment \(index)", on: post)
                     }
                 }
+                try await page.settle()
                 let marks = "[...document.querySelectorAll('[data-mark] .words')]"
                 let words = try await page.strings("\(marks).map(words => words.textContent)")
                 #expect(words.count == 10)
                 #expect(words.allSatisfy { $0.contains("Waiting for the network") }, "\(words)")
+                let after = try await page.shown(posts)
+                try Self.expectChanges(from: before, to: after)
                 _ = try await page.announcements()
                 try await page.advance(milliseconds: 3_600_000)
                 #expect(try await page.announcements() == [])
@@ -39,33 +40,61 @@ extension BrowserTests {
                 try await page.kill()
                 #expect(try await page.nodes() == nodes)
                 #expect(try await page.strings("\(marks).map(words => words.textContent)") == words)
-                try await page.check(ignoring: "net::ERR_")
+                #expect(try await page.shown(posts) == after)
+                try await page.check()
 
                 try await page.server.stage(["do": "online", "replica": "mia"])
                 try await page.until("!document.querySelector('[data-mark]')")
                 try await page.settle()
                 #expect(try await page.nodes() == nodes)
-                let account = try await page.server.state(of: "mia")["account"]
-                #expect(account?["pending"] == 0 && account?["rejected"] == 0)
-                try await page.check(ignoring: "net::ERR_")
+                let settled = try await page.shown(posts)
+                try Self.expectChanges(from: before, to: settled)
+                #expect(settled.allSatisfy { $0.state == "settled" && $0.marks == [] })
+                let comments = try await page.rows("comment")
+                #expect(try await page.shown(comments).allSatisfy { $0.state == "settled" })
+                try await page.expectNothingLeft()
+                try await page.check()
+            }
+        }
+
+        /// Requires that every second of the posts is liked once, and the others have one more
+        /// comment.
+        private static func expectChanges(
+            from before: [ShownRow], to after: [ShownRow]
+        ) throws {
+            for (index, (old, new)) in zip(before, after).enumerated() {
+                let isLiked = index % 2 == 0
+                let likes = try #require(Int(old.likes ?? "")) + (isLiked ? 1 : 0)
+                #expect(old.liked == "false" && new.liked == "\(isLiked)")
+                #expect(new.likes == "\(likes)")
+                let comments = old.commentCount + (isLiked ? 0 : 1)
+                #expect(new.commentCount == comments)
+                #expect(new.birth == old.birth)
             }
         }
 
         @Test func `B12: no answered action is lost by twenty kills`() async throws {
-            try await BrowserTests.withPage { page in
+            var random = RandomNumbers.printed(for: "B12")
+            try await BrowserTests.withPage(ignoring: ["net::ERR_"]) { page in
                 try await page.loaded()
                 let post = try #require(try await page.rows("post").first)
-                let log = AnswerLog()
+                var answered: [String: Int64] = [:]
+                var wantedCount = 0
                 for round in 0..<20 {
                     let pid = try #require(try await page.server.stage()["pid"]?.integerValue)
+                    let log = AnswerLog()
                     async let writing: Void = Self.write(to: post, page.server, "\(round)", log)
                     // The kill comes between an answer and the next, during other requests.
-                    await log.next(Int.random(in: 0...6))
+                    let wanted = Int.random(in: 0...6, using: &random)
+                    wantedCount += wanted
+                    let heard = await log.wait(for: wanted)
                     Foundation.kill(pid_t(pid), SIGKILL)
-                    await writing
+                    try await writing
+                    try #require(heard == wanted, "round \(round)")
+                    answered.merge(log.answered) { first, _ in first }
                     try await page.reconnected(after: pid)
                 }
-                let all = log.answered
+                try #require(answered.count >= max(1, wantedCount))
                 try await page.until("!document.querySelector('[data-mark]')")
                 try await page.settle()
                 let texts = try await page.strings(
@@ -73,25 +102,29 @@ extension BrowserTests {
                     [...document.querySelectorAll("article[data-kind=comment] .text")]
                         .map(text => text.textContent).filter(text => text.split("/").length === 3)
                     """)
-                print("B12: 20 kills, \(all.count) answered comments, \(texts.count) in the feed")
-                #expect(Set(all.values).count == all.count)
+                print(
+                    "B12: 20 kills, \(answered.count) answered comments, \(texts.count) in the feed"
+                )
+                #expect(Set(answered.values).count == answered.count)
                 #expect(Set(texts).count == texts.count)
-                #expect(Set(all.keys).subtracting(texts) == [])
+                #expect(Set(answered.keys).subtracting(texts) == [])
                 // At most one request of each writer was recorded without an answer.
-                #expect(texts.count - all.count <= 20 * Self.writerCount)
-                let account = try await page.server.state(of: "mia")["account"]
-                #expect(account?["pending"] == 0 && account?["rejected"] == 0)
-                try await page.check(ignoring: "net::ERR_")
+                #expect(texts.count - answered.count <= 20 * Self.writerCount)
+                try await page.expectNothingLeft()
+                try await page.check()
             }
         }
 
         private static let writerCount = 3
 
         /// Writes comments one after another, as several people at once, until the server is killed.
+        ///
+        /// - Throws: what the server refused. A lost connection is not an error.
         private static func write(
             to post: String, _ server: FeedWeb, _ round: String, _ log: AnswerLog
-        ) async {
-            await withTaskGroup(of: Void.self) { group in
+        ) async throws {
+            defer { log.end() }
+            try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<writerCount {
                     group.addTask {
                         for number in 0..<200 {
@@ -99,37 +132,44 @@ extension BrowserTests {
                             let comment: JSON = [
                                 "do": "comment", "post": .string(post), "text": .string(text),
                             ]
-                            guard let intent = try? await server.perform(comment, as: "mia") else {
-                                return
-                            }
-                            log.add(text, intent)
+                            do {
+                                let intent = try await server.perform(comment, as: "mia")
+                                log.add(text, try #require(intent))
+                            } catch is ConnectionError { return }
                         }
                     }
                 }
+                try await group.waitForAll()
             }
         }
     }
 }
 
-/// The answered comments with the numbers of their intents.
+/// The answered comments of one round, with the numbers of their intents.
 private final class AnswerLog: Sendable {
     private let content = Mutex<[String: Int64]>([:])
-    private let heard: AsyncStream<Void>
-    private let hear: AsyncStream<Void>.Continuation
+    private let answers: AsyncStream<Void>
+    private let answer: AsyncStream<Void>.Continuation
 
-    init() { (heard, hear) = AsyncStream.makeStream() }
+    init() { (answers, answer) = AsyncStream.makeStream() }
 
     var answered: [String: Int64] { content.withLock { $0 } }
 
     func add(_ text: String, _ intent: Int64) {
         content.withLock { $0[text] = intent }
-        hear.yield()
+        answer.yield()
     }
 
-    /// Returns after some more answers.
-    func next(_ count: Int) async {
-        var answers = heard.makeAsyncIterator()
-        for _ in 0..<count { await answers.next() }
+    /// There are no more answers.
+    func end() { answer.finish() }
+
+    /// Returns after some answers, or when there are no more: how many there were.
+    func wait(for count: Int) async -> Int {
+        var answers = answers.makeAsyncIterator()
+        for heard in 0..<count {
+            guard await answers.next() != nil else { return heard }
+        }
+        return count
     }
 }
 
@@ -149,6 +189,15 @@ extension FeedPage {
                 && !document.querySelector("#stage-facts").textContent.endsWith("process \(pid)")
             """)
         try await settle()
+    }
+
+    /// Requires that nothing of the device is pending or refused.
+    fileprivate func expectNothingLeft(
+        at place: SourceLocation = #_sourceLocation
+    ) async throws {
+        let account = try await server.state(of: replica)["account"]
+        let nothing: JSON = ["pending": 0, "accepted": 0, "conflicted": 0, "rejected": 0]
+        #expect(account == nothing, sourceLocation: place)
     }
 
     /// The rows with the numbers of their nodes.

@@ -50,19 +50,3 @@ extension BrowserTests {
         }
     }
 }
-
-extension FeedPage {
-    /// Begins to look at the ids of the rows, at each mutation. The window keeps those that two rows
-    /// have had.
-    fileprivate func watchIDs() async throws {
-        try await browser.show(window)
-        try await browser.run(
-            """
-            window.repeatedIDs = [];
-            new MutationObserver(() => {
-                const ids = [...document.querySelectorAll("[data-id]")].map(row => row.dataset.id);
-                repeatedIDs.push(...ids.filter((id, place) => ids.indexOf(id) !== place));
-            }).observe(document.querySelector("#feed"), { childList: true });
-            """)
-    }
-}
