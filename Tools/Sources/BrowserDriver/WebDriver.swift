@@ -88,19 +88,26 @@ package final class WebDriver: Sendable {
         try await post("element/\(find(css).id)/value", ["text": .string(text)])
     }
 
-    /// Presses keys where the focus is.
-    package func press(_ keys: Key...) async throws {
-        let actions = keys.flatMap { key -> [JSON] in
-            let value: JSON = .string(key.rawValue)
-            return [["type": "keyDown", "value": value], ["type": "keyUp", "value": value]]
-        }
+    /// Presses a key where the focus is.
+    ///
+    /// - Parameter modifiers: the keys that are held meanwhile.
+    package func press(_ key: Key, with modifiers: [Key] = []) async throws {
+        let keys = modifiers + [key]
+        let actions =
+            keys.map { Self.action("keyDown", $0) }
+            + keys.reversed().map { Self.action("keyUp", $0) }
         let keyboard: JSON = ["type": "key", "id": "keyboard", "actions": .array(actions)]
         try await post("actions", ["actions": [keyboard]])
+    }
+
+    private static func action(_ type: String, _ key: Key) -> JSON {
+        ["type": .string(type), "value": .string(key.rawValue)]
     }
 
     /// A key without a character (W3C WebDriver).
     package enum Key: String {
         case tab = "\u{E004}"
+        case shift = "\u{E008}"
         case enter = "\u{E007}"
         case escape = "\u{E00C}"
         case space = " "

@@ -38,4 +38,23 @@ extension FeedPage {
         try await until("document.querySelector('#stage-accept-\(id)')")
         try await settle()
     }
+
+    /// Lets the upload reach a fraction.
+    func fraction(_ fraction: Double) async throws {
+        try await server.stage(["do": "fraction", "wait": "upload", "value": .double(fraction)])
+        try await settle()
+    }
+}
+
+extension BrowserTests {
+    /// Runs a test whose upload has just begun.
+    static func withUpload(_ test: (FeedPage) async throws -> Void) async throws {
+        try await withPage { page in
+            try await page.loaded()
+            try await page.server.hold()
+            try await page.browser.type("A picture", into: "#post-text")
+            try await page.begin("#upload-send", holding: "mia-upload")
+            try await test(page)
+        }
+    }
 }

@@ -50,6 +50,10 @@ extension BrowserTests {
                 try await page.until(post, is: "pending")
                 try await page.settle()
                 let pending = try await page.shown(post)
+                let parts =
+                    "[\(page.row(post)), '.like', '.text'].map((part, index, all) => "
+                    + "index ? all[0].querySelector(part) : part)"
+                try await page.browser.run("window.kept = \(parts)")
                 try await page.browser.run(
                     """
                     window.touched = new Set();
@@ -69,6 +73,8 @@ extension BrowserTests {
                 let settled = try await page.shown(post)
                 #expect(settled.marks == [])
                 #expect(settled.birth == pending.birth)
+                #expect(
+                    try await page.bool("\(parts).every((part, index) => part === kept[index])"))
                 #expect(settled.likes == pending.likes && settled.liked == "true")
                 let touched = try await page.strings("[...touched]")
                 #expect(touched == [post])
@@ -89,7 +95,20 @@ extension BrowserTests {
                 #expect(pending.state == "pending")
                 #expect(try await page.shown(post).comments != before.comments)
                 let picture = try await page.picture("B3-pending")
-
+                #expect(try await page.bool("!\(page.row(comment)).hasAttribute('data-ghost')"))
+                try await page.browser.run(
+                    """
+                    window.changes = [];
+                    const count = \(page.row(post)).querySelector(".comments");
+                    const alert = document.querySelector("#alert");
+                    new MutationObserver(records => {
+                        for (const { target, addedNodes } of records) {
+                            if (count.contains(target)) changes.push("count");
+                            if (alert.contains(target) && addedNodes.length) changes.push("alert");
+                        }
+                    }).observe(document,
+                        { subtree: true, childList: true, attributes: true, characterData: true });
+                    """)
                 try await page.server.stage([
                     "do": "reject", "id": "mia/1", "reason": "Comments are closed.",
                 ])
@@ -98,6 +117,10 @@ extension BrowserTests {
                 let ghost = try await page.shown(comment)
                 #expect(ghost.birth == pending.birth)
                 #expect(ghost.text == "Is this allowed?" && ghost.marks == ["rejected"])
+                #expect(try await page.bool("\(page.row(comment)).hasAttribute('data-ghost')"))
+                // The count is back no later than the words about it.
+                let changes = try await page.strings("window.changes")
+                #expect(changes.first == "count" && changes.contains("alert"), "\(changes)")
                 #expect(try await page.shown(post).comments == before.comments)
                 let alerts = try await page.announcements().filter { $0.region == "alert" }
                 #expect(alerts.count == 1)
@@ -119,15 +142,21 @@ extension BrowserTests {
                 try await page.settle()
                 let again = try await page.row(saying: "Is this allowed?")
                 #expect(try await page.shown(again).marks == ["pending"])
+                #expect(try await page.bool("!\(page.row(again)).hasAttribute('data-ghost')"))
+                #expect(try await page.focus() == again)
                 try await page.check()
 
                 try await page.server.stage([
                     "do": "reject", "id": "mia/2", "reason": "Comments are still closed.",
                 ])
                 try await page.until("document.querySelector('#dismiss-2')")
+                let refused = try await page.row(saying: "Is this allowed?")
+                let next = try await page.string(
+                    "\(page.row(refused)).nextElementSibling.dataset.id")
                 try await page.click("#dismiss-2")
                 try await page.until("!document.querySelector('#dismiss-2')")
                 try await page.settle()
+                #expect(try await page.focus() == next)
                 #expect(try await page.rows(saying: "Is this allowed?") == [])
                 #expect(try await page.shown(post) == before)
                 try await page.check()

@@ -17,7 +17,9 @@ extension BrowserTests {
                     try await page.bool(
                         "\(Self.placeholders).every(row => row.ariaHidden === 'true')"))
                 #expect(try await page.string("document.querySelector('#feed').ariaBusy") == "true")
-                #expect(try await page.accessibilityTree().allSatisfy { $0.role != "article" })
+                let hidden = try await page.nodeIDs("[data-kind=placeholder]")
+                #expect(hidden.count > 8)
+                #expect(try await page.accessibilityTree().allSatisfy { !hidden.contains($0.id) })
                 let picture = try await page.picture("B5-placeholders")
                 try await page.check()
 
@@ -28,6 +30,8 @@ extension BrowserTests {
                 #expect(posts.count == 12)
                 let tree = try await page.accessibilityTree()
                 #expect(tree.count { $0.role == "article" } >= posts.count)
+                let shown = try await page.nodeIDs("article[data-kind=post]")
+                #expect(!tree.allSatisfy { !shown.contains($0.id) })
                 #expect(try await page.picture("B5-posts") != picture)
                 try await page.check()
             }
@@ -40,6 +44,7 @@ extension BrowserTests {
             ) { page in
                 try await page.until("\(Self.placeholders).length === 8")
                 #expect(try await page.string(note) == "")
+                let placeholders = try await page.picture("B5-before-empty")
                 try await page.server.release()
                 try await page.until("\(note) !== ''")
                 try await page.settle()
@@ -49,7 +54,7 @@ extension BrowserTests {
                 #expect(
                     try await page.string("document.querySelector('#feed').ariaBusy") == "false")
                 #expect(!(try await page.string("document.body.innerText").contains("Loading")))
-                try await page.picture("B5-empty")
+                #expect(placeholders != (try await page.picture("B5-empty")))
                 try await page.check()
             }
         }

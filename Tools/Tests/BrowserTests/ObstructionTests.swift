@@ -26,17 +26,23 @@ extension BrowserTests {
                 let picture = try await page.picture("B10-before")
 
                 try await page.advance(milliseconds: 1)
-                #expect(try await page.bool("\(Self.dialog).matches(':modal')"))
-                #expect(try await page.bool("\(Self.dialog).contains(document.activeElement)"))
-                for _ in 0..<8 {
-                    try await page.browser.press(.tab)
-                    #expect(try await page.bool("\(Self.dialog).contains(document.activeElement)"))
+                try await Self.expectFocusInDialog(page)
+                for modifiers in [[], [WebDriver.Key.shift]] {
+                    for _ in 0..<8 {
+                        try await page.browser.press(.tab, with: modifiers)
+                        try await Self.expectFocusInDialog(page)
+                    }
                 }
+                // Nothing can be canceled yet.
+                try await page.browser.press(.escape)
+                try await page.settle()
+                try await Self.expectFocusInDialog(page)
                 #expect(try await page.picture("B10-overlay") != picture)
                 try await page.check()
-                await #expect(throws: WebDriverError.self) {
+                let refused = await #expect(throws: WebDriverError.self) {
                     try await page.click("[id='\(button)']")
                 }
+                #expect(refused?.kind == "element click intercepted")
                 let boosts = "requests.filter(request => request.do === 'boost').length"
                 #expect(try await page.number(boosts) == 1)
                 #expect(try await page.server.stage()["held"]?.arrayValue?.count == 1)
@@ -48,6 +54,82 @@ extension BrowserTests {
                 #expect(try await page.server.stage()["held"] == [])
                 try await page.check()
             }
+        }
+
+        @Test(arguments: ["cancel", "continueInBackground"])
+        func `B10: from ten seconds on, an obstructive wait can be left`(
+            action: String
+        ) async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                let post = try #require(try await page.rows("post").first)
+                let (button, wait) = ("boost-\(post)", "boost:\(post)")
+                try await page.server.hold()
+                try await page.begin("[id='\(button)']", holding: "mia-1")
+                try await page.advance(milliseconds: 9_999)
+                try await Self.expectFocusInDialog(page)
+                #expect(try await page.wait(wait).actions == [])
+                try await page.advance(milliseconds: 1)
+                try await Self.expectFocusInDialog(page)
+                #expect(try await page.wait(wait).actions == ["cancel", "continueInBackground"])
+                try await page.check()
+                if action == "cancel" {
+                    try await page.browser.press(.escape)
+                } else {
+                    try await page.click("[id='\(action)-\(wait)']")
+                }
+                try await page.until("!\(Self.dialog).open")
+                try await page.settle()
+                #expect(try await page.focus() == button)
+                #expect(try await page.wait(wait) == ShownWait())
+                try await page.check()
+                // It has left the device, so the server decides.
+                try await page.server.release()
+                try await page.until(post, is: "settled")
+                try await page.settle()
+                #expect(try await page.bool("!\(page.row(post)).querySelector('.reach').hidden"))
+                #expect(try await page.focus() == button)
+            }
+        }
+
+        @Test func `B10: a stalled dialog keeps the focus`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                let post = try #require(try await page.rows("post").first)
+                let wait = "boost:\(post)"
+                try await page.server.hold()
+                try await page.begin("[id='boost-\(post)']", holding: "mia-1")
+                try await page.advance(milliseconds: 29_999)
+                try await Self.expectFocusInDialog(page)
+                #expect(!(try await page.wait(wait).actions.contains("restart")))
+                let long = try await page.picture("B10-long")
+                try await page.advance(milliseconds: 1)
+                #expect(try await page.wait(wait).actions.contains("restart"))
+                try await Self.expectFocusInDialog(page)
+                for _ in 0..<6 {
+                    try await page.browser.press(.tab)
+                    try await Self.expectFocusInDialog(page)
+                }
+                #expect(try await page.picture("B10-stalled") != long)
+                try await page.check()
+                try await page.click("[id='restart-\(wait)']")
+                try await page.until("!document.querySelector('[data-action=restart]')")
+                try await page.advance(milliseconds: 100)
+                try await Self.expectFocusInDialog(page)
+                try await page.server.release()
+                try await page.until("!\(Self.dialog).open")
+                try await page.settle()
+                #expect(try await page.focus() == "boost-\(post)")
+            }
+        }
+
+        /// Requires that the dialog is open and has the focus.
+        private static func expectFocusInDialog(
+            _ page: FeedPage, at place: SourceLocation = #_sourceLocation
+        ) async throws {
+            let isInside = try await page.bool(
+                "\(dialog).matches(':modal') && \(dialog).contains(document.activeElement)")
+            #expect(isInside, sourceLocation: place)
         }
 
         @Test func `B10: a parallel wait never moves the focus`() async throws {
@@ -76,10 +158,10 @@ extension BrowserTests {
                 }
                 try await page.server.hold()
                 try await page.begin("#sign-in", holding: "mia-signIn")
+                let before = try await page.picture("B10-before-signing-in")
                 try await page.advance(milliseconds: 100)
-                #expect(try await page.bool("\(Self.dialog).matches(':modal')"))
-                #expect(try await page.bool("\(Self.dialog).contains(document.activeElement)"))
-                try await page.picture("B10-sign-in")
+                try await Self.expectFocusInDialog(page)
+                #expect(before != (try await page.picture("B10-sign-in")))
                 try await page.check()
                 try await page.server.release()
                 try await page.until("!\(Self.dialog).open")
@@ -91,47 +173,38 @@ extension BrowserTests {
         }
 
         @Test func `B11: a bar never falls`() async throws {
-            try await withUpload { page in
-                try await page.browser.run(
-                    """
-                    window.values = [];
-                    const note = () => values.push(
-                        document.querySelector("[data-wait=upload] [role=progressbar]")
-                            ?.getAttribute("aria-valuenow") ?? "none");
-                    new MutationObserver(note).observe(
-                        document.body, { subtree: true, attributeFilter: ["data-revision"] });
-                    """)
+            try await BrowserTests.withUpload { page in
+                try await page.watchIndicators(of: "upload")
                 try await page.advance(milliseconds: 100)
                 #expect(try await page.wait("upload").indicator == "bar")
+                let before = try await page.picture("B11-before")
                 let estimate =
                     "document.querySelector('[data-wait=upload] .wait-remaining').innerText"
                 for (fraction, remaining) in [
                     (0.2, ""), (0.1, ""), (0.5, "About 5 seconds"), (0.4, "About 5 seconds"),
                     (0.9, ""),
                 ] {
-                    try await page.server.stage([
-                        "do": "fraction", "wait": "upload", "value": .double(fraction),
-                    ])
+                    try await page.fraction(fraction)
                     try await page.advance(milliseconds: 1_000)
                     #expect(try await page.string(estimate) == remaining)
                 }
-                var values: [String] = []
-                for value in try await page.strings("window.values") where value != values.last {
-                    values.append(value)
-                }
-                #expect(values.drop { $0 == "none" } == ["0", "20", "50", "90"])
-                try await page.picture("B11-bar")
+                #expect(
+                    try await page.strings("window.indicators") == [
+                        "none", "bar indeterminate", "bar 20", "bar 50", "bar 90",
+                    ])
+                #expect(before != (try await page.picture("B11-bar")))
                 try await page.check()
             }
         }
 
         @Test func `B11: a stalled wait can be restarted`() async throws {
-            try await withUpload { page in
+            try await BrowserTests.withUpload { page in
                 try await page.listen()
                 try await page.advance(milliseconds: 29_999)
                 #expect(try await page.wait("upload").actions.contains("cancel"))
                 #expect(!(try await page.wait("upload").actions.contains("restart")))
                 _ = try await page.announcements()
+                let long = try await page.picture("B11-long")
                 try await page.advance(milliseconds: 1)
                 let stalled = try await page.wait("upload")
                 #expect(stalled.actions.contains("restart") && stalled.indicator == nil)
@@ -139,7 +212,7 @@ extension BrowserTests {
                 let said = try await page.announcements()
                 #expect(said.count == 1 && said.first?.region == "alert", "\(said)")
                 #expect(said.allSatisfy { $0.text.contains("has stalled") }, "\(said)")
-                try await page.picture("B11-stalled")
+                #expect(long != (try await page.picture("B11-stalled")))
                 try await page.check()
 
                 try await page.click("#restart-upload")
@@ -151,17 +224,6 @@ extension BrowserTests {
                 try await page.server.release()
                 _ = try await page.row(saying: "A picture")
                 try await page.check()
-            }
-        }
-
-        /// Runs a test whose upload has just begun.
-        private func withUpload(_ test: (FeedPage) async throws -> Void) async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.server.hold()
-                try await page.browser.type("A picture", into: "#post-text")
-                try await page.begin("#upload-send", holding: "mia-upload")
-                try await test(page)
             }
         }
     }

@@ -17,6 +17,7 @@ extension BrowserTests {
         ) async throws {
             try await BrowserTests.withPage(query: query, before: { try await $0.hold() }) { page in
                 try await page.listen()
+                try await page.watchIndicators(of: "chart")
                 try await page.begin("#chart-load", holding: "mia-chart")
                 try await test(page)
             }
@@ -47,17 +48,46 @@ extension BrowserTests {
                 #expect(long.text.hasPrefix("Still loading") && long.actions == ["cancel"])
                 let cancel = try await page.picture("B7-at-10-s")
                 #expect(Set([nothing, spinner, words, still, cancel]).count == 5)
+                #expect(long.text == "Still loading the chart. This takes long.")
                 try await page.check()
                 try await page.server.release()
                 try await page.until(Self.chart)
                 try await page.settle()
-                let said = try await page.announcements()
-                #expect(said.allSatisfy { $0.region == "polite" })
                 #expect(
-                    said.map { $0.text.split(separator: " ").first } == [
-                        "Loading", "Still", "Still", "Finished",
+                    try await page.announcements() == [
+                        .polite("Loading the chart"), .polite("Still loading the chart"),
+                        .polite("Still loading the chart, 10 seconds. This takes long."),
+                        .polite("Finished loading the chart"),
                     ])
-                #expect(Set(said).count == 4)
+            }
+        }
+
+        @Test func `B7: a long wait with a fraction says how long it will take`() async throws {
+            try await BrowserTests.withUpload { page in
+                try await page.listen()
+                let estimate =
+                    "document.querySelector('[data-wait=upload] .wait-remaining').innerText"
+                try await page.advance(milliseconds: 5_000)
+                try await page.fraction(0.1)
+                try await page.advance(milliseconds: 2_000)
+                #expect(try await page.string(estimate) == "")
+                try await page.fraction(0.3)
+                #expect(try await page.string(estimate) == "About 10 seconds")
+                try await page.advance(milliseconds: 2_999)
+                #expect(try await page.string(estimate) == "About 5 seconds")
+                #expect(try await page.wait("upload").text == "Still sending the photo")
+                try await page.advance(milliseconds: 1)
+                let long = try await page.wait("upload")
+                // The text says it now.
+                #expect(try await page.string(estimate) == "")
+                #expect(long.text == "Still sending the photo, about 5 seconds left")
+                #expect(long.actions == ["cancel"])
+                #expect(
+                    try await page.announcements() == [
+                        .polite("Sending the photo"), .polite("Still sending the photo"),
+                        .polite("Still sending the photo, 10 seconds, about 5 seconds left"),
+                    ])
+                try await page.check()
             }
         }
 
@@ -127,6 +157,10 @@ extension BrowserTests {
                 #expect(try await page.wait("chart") == ShownWait())
                 try await page.advance(milliseconds: 20_000)
                 #expect(try await page.wait("chart") == ShownWait())
+                let indicators = ["none", "spinner indeterminate", "none"]
+                #expect(
+                    try await page.strings("window.indicators")
+                        == (ending.indicatorEnd == nil ? ["none"] : indicators))
                 let said = try await page.announcements()
                 // Only a wait whose start was announced announces its end.
                 #expect(said.count == (ending.end < 1_000 ? 0 : 2), "\(said)")
@@ -164,6 +198,29 @@ extension BrowserTests {
                 try await page.reduceMotion(false)
                 #expect(try await page.wait("chart").indicator == "spinner")
                 #expect(try await page.number(animations) > 0)
+            }
+        }
+
+        @Test func `B9: a page that opens with reduced motion never moves`() async throws {
+            let animations = "document.getAnimations().length"
+            try await BrowserTests.withPage(
+                query: Self.scene, on: FeedPage.Display(isMotionReduced: true),
+                before: { try await $0.hold() }
+            ) { page in
+                try await page.until("document.documentElement.dataset.motion === 'true'")
+                try await page.watchIndicators(of: "chart")
+                try await page.begin("#chart-load", holding: "mia-chart")
+                for milliseconds in [100, 900, 2_000, 7_000] {
+                    try await page.advance(milliseconds: milliseconds)
+                    #expect(try await page.wait("chart").indicator == "text")
+                    #expect(try await page.number(animations) == 0)
+                }
+                try await page.server.release()
+                try await page.until(Self.chart)
+                try await page.settle()
+                #expect(
+                    try await page.strings("window.indicators")
+                        == ["none", "text indeterminate", "none"])
             }
         }
 
