@@ -38,7 +38,7 @@ extension FeedScreen {
             throw CommandError(status: .conflict, Self.goneReason)
         }
         guard stageView.hasPost(post) else {
-            throw CommandError(status: .conflict, "there is no post \(post)")
+            throw CommandError(status: .conflict, "the post \"\(post)\" does not exist")
         }
         let wait = Wait("opening the post", initiator: initiator, isDurable: true)
         let request = FetchModel<Void, ServerFailure>(

@@ -23,7 +23,7 @@ import Observation
     /// The appearances of all waits, for what they block.
     var appearances: [ProgressAppearance] { models.values.compactMap(\.appearance) }
 
-    /// What a person can do about a wait now; nil if there is no such wait.
+    /// What a person can do about a wait now; nil if the wait does not exist.
     func actions(of name: String) -> Set<WaitAction>? { models[name]?.appearance?.actions }
 
     /// Starts a wait.
