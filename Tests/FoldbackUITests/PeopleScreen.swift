@@ -63,10 +63,5 @@ extension PeopleScreen {
         loading.progress.appearance?.text.map { ProgressTexts.english.words(for: $0) }
     }
 
-    func press(_ action: WaitAction) {
-        switch action {
-        case .restart: loading.refresh()
-        case .cancel, .continueInBackground: loading.cancel()
-        }
-    }
+    func press(_ action: WaitAction) { loading.perform(action) }
 }

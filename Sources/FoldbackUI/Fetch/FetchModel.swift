@@ -145,8 +145,7 @@ import Observation
         }
         request?.task?.cancel()
         let token = state.begin(at: sources.now())
-        let run = progress.start(wait.begun(by: asker))
-        request = Request(token: token, initiator: asker, run: run)
+        request = Request(token: token, initiator: asker, run: startRun(by: asker))
         if hold == nil { send(token) }
         showCause()
     }
@@ -201,7 +200,8 @@ import Observation
     }
 
     /// Does what a person has chosen from the wait's actions: cancels the request, begins it again,
-    /// or only ends the wait. Then the request is the app's.
+    /// or only ends the wait. Then the request is the app's. ``ProgressModel/perform(_:)`` of
+    /// ``progress`` does the same, if the wait offers the action.
     public func perform(_ action: WaitAction) {
         switch action {
         case .cancel: cancel()
@@ -215,29 +215,8 @@ import Observation
         }
     }
 
-    /// Returns when no request runs, or earlier if the task is canceled.
-    ///
-    /// ```swift
-    /// .refreshable { menu.refresh(); await menu.waitUntilIdle() }
-    /// ```
-    ///
-    /// A request that ``pause(_:)`` holds back does not run, so a person who pulls down a list while
-    /// the device is offline sees no spinner until ``resume()``. A request that has begun runs until
-    /// its answer, also if it has reported why it waits.
-    public func waitUntilIdle() async {
-        while isRunning, !Task.isCancelled {
-            let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
-            withObservationTracking {
-                _ = isRunning
-            } onChange: {
-                continuation.yield()
-            }
-            for await _ in changes { break }
-        }
-    }
-
-    /// What it depends on changes together with ``state`` or ``hold``, which are observed.
-    private var isRunning: Bool {
+    /// Whether a request runs. What it depends on changes together with ``state`` or ``hold``, which are observed.
+    var isRunning: Bool {
         state.activity != .idle && (hold == nil || request?.task != nil)
     }
 
@@ -253,8 +232,14 @@ import Observation
     /// Starts the wait of the request in progress again, without another request.
     private func startWait(by initiator: Initiator) {
         request?.initiator = initiator
-        request?.run = progress.start(wait.begun(by: initiator))
+        request?.run = startRun(by: initiator)
         showCause()
+    }
+
+    private func startRun(by initiator: Initiator) -> ProgressModel.Run {
+        let run = progress.start(wait.begun(by: initiator))
+        run.onAction { [weak self] in self?.perform($0) }
+        return run
     }
 
     /// Runs the app's function for the present request.
@@ -321,21 +306,6 @@ import Observation
         request?.task?.cancel()
         request?.run.handle(end)
         request = nil
-    }
-}
-
-// MARK: What a view shows
-
-extension FetchModel {
-    /// The data to show; see ``FetchState/data``.
-    public var data: RemoteData<Value, Failure> { state.data }
-
-    /// Returns the data of a view whose log may not have everything yet (U9); see
-    /// ``FetchState/data(known:absent:)``.
-    public func data<Shown>(
-        known: Shown?, absent: @autoclosure () -> Shown
-    ) -> RemoteData<Shown, Failure> {
-        state.data(known: known, absent: absent())
     }
 }
 

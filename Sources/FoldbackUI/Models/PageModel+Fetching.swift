@@ -35,7 +35,7 @@ extension PageModel {
     /// person can do.
     ///
     /// ```swift
-    /// WaitView(pages.progress(of: .end)) { action in pages.perform(action, at: .end) }
+    /// WaitView(pages.progress(of: .end))
     /// ```
     ///
     /// Each edge has its own wait, the same as long as the page exists. Reading local rows is not a

@@ -8,7 +8,7 @@ import Observation
 /// let pages = model.pages(of: Inbox.bySent, order: .descending)
 /// ForEach(pages.rows.value(or: [])) { MessageRow($0.row) }
 /// if pages.end.success != .end { Button("More") { pages.extend(.end) } }
-/// WaitView(pages.progress(of: .end)) { action in pages.perform(action, at: .end) }
+/// WaitView(pages.progress(of: .end))
 /// ```
 ///
 /// The page is read again after each commit that touched its table, together with the model's

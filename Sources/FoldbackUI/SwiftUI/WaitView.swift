@@ -5,7 +5,7 @@
     ///
     /// ```swift
     /// ChartCard(points)
-    /// WaitView(chart.progress) { action in chart.perform(action) }
+    /// WaitView(chart.progress)
     /// ```
     ///
     /// Put it beside the content that it belongs to. It has no height while there is nothing to
@@ -18,14 +18,15 @@
         /// - Parameters:
         ///   - progress: the model of the wait.
         ///   - texts: the words for its texts.
-        ///   - perform: what to do when a button is pressed.
+        ///   - perform: what to do when a button is pressed; nil for what the wait itself does
+        ///     (``ProgressModel/perform(_:)``).
         public init(
             _ progress: ProgressModel, texts: ProgressTexts = .english,
-            perform: @escaping (WaitAction) -> Void
+            perform: ((WaitAction) -> Void)? = nil
         ) {
             self.progress = progress
             self.texts = texts
-            self.perform = perform
+            self.perform = perform ?? progress.press
         }
 
         public var body: some View {
@@ -45,7 +46,7 @@
         ///
         /// ```swift
         /// SignInForm()
-        ///     .waiting(signIn, focus: $focus) { action in session.perform(action) }
+        ///     .waiting(signIn, focus: $focus)
         ///     .cues(signIn.cues, focus: $focus)
         /// ```
         ///
@@ -56,12 +57,14 @@
         ///   - progress: the model of the wait.
         ///   - focus: where the focus of assistive technology is. A cue moves it to the overlay.
         ///   - texts: the words for the wait's texts.
-        ///   - perform: what to do when a button is pressed.
+        ///   - perform: what to do when a button is pressed; nil for what the wait itself does
+        ///     (``ProgressModel/perform(_:)``).
         public func waiting(
             _ progress: ProgressModel, focus: AccessibilityFocusState<FocusTarget?>.Binding,
-            texts: ProgressTexts = .english, perform: @escaping (WaitAction) -> Void
+            texts: ProgressTexts = .english, perform: ((WaitAction) -> Void)? = nil
         ) -> some View {
-            disabled(progress.appearance?.isBlocking ?? false)
+            let perform = perform ?? progress.press
+            return disabled(progress.appearance?.isBlocking ?? false)
                 .overlay {
                     if let wait = progress.appearance, wait.isOverlayVisible {
                         VStack {
@@ -150,6 +153,11 @@
                 Button(action.title) { perform(action) }
             }
         }
+    }
+
+    extension ProgressModel {
+        /// Carries out an action that a person has pressed.
+        fileprivate func press(_ action: WaitAction) { Task { await perform(action) } }
     }
 
     extension WaitAction {

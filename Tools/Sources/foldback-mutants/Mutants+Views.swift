@@ -42,6 +42,10 @@ let viewMutants: [Mutant] = [
         test: "U15: a cue that has waited for more than ten seconds is dropped", at: "stale-cue",
         .skip()),
     Mutant(
+        "a wait that nobody looks at takes the announcement of a rejection", rule: "U15",
+        test: "U15: a wait that continues in the background leaves a rejection to the model",
+        at: "rejection-heard", .replace("run.isWaiting && ", with: "")),
+    Mutant(
         "a rejection is announced by the model and by its wait", rule: "U15",
         test: "U27: a rejection ends the wait, which alone announces it", at: "news-of-wait",
         .replace("!isTold", with: "true")),

@@ -15,8 +15,10 @@ extension FeedScreen {
         let wait = Wait(.loading, initiator: initiator, style: style, isDurable: true)
         let feed = FetchModel<Position, AuthorityFailure>(
             wait, state: state, policy: waits.policy, sources: clock.ui
-        ) { [replica] report throws(AuthorityFailure) in
-            try await replica.fetched(for: "feed", report)
+        ) { [replica, model] report throws(AuthorityFailure) in
+            let position = try await replica.fetched(for: "feed", report)
+            await model.adoptCommits()
+            return position
         }
         self.feed = feed
         waits.add(feed.progress, "feed")
