@@ -91,9 +91,9 @@ extension FeedScreen {
         guard !replica.isFollowing else {
             return stageView.hasAllEvents(user, after: status.through)
         }
-        return waits.running.contains {
-            ($0 == "feed" || $0.hasPrefix("open:")) && isParked($0)
-        }
+        let fetches = waits.running.filter { $0 == "feed" || $0.hasPrefix("open:") }
+        // Nothing is fetched after a fetch that was canceled or has failed.
+        return fetches.isEmpty || fetches.contains(where: isParked)
     }
 
     private var areRequestsSettled: Bool {
