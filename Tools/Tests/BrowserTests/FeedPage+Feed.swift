@@ -61,7 +61,7 @@ extension FeedPage {
     func comment(_ text: String, on post: String) async throws {
         try await browser.show(window)
         try await browser.type(text, into: "[id='comment-text-\(post)']")
-        try await browser.click("[id='comment-\(post)']")
+        try await click("[id='comment-\(post)']")
         _ = try await row(saying: text)
     }
 

@@ -30,10 +30,10 @@ extension BrowserTests {
                 let after = try await page.shown(posts)
                 try Self.expectChanges(from: before, to: after)
                 _ = try await page.announcements()
+                let picture = try await page.picture("B12-offline")
                 try await page.advance(milliseconds: 3_600_000)
                 #expect(try await page.announcements() == [])
                 #expect(try await page.strings("\(marks).map(words => words.textContent)") == words)
-                try await page.picture("B12-offline")
                 try await page.check()
 
                 let nodes = try await page.nodes()
@@ -50,6 +50,7 @@ extension BrowserTests {
                 let settled = try await page.shown(posts)
                 try Self.expectChanges(from: before, to: settled)
                 #expect(settled.allSatisfy { $0.state == "settled" && $0.marks == [] })
+                #expect(picture != (try await page.picture("B12-online")))
                 let comments = try await page.rows("comment")
                 #expect(try await page.shown(comments).allSatisfy { $0.state == "settled" })
                 try await page.expectNothingLeft()
@@ -70,6 +71,44 @@ extension BrowserTests {
                 let comments = old.commentCount + (isLiked ? 0 : 1)
                 #expect(new.commentCount == comments)
                 #expect(new.birth == old.birth)
+            }
+        }
+
+        @Test func `B12: a lost connection goes on where it was`() async throws {
+            try await BrowserTests.withPage(ignoring: ["net::ERR_"]) { page in
+                try await page.loaded()
+                try await page.watchIDs()
+                try await page.browser.run(
+                    "window.messages = []; window.heard = message => messages.push(message)")
+                let nodes = try await page.nodes()
+                let revision = try await page.string("document.body.dataset.revision")
+                try await page.setConnected(false)
+                let post = try #require(try await page.rows("post").last)
+                for text in ["One", "Two"] {
+                    try await page.server.perform(["do": "post", "text": .string(text)], as: "ben")
+                    try await page.server.perform(
+                        ["do": "comment", "post": .string(post), "text": .string(text)], as: "mia")
+                }
+                #expect(try await page.string("document.body.dataset.revision") == revision)
+                #expect(try await page.number("messages.length") == 0)
+                try await page.setConnected(true)
+                try await page.settle()
+                // Each message came once, and none with everything.
+                let parts = revision.split(separator: "-")
+                let first = try #require(Int(parts.last ?? ""))
+                let revisions = try await page.strings("messages.map(({ revision }) => revision)")
+                #expect(revisions.count >= 4)
+                #expect(
+                    revisions == (1...revisions.count).map { "\(parts[0])-\(first + $0)" })
+                #expect(try await page.bool("messages.every(({ reset }) => !reset)"))
+                #expect(try await page.strings("window.repeatedIDs") == [])
+                let state = try await page.server.state(of: "mia")["rows"]?.arrayValue
+                let rows = try await page.nodes()
+                #expect(
+                    rows.map { $0.split(separator: " ").first.map(String.init) }
+                        == state?.map { $0["id"]?.stringValue })
+                #expect(rows.count == nodes.count + 4 && Set(nodes).isSubset(of: rows))
+                try await page.check()
             }
         }
 
@@ -198,6 +237,22 @@ extension FeedPage {
         let account = try await server.state(of: replica)["account"]
         let nothing: JSON = ["pending": 0, "accepted": 0, "conflicted": 0, "rejected": 0]
         #expect(account == nothing, sourceLocation: place)
+    }
+
+    /// Takes the network from the page's window, or gives it back. Returns when the page has noticed.
+    ///
+    /// The browser takes it only from new connections, so the stream of messages gets an error.
+    fileprivate func setConnected(_ isConnected: Bool) async throws {
+        try await browser.show(window)
+        try await browser.devTools("Network.enable")
+        try await browser.devTools(
+            "Network.emulateNetworkConditions",
+            [
+                "offline": .bool(!isConnected), "latency": 0, "downloadThroughput": -1,
+                "uploadThroughput": -1,
+            ])
+        if !isConnected { try await browser.run("streams.at(-1).onerror()") }
+        try await until("document.body.dataset.connected === '\(isConnected)'")
     }
 
     /// The rows with the numbers of their nodes.
