@@ -188,7 +188,7 @@ extension ProgressModel {
     ///
     /// ```swift
     /// ForEach(wait.actions.sorted(), id: \.self) { action in
-    ///     Button(title(of: action)) { Task { await progress.perform(action) } }
+    ///     Button(title(of: action)) { progress.press(action) }
     /// }
     /// ```
     ///
@@ -204,6 +204,9 @@ extension ProgressModel {
         guard let carryOut else { return handle(action.input) }
         await carryOut(action)
     }
+
+    /// Begins to carry out what a person asks for: ``perform(_:)`` for a button.
+    public func press(_ action: WaitAction) { Task { await perform(action) } }
 }
 
 extension WaitAction {

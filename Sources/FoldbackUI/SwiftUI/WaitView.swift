@@ -19,7 +19,7 @@
         ///   - progress: the model of the wait.
         ///   - texts: the words for its texts.
         ///   - perform: what to do when a button is pressed; nil for what the wait itself does
-        ///     (``ProgressModel/perform(_:)``).
+        ///     (``ProgressModel/press(_:)``).
         public init(
             _ progress: ProgressModel, texts: ProgressTexts = .english,
             perform: ((WaitAction) -> Void)? = nil
@@ -58,7 +58,7 @@
         ///   - focus: where the focus of assistive technology is. A cue moves it to the overlay.
         ///   - texts: the words for the wait's texts.
         ///   - perform: what to do when a button is pressed; nil for what the wait itself does
-        ///     (``ProgressModel/perform(_:)``).
+        ///     (``ProgressModel/press(_:)``).
         public func waiting(
             _ progress: ProgressModel, focus: AccessibilityFocusState<FocusTarget?>.Binding,
             texts: ProgressTexts = .english, perform: ((WaitAction) -> Void)? = nil
@@ -153,11 +153,6 @@
                 Button(action.title) { perform(action) }
             }
         }
-    }
-
-    extension ProgressModel {
-        /// Carries out an action that a person has pressed.
-        fileprivate func press(_ action: WaitAction) { Task { await perform(action) } }
     }
 
     extension WaitAction {

@@ -21,7 +21,7 @@ package final class ChildProcess: Sendable {
     package var output: [Substring] { written.withLock { $0 } }
 
     /// The time that a process has until it is ready.
-    private static let startMax = Duration.seconds(120)
+    private static let startMax = DispatchTimeInterval.seconds(120)
 
     /// Starts a command, and returns with the first line that `isReady` accepts.
     ///
@@ -39,10 +39,8 @@ package final class ChildProcess: Sendable {
         let command = command(directory)
         let (process, lines) = try ChildProcess.launch(command, in: directory)
         // Without a process, there are no more lines.
-        let deadline = Task {
-            try await Task.sleep(for: startMax)
-            process.end()
-        }
+        let deadline = DispatchWorkItem { process.end() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + startMax, execute: deadline)
         defer { deadline.cancel() }
         for await line in lines {
             if let found = isReady(line) { return (process, found) }

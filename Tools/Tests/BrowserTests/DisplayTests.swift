@@ -42,40 +42,17 @@ extension BrowserTests {
             #""double" 'single' `back` \ \n &lt; &amp;#39; </p> ]]> --> {{ }}"#,
         ]
 
-        @Test(arguments: texts)
-        func `text is shown as it was written`(text: String) async throws {
+        @Test func `text is shown as it was written`() async throws {
             try await BrowserTests.withPage { page in
                 try await page.loaded()
                 try await page.listen()
                 try await page.server.hold()
                 let elements = "document.querySelectorAll('img, script, b').length"
                 let before = try await page.number(elements)
-                let post = try #require(try await page.rows("post").first)
-                try await page.write(text, in: "post-text", "post-send")
-                _ = try await page.row(saying: text)
-                try await page.write(text, in: "comment-text-\(post)", "comment-\(post)")
-                try await page.until(
-                    "\(page.row(post)).nextElementSibling.dataset.kind === 'comment'")
-                try await page.settle()
-                let rows = try await page.rows(saying: text)
-                #expect(rows.count == 2)
-                let comment = try #require(rows.last)
-                let held = try await page.strings(
-                    "[...document.querySelectorAll('#held-list .content input')].map(node => node.value)"
-                )
-                #expect(held == [text, text])
-                try await page.check()
-
-                try await page.server.stage([
-                    "do": "reject", "id": "mia/2", "reason": .string(text),
-                ])
-                try await page.until(comment, is: "rejected")
-                try await page.settle()
-                let said = try await page.announcements()
-                #expect(said.count == 1 && said.allSatisfy { $0.text.contains(text) }, "\(said)")
-                let words = try await page.string(
-                    "\(page.row(comment)).querySelector('[data-mark] .words').textContent")
-                #expect(words.contains(text))
+                let posts = try await page.rows("post")
+                for (text, post) in zip(Self.texts, posts) {
+                    try await page.expectShown(text, on: post)
+                }
                 #expect(try await page.number(elements) == before)
                 #expect(try await page.value("window.hacked") == .null)
                 let children = ".text > *, .words > *, #alert p > *"
@@ -95,6 +72,34 @@ extension FeedPage {
             "document.getElementById(arguments[0]).value = arguments[1]", .string(field),
             .string(text))
         try await click("[id='\(button)']")
+    }
+
+    /// Writes a post and a comment with a text, and lets the comment be rejected with it. Requires that
+    /// the rows, the held requests, the mark and the announcement say exactly the text.
+    fileprivate func expectShown(_ text: String, on post: String) async throws {
+        try await write(text, in: "post-text", "post-send")
+        _ = try await row(saying: text)
+        try await write(text, in: "comment-text-\(post)", "comment-\(post)")
+        try await until("\(Self.rowsSaying(text)).length === 2")
+        try await settle()
+        let rows = try await rows(saying: text)
+        #expect(rows.count == 2, "\(text)")
+        let comment = try #require(rows.last)
+        let held = try await server.stage()["held"]?.arrayValue ?? []
+        let ids = held.filter { $0["content"]?.stringValue == text }.compactMap { $0["id"] }
+        try #require(ids.count == 2, "\(held)")
+        let fields = try await strings(
+            "[...document.querySelectorAll('#held-list .content input')].map(node => node.value)")
+        #expect(fields.suffix(2) == [text, text])
+
+        try await server.stage(["do": "reject", "id": ids[1], "reason": .string(text)])
+        try await until(comment, is: "rejected")
+        try await settle()
+        let said = try await announcements()
+        #expect(said.count == 1 && said.allSatisfy { $0.text.contains(text) }, "\(said)")
+        let words = try await string(
+            "\(row(comment)).querySelector('[data-mark] .words').textContent")
+        #expect(words.contains(text))
     }
 
     /// Brings the page to a state with every kind of row, mark and wait.

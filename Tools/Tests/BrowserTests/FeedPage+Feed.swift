@@ -81,7 +81,7 @@ extension FeedPage {
         return try #require(try await rows(saying: text).first)
     }
 
-    private static func rowsSaying(_ text: String) -> String {
+    static func rowsSaying(_ text: String) -> String {
         """
         [...document.querySelectorAll("article")].filter(
             row => row.querySelector(".text")?.textContent === \(quoted(text)))

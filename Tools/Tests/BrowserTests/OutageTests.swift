@@ -128,6 +128,7 @@ extension BrowserTests {
                     wantedCount += wanted
                     let heard = await log.wait(for: wanted)
                     Foundation.kill(pid_t(pid), SIGKILL)
+                    log.stop()
                     try await writing
                     try #require(heard == wanted, "round \(round)")
                     answered.merge(log.answered) { first, _ in first }
@@ -166,7 +167,8 @@ extension BrowserTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<writerCount {
                     group.addTask {
-                        for number in 0..<200 {
+                        // The next process answers a request that no process has accepted yet.
+                        for number in 0..<200 where !log.isStopped {
                             let text = "\(round)/\(writer)/\(number)"
                             let comment: JSON = [
                                 "do": "comment", "post": .string(post), "text": .string(text),
@@ -190,7 +192,14 @@ private final class AnswerLog: Sendable {
     private let answers: AsyncStream<Void>
     private let answer: AsyncStream<Void>.Continuation
 
+    private let stopped = Mutex(false)
+
     init() { (answers, answer) = AsyncStream.makeStream() }
+
+    /// Whether nobody writes any more.
+    var isStopped: Bool { stopped.withLock { $0 } }
+
+    func stop() { stopped.withLock { $0 = true } }
 
     var answered: [String: Int64] { content.withLock { $0 } }
 
