@@ -107,7 +107,8 @@ import Foldback
     /// - Parameter isTold: whether another wait announces the rejection.
     /// - Returns: whether this wait announces it: not if nobody waits any more.
     func end(with news: RejectedIntent, isTold: Bool) -> Bool {
-        let isHeard = !isTold && run.isWaiting && wait.initiator.isPerson  // mutant: rejection-heard
+        let isHeard =
+            !isTold && run.isWaiting && wait.initiator.isPerson  // mutant: rejection-heard
         stage = .rejected(news.recorded.number)
         isOver = true
         let failed = ProgressInput.failed(news.recovery)
