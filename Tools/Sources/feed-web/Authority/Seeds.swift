@@ -44,7 +44,7 @@ enum Seeds {
 
     static func color(_ number: Int) -> String { colors[number % colors.count] }
 
-    /// The points of the chart: a price for each half hour.
+    /// The points of the chart: the likes of each half hour.
     static let chart: [Double] = {
         var price = 50
         return (0..<48).map { step in
