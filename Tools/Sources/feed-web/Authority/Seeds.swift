@@ -46,10 +46,10 @@ enum Seeds {
 
     /// The points of the chart: the likes of each half hour.
     static let chart: [Double] = {
-        var price = 50
+        var likes = 50
         return (0..<48).map { step in
-            price += (step * 37) % 9 - 4
-            return Double(price)
+            likes += (step * 37) % 9 - 4
+            return Double(likes)
         }
     }()
 
