@@ -168,7 +168,9 @@ extension Cues {
     /// here and not in the view, because a view's tasks end and begin again as it disappears and
     /// appears. If no cue has moved the focus, `previous` leaves it where it is.
     ///
-    /// - Parameter current: what has the focus now; nil if it has no name.
+    /// - Parameters:
+    ///   - cue: a cue of this queue.
+    ///   - current: what has the focus now; nil if it has no name.
     public func focus(for cue: Cue, from current: FocusTarget?) -> FocusTarget? {
         switch cue {
         case .announce: return current
