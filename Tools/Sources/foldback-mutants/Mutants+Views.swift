@@ -44,7 +44,7 @@ let viewMutants: [Mutant] = [
     Mutant(
         "a wait that nobody looks at takes the announcement of a rejection", rule: "U15",
         test: "U15: a wait that continues in the background leaves a rejection to the model",
-        at: "rejection-heard", .replace("run.isWaiting && ", with: "")),
+        at: "rejection-heard", .replace("run.isWaiting", with: "true")),
     Mutant(
         "a rejection is announced by the model and by its wait", rule: "U15",
         test: "U27: a rejection ends the wait, which alone announces it", at: "news-of-wait",
