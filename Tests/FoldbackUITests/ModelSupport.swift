@@ -109,14 +109,19 @@ final class Frames: Sendable {
 /// Counts the notifications for what `read` reads.
 @MainActor @Observable final class Notifications {
     private(set) var count = 0
+    @ObservationIgnored private let read: @MainActor () -> Void
 
-    init(_ read: @escaping @MainActor () -> Void) { observe(read) }
+    init(_ read: @escaping @MainActor () -> Void) {
+        self.read = read
+        observe()
+    }
 
-    private func observe(_ read: @escaping @MainActor () -> Void) {
-        withObservationTracking(read) {
+    /// What is observed keeps the observer. So a strong reference to what it reads is a cycle.
+    private func observe() {
+        withObservationTracking(read) { [weak self] in
             Task { @MainActor in
-                self.count += 1
-                self.observe(read)
+                self?.count += 1
+                self?.observe()
             }
         }
     }
