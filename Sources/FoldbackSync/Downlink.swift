@@ -6,7 +6,10 @@ import Foldback
 /// let downlink = Downlink(store, from: authority, policy: .ordered)
 /// try await withThrowingTaskGroup { group in
 ///     group.addTask { try await downlink.follow() }
-///     for await path in connections { path.isUp ? downlink.wentOnline() : downlink.wentOffline() }
+///     group.addTask {
+///         for await path in connections { path.isUp ? downlink.wentOnline() : downlink.wentOffline() }
+///     }
+///     try await group.next()  // throws what has ended `follow()`, such as a log that was superseded
 /// }
 /// ```
 ///

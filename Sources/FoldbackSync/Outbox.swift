@@ -9,7 +9,10 @@ import Foldback
 /// let outbox = Outbox(store, to: authority, policy: .ordered)
 /// try await withThrowingTaskGroup { group in
 ///     group.addTask { try await outbox.run() }
-///     for await path in connections { path.isUp ? outbox.wentOnline() : outbox.wentOffline() }
+///     group.addTask {
+///         for await path in connections { path.isUp ? outbox.wentOnline() : outbox.wentOffline() }
+///     }
+///     try await group.next()  // throws what has ended `run()`, such as a log that was superseded
 /// }
 /// ```
 ///

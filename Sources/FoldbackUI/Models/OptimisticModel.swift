@@ -114,7 +114,8 @@ import Observation
     /// try await model.perform(confirmOnly: .boosted(id), showing: wait, in: progress)
     /// ```
     ///
-    /// The wait begins before the event is recorded, and ends after ``view`` has the answer. An attempt
+    /// The wait begins before the event is recorded, and ends after ``view`` has the answer. In a log
+    /// that a downlink confirms, the answer comes with the downlink: an outbox alone brings none. An attempt
     /// to send the intent is a sign of life, and ``waitCause`` says why the answer is late.
     ///
     /// *Rejections.* The wait announces a rejection, so ``cues`` do not, unless nobody waits any more:
@@ -203,7 +204,7 @@ import Observation
     /// Returns a part of the view that is observed by itself.
     ///
     /// ```swift
-    /// final class PersonScreen {  // keeps the selection, and a view keeps the screen in @State
+    /// @MainActor final class PersonScreen {  // keeps the selection, and a view keeps the screen in @State
     ///     let name: Selection<String?>
     ///     init(_ model: OptimisticModel<People>, _ id: String) {
     ///         name = model.select { $0.people[id]?.name }

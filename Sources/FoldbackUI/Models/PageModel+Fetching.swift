@@ -13,11 +13,15 @@ public enum EdgeState: Hashable, Sendable {
 ///
 /// ```swift
 /// { edge, last, report in
-///     let answer = try await server.messages(beyond: last?.key, edge) { report.signOfLife() }
-///     try await store.confirm(answer.events)
-///     return answer.hasMore ? .more : .end
+///     let hasMore = try await server.publishMessages(beyond: last?.key, edge)
+///     report.signOfLife()
+///     _ = try await downlink.fetch()
+///     return hasMore ? .more : .end
 /// }
 /// ```
+///
+/// A log ignores events at or below the position that it has (F6). So the server publishes the rows as
+/// new events, and the downlink fetches them.
 ///
 /// - Parameters:
 ///   - edge: where rows are missing.
