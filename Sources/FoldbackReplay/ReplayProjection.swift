@@ -77,6 +77,8 @@
         /// can.
         func foreignEvent(in log: LogReader) throws -> String?
         func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState
+        /// Returns a reader of the frames after entry `sequence`; 0 is before the first entry.
+        func frames(_ log: LogReader, after sequence: LogSequence) throws -> any FrameReader
         func causes(_ log: LogReader, of place: JSONPointer) throws -> [SeenCause]
         func story(_ log: LogReader, of number: IntentNumber) throws -> SeenStory
         func firstBreak(
@@ -119,35 +121,23 @@
 
     /// A state as JSON.
     struct SeenState {
-        let sequence: LogSequence
-        let through: Position
-        let view: JSON
-        let confirmed: JSON
+        /// The state with the members of the shell's answer to `view`, and reasons.
+        let json: JSON
         let pending: [IntentNumber]
         let accepted: [IntentNumber]
         let conflicted: [(number: IntentNumber, reason: String)]
         let faults: [Fault]
 
         init<P: Projection>(_ snapshot: Snapshot<P>) {
-            sequence = snapshot.sequence
-            through = snapshot.through
-            view = JSON(describing: snapshot.view)
-            confirmed = JSON(describing: snapshot.confirmed)
+            json = snapshot.json
             pending = snapshot.pending
             accepted = snapshot.accepted
             conflicted = snapshot.conflicted.map { ($0, snapshot.conflict(of: $0) ?? "") }
             faults = snapshot.faults
         }
 
-        /// The state with the members of the shell's answer to `view`.
-        var json: JSON {
-            [
-                "sequence": .of(sequence), "through": .of(through), "view": view,
-                "confirmed": confirmed, "pending": .of(pending),
-                "accepted": .of(accepted), "conflicted": .of(conflicted.map(\.number)),
-                "faults": .integer(Int64(faults.count)),
-            ]
-        }
+        var view: JSON { json["view"] ?? .null }
+        var confirmed: JSON { json["confirmed"] ?? .null }
     }
 
     struct SeenCause {
@@ -182,7 +172,7 @@
             let state: IntentState?
             let conflict: String?
             let changes: [JSONDifference]
-            let others: [(number: IntentNumber, old: String, new: String)]
+            let others: [SeenIntent]
         }
 
         let number: IntentNumber
@@ -198,8 +188,23 @@
                 Chapter(
                     line: chapter.entry.line, entry: chapter.entry.json, state: chapter.state,
                     conflict: chapter.conflict, changes: chapter.changes,
-                    others: chapter.others.map { ($0.number, $0.old.text, $0.new.text) })
+                    others: chapter.others.map { SeenIntent($0) })
             }
+        }
+    }
+
+    /// An intent of the overlay whose effect changed.
+    struct SeenIntent {
+        let number: IntentNumber
+        let old: String
+        let new: String
+
+        init<Event>(_ changed: IntentStory<Event>.ChangedIntent) {
+            (number, old, new) = (changed.number, changed.old.text, changed.new.text)
+        }
+
+        var json: JSON {
+            ["intent": .of(number), "old": .string(old), "new": .string(new)]
         }
     }
 

@@ -48,6 +48,10 @@
             SeenState(try log.snapshot(of: P.self, also: also, at: sequence))
         }
 
+        func frames(_ log: LogReader, after sequence: LogSequence) throws -> any FrameReader {
+            try log.frames(of: P.self, also: also, after: sequence)
+        }
+
         func causes(_ log: LogReader, of place: JSONPointer) throws -> [SeenCause] {
             try log.causes(of: place, in: P.self, also: also).map { SeenCause($0) }
         }

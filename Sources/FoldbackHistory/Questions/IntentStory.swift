@@ -69,7 +69,8 @@ extension LogReader {
                     state: after.overlay.first { $0.id.number == number }?.state,
                     conflict: after.conflict(of: number),
                     changes: before.view.differences(to: after.view),
-                    others: Self.changedIntents(after: number, before, after)))
+                    others: Self.changedIntents(
+                        from: before.effects(after: number), to: after.effects(after: number))))
         }
         return IntentStory(
             number: number, state: state, chapters: chapters, attempt: try attempts()[number])
@@ -106,12 +107,12 @@ extension LogReader {
         return (state, places)
     }
 
-    private static func changedIntents<P: Projection>(
-        after number: IntentNumber, _ before: Snapshot<P>, _ after: Snapshot<P>
-    ) -> [IntentStory<P.Event>.ChangedIntent] {
-        let old = before.effects(after: number)
-        let new = after.effects(after: number)
-        return old.keys.sorted().compactMap { number in
+    /// Returns the intents that are in both overlays, with different effects.
+    static func changedIntents<Event>(
+        from old: [IntentNumber: IntentStory<Event>.Effect],
+        to new: [IntentNumber: IntentStory<Event>.Effect]
+    ) -> [IntentStory<Event>.ChangedIntent] {
+        old.keys.sorted().compactMap { number in
             guard let old = old[number], let new = new[number], old != new else { return nil }
             return IntentStory.ChangedIntent(number: number, old: old, new: new)
         }
@@ -120,7 +121,7 @@ extension LogReader {
 
 extension Snapshot {
     /// Returns the effect of each folded intent of the overlay after `number`.
-    fileprivate func effects(
+    func effects(
         after number: IntentNumber
     ) -> [IntentNumber: IntentStory<P.Event>.Effect] {
         var effects: [IntentNumber: IntentStory<P.Event>.Effect] = [:]

@@ -21,6 +21,10 @@ public struct LogReplay<P: Projection>: Sendable {
     private var places: PlaceTracker<P>?
     /// Places that the last entry may have changed; tracked only after ``startTracking()``.
     private(set) var touched = TouchedPlaces.anything
+    /// The intents that the last entry took out of the overlay or brought back into it.
+    private(set) var moved: [IntentNumber] = []
+    /// Whether the last entry made a part of the overlay fold again.
+    private(set) var hasRefolded = false
 
     /// - Parameter old: the name of the projection whose place this one takes when conflicts are
     ///   shared; nil is its own.
@@ -82,6 +86,8 @@ public struct LogReplay<P: Projection>: Sendable {
         let before = fold.state.sequence
         let (record, effects) = try fold.applyRecord(bytes, at: sequence, log, codec)
         records = following
+        moved = effects.fold.removed + effects.reopened
+        hasRefolded = effects.fold.view.isRefold
         touched =
             places?.take(effects.fold, fold.state.overlay, (before, sequence)) ?? .anything
         return record
@@ -89,6 +95,18 @@ public struct LogReplay<P: Projection>: Sendable {
 
     /// Makes ``touched`` track the places that each later entry touches.
     mutating func startTracking() { places = PlaceTracker(fold.state.overlay, fold.shared) }
+
+    /// Returns the state of an intent in the overlay; nil if the intent is not there.
+    func state(of number: IntentNumber) -> IntentState? { fold.state.overlay[number]?.state }
+}
+
+extension ViewChange {
+    fileprivate var isRefold: Bool {
+        switch self {
+        case .unchanged, .apply: false
+        case .rollBack, .rebase: true
+        }
+    }
 }
 
 extension LogReader {

@@ -93,10 +93,11 @@
                         "         intent \(story.number) does not apply: "
                             + Ink.old(conflict.visible))
                 }
-                for (number, old, new) in chapter.others {
+                for other in chapter.others {
                     try Output.line(
-                        "         intent \(number) changed its effect: "
-                            + Ink.old(old.visible) + " \u{2192} " + Ink.new(new.visible))
+                        "         intent \(other.number) changed its effect: "
+                            + Ink.old(other.old.visible) + " \u{2192} "
+                            + Ink.new(other.new.visible))
                 }
             }
             if let attempt = story.attempt {
@@ -115,13 +116,7 @@
             for chapter in story.chapters {
                 var object: JSON.Object = [
                     "entry": chapter.entry, "changes": chapter.changes.json,
-                    "others": .array(
-                        chapter.others.map {
-                            [
-                                "intent": .of($0.number), "old": .string($0.old),
-                                "new": .string($0.new),
-                            ]
-                        }),
+                    "others": .array(chapter.others.map(\.json)),
                 ]
                 object["conflict"] = chapter.conflict.map { .string($0) }
                 object["state"] = chapter.state.map { .string($0.rawValue) }

@@ -1,0 +1,200 @@
+import Foldback
+
+/// A log's entries in order, each with its effect on the states as JSON.
+///
+/// The states are those of `at --json`. A reader that applies each frame's patch to the state before
+/// the entry has the state after it, except for the member `sequence`, which is the entry's. This is
+/// a value: a copy continues from the same place by itself.
+package struct LogFrames<P: Projection>: Sendable {
+    private var replay: LogReplay<P>
+    private var before: Snapshot<P>
+    private var pending: [IntentNumber]
+    private var accepted: [IntentNumber]
+    /// The effects of the overlay's intents at ``sequence``, if the last entry needed them.
+    private var effects: [IntentNumber: IntentStory<P.Event>.Effect]?
+
+    init(_ replay: LogReplay<P>) {
+        var replay = replay
+        replay.startTracking()
+        before = replay.snapshot
+        pending = before.pending
+        accepted = before.accepted
+        self.replay = replay
+    }
+
+    /// The sequence of the last entry that was applied.
+    package var sequence: LogSequence { replay.sequence }
+
+    /// The state after the last entry that was applied.
+    ///
+    /// - Complexity: O(n) in both states.
+    package var state: JSON { before.json }
+
+    /// Applies the next entry, and returns what it changed; nil at the end.
+    ///
+    /// - Complexity: as applying the entry, and comparing the places that it touches. If it makes
+    ///   the overlay fold again, two more folds of the overlay.
+    /// - Throws: as ``LogReplay/next()``. The frames stay at their sequence.
+    package mutating func next() throws(FoldbackError) -> LogFrame<P.Event>? {
+        guard let record = try replay.nextRecord() else { return nil }
+        let entry = LogEntry<P.Event>(record)
+        let after = replay.snapshot
+        var patch = JSONPatch()
+        compare(after, at: replay.touched.confirmed, named: "confirmed", \.confirmed, &patch)
+        compare(after, at: replay.touched.view, named: "view", \.view, &patch)
+        compareRest(after, &patch)
+        moveIntents(of: entry, &patch)
+        let others = changedIntents(after)
+        before = after
+        return LogFrame(entry: entry, patch: patch, others: others)
+    }
+
+    /// Applies the next entry without telling what it changed. Returns false at the end.
+    package mutating func skip() throws(FoldbackError) -> Bool {
+        guard let record = try replay.nextRecord() else { return false }
+        var patch = JSONPatch()
+        moveIntents(of: LogEntry<P.Event>(record), &patch)
+        effects = nil
+        before = replay.snapshot
+        return true
+    }
+
+    // MARK: Comparing
+
+    private func compare(
+        _ after: Snapshot<P>, at places: Set<JSONPointer>?, named name: ExactString,
+        _ state: (Snapshot<P>) -> P, _ patch: inout JSONPatch
+    ) {
+        let (old, new) = (state(before), state(after))
+        let root = JSONPointer([name])
+        guard let places else {
+            return patch.change(JSON(describing: old), to: JSON(describing: new), at: root)
+        }
+        for place in Self.patchable(places, old, new) {
+            patch.change(
+                old.shown(at: place), to: new.shown(at: place),
+                at: JSONPointer(root.names + place.names))
+        }
+    }
+
+    /// Returns places in order, without those inside of another. A place whose parent is absent in
+    /// one of the states is replaced by that parent, because a patch can only add to a value that
+    /// exists.
+    private static func patchable(_ places: Set<JSONPointer>, _ old: P, _ new: P) -> [JSONPointer] {
+        var found: Set<JSONPointer> = []
+        for var place in places {
+            while let parent = place.parent, !parent.names.isEmpty,
+                old.shown(at: parent) == nil || new.shown(at: parent) == nil
+            {
+                place = parent
+            }
+            found.insert(place)
+        }
+        var outer: [JSONPointer] = []
+        for place in found.sorted() {
+            if let last = outer.last, place.names.starts(with: last.names) { continue }
+            outer.append(place)
+        }
+        return outer
+    }
+
+    private func compareRest(_ after: Snapshot<P>, _ patch: inout JSONPatch) {
+        if before.through != after.through {
+            patch.replace(JSONPointer(["through"]), with: .of(after.through))
+        }
+        if before.conflicted != after.conflicted {
+            patch.change(
+                .of(before.conflicted), to: .of(after.conflicted), at: JSONPointer(["conflicted"]))
+        }
+        patch.change(
+            .object(before.reasons), to: .object(after.reasons), at: JSONPointer(["reasons"]))
+        let (old, new) = (before.faults, after.faults)
+        guard old.count != new.count else { return }
+        patch.replace(JSONPointer(["faults"]), with: .integer(Int64(new.count)))
+        patch.change(
+            .array(old.map(\.json)), to: .array(new.map(\.json)), at: JSONPointer(["faulted"]))
+    }
+
+    /// Moves the intents of an entry between the lists of pending and accepted intents.
+    private mutating func moveIntents(of entry: LogEntry<P.Event>, _ patch: inout JSONPatch) {
+        let named = entry.intentNumbers + entry.origins.map(\.number)
+        for number in Set(named + replay.moved).sorted() {
+            let state = replay.state(of: number)
+            pending.set(number, isThere: state == .pending, in: "pending", &patch)
+            accepted.set(number, isThere: state == .accepted, in: "accepted", &patch)
+        }
+    }
+
+    // MARK: Effects of other intents
+
+    private mutating func changedIntents(
+        _ after: Snapshot<P>
+    ) -> [IntentStory<P.Event>.ChangedIntent] {
+        guard replay.hasRefolded else {
+            effects = nil
+            return []
+        }
+        let old = effects ?? before.effects(after: 0)
+        let new = after.effects(after: 0)
+        effects = new
+        return LogReader.changedIntents(from: old, to: new)
+    }
+}
+
+/// One entry with its effect on the states.
+package struct LogFrame<Event: Sendable>: Sendable {
+    package let entry: LogEntry<Event>
+    /// The change of the state of `at --json`, without its member `sequence`.
+    package let patch: JSONPatch
+    /// Intents of the overlay whose effect changed because of the entry.
+    package let others: [IntentStory<Event>.ChangedIntent]
+
+    /// The number of changes in the view.
+    package var viewChangeCount: Int {
+        patch.operations.count { $0.place.names.first == "view" }
+    }
+}
+
+extension LogReader {
+    /// Returns the frames of the entries after `sequence`; 0 is before the first entry.
+    ///
+    /// - Parameter also: the log's other projections; see ``replay(_:also:from:)``.
+    /// - Complexity: as ``replay(_:also:from:)``.
+    /// - Throws: as ``replay(_:also:from:)``.
+    package func frames<P: Projection>(
+        of projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
+        after sequence: LogSequence
+    ) throws(FoldbackError) -> LogFrames<P> {
+        LogFrames(try replay(projection, also: also, from: sequence))
+    }
+}
+
+extension JSONPointer {
+    /// The place that has this place; nil for the whole value.
+    fileprivate var parent: JSONPointer? {
+        names.isEmpty ? nil : JSONPointer(Array(names.dropLast()))
+    }
+}
+
+extension [IntentNumber] {
+    /// Adds or removes a number of an ascending list, and notes the operation.
+    fileprivate mutating func set(
+        _ number: IntentNumber, isThere: Bool, in name: ExactString, _ patch: inout JSONPatch
+    ) {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        let wasThere = low < count && self[low] == number
+        guard wasThere != isThere else { return }
+        let place = JSONPointer([name, ExactString(String(low))])
+        if isThere {
+            insert(number, at: low)
+            patch.add(.of(number), at: place)
+        } else {
+            remove(at: low)
+            patch.remove(place)
+        }
+    }
+}
