@@ -18,13 +18,14 @@ let package = Package(
     traits: [
         .trait(
             name: "ReplayTool",
-            description: "Compiles FoldbackReplay, and fetches swift-argument-parser for it.")
+            description: "Compiles FoldbackReplay, and fetches its dependencies.")
     ],
     dependencies: [
         // For persistent maps: publishing a view does not copy its state.
         .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
-        // Only for the trait ReplayTool.
+        // Only for the trait ReplayTool: commands, and the server of `inspect`.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .systemLibrary(
@@ -50,6 +51,12 @@ let package = Package(
                 "Foldback", "FoldbackHistory",
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
+                    condition: .when(traits: ["ReplayTool"])),
+                .product(
+                    name: "FlyingFox", package: "FlyingFox",
+                    condition: .when(traits: ["ReplayTool"])),
+                .product(
+                    name: "FlyingSocks", package: "FlyingFox",
                     condition: .when(traits: ["ReplayTool"])),
             ],
             swiftSettings: strict),

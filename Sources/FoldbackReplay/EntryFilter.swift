@@ -69,37 +69,64 @@
         /// Returns a function that decides whether to print an entry. `--state` means the state at
         /// the end of the log.
         func predicate(in reader: LogReader) throws -> (LogEntry<[UInt8]>) throws -> Bool {
+            var matcher = try matcher(in: reader)
+            return { try matcher.matches($0) }
+        }
+
+        /// Returns a value that decides the same. It may be kept while the log grows.
+        func matcher(in reader: LogReader) throws -> EntryMatcher {
             let (since, until) = try times()
-            let kinds = Set(kind)
             let wanted = state.flatMap { IntentState(rawValue: $0) }
-            let key = key.map { ExactString($0) }
-            let states = wanted == nil ? nil : try reader.states()
-            let isOfIntent = try intent.map { try Self.isOf(IntentNumber($0), in: reader) }
-            return { entry in
-                let time = entry.time.millisecondsSince1970
-                guard kinds.isEmpty || kinds.contains(entry.kindName),
-                    since.map({ $0 <= time }) ?? true, until.map({ time < $0 }) ?? true
-                else { return false }
-                if let isOfIntent, !isOfIntent(entry) { return false }
-                if let key, !entry.touches(key) { return false }
-                guard let wanted else { return true }
-                guard let number = entry.ownIntent else { return false }
-                return try states?(number) == wanted
-            }
+            return EntryMatcher(
+                kinds: Set(kind), since: since, until: until, key: key.map { ExactString($0) },
+                wanted: wanted, states: wanted == nil ? nil : try reader.states(),
+                intent: try intent.map { try EntryMatcher.Intent(IntentNumber($0), in: reader) })
         }
     }
 
-    extension EntryFilter {
-        /// Returns a function that decides whether an entry is about an intent of this log.
+    /// Decides which entries a filter takes.
+    struct EntryMatcher: Sendable {
+        fileprivate let kinds: Set<String>
+        /// Bounds in milliseconds since 1970.
+        fileprivate let since: Int64?
+        fileprivate let until: Int64?
+        fileprivate let key: ExactString?
+        fileprivate let wanted: IntentState?
+        fileprivate let states: (@Sendable (IntentNumber) throws(FoldbackError) -> IntentState?)?
+        fileprivate var intent: Intent?
+
+        /// - Parameter entry: the next entry. Entries come in the order of the log.
+        mutating func matches(_ entry: LogEntry<[UInt8]>) throws -> Bool {
+            let time = entry.time.millisecondsSince1970
+            guard kinds.isEmpty || kinds.contains(entry.kindName),
+                since.map({ $0 <= time }) ?? true, until.map({ time < $0 }) ?? true
+            else { return false }
+            if let isOfIntent = intent?.isIn(entry), !isOfIntent { return false }
+            if let key, !entry.touches(key) { return false }
+            guard let wanted else { return true }
+            guard let number = entry.ownIntent else { return false }
+            return try states?(number) == wanted
+        }
+    }
+
+    extension EntryMatcher {
+        /// An intent of the log.
         ///
         /// A batch may name an intent of another replica with the same number. Only the entry that
         /// recorded the intent has the right replica, because the log may have another replica id
         /// now.
-        private static func isOf(
-            _ number: IntentNumber, in reader: LogReader
-        ) throws -> (LogEntry<[UInt8]>) -> Bool {
-            var own = try ownIntent(number, in: reader)
-            return { entry in
+        struct Intent: Sendable {
+            private let number: IntentNumber
+            /// Nil if the intent is not recorded yet.
+            private var own: IntentID?
+
+            init(_ number: IntentNumber, in reader: LogReader) throws {
+                self.number = number
+                own = try ownIntent(number, in: reader)
+            }
+
+            /// Whether an entry is about the intent.
+            mutating func isIn(_ entry: LogEntry<[UInt8]>) -> Bool {
                 if entry.ownIntent == number {
                     own = IntentID(replica: entry.replica, number: number)
                 }

@@ -10,6 +10,14 @@
         private let count = Atomic<UInt64>(0)
         private let ticking = Mutex<Task<Void, any Error>?>(nil)
 
+        /// Shows nothing, for computations that nobody follows at the terminal.
+        static var silent: Progress { Progress() }
+
+        private init() {
+            what = ""
+            total = nil
+        }
+
         /// - Parameter total: the maximum of all steps of ``advance(by:)``; nil if it is never
         ///   called.
         init(_ what: String, of total: UInt64? = nil) {

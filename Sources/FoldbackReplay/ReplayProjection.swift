@@ -29,7 +29,7 @@
         ) {
             name = P.name
             type = projection
-            view = TypedView<P>(source: SourceName(P.self), checks: checks)
+            view = TypedView<P>(source: SourceName(P.self), checks: checks, verified: P.self)
         }
 
         /// The rows are folded in memory. A state is the tables, with each row under its key.
@@ -46,8 +46,11 @@
             let rows = SourceName(P.self)
             view = TypedView<RowsInMemory<P>>(
                 source: SourceName(module: rows.module, type: "RowsInMemory<\(rows.type)>"),
-                checks: checks)
+                checks: checks, verified: P.self)
         }
+
+        /// Whether the states are tables of rows.
+        var isRows: Bool { type is any StoredProjection.Type }
     }
 
     /// Two versions of a projection, for `rerun`.
@@ -90,6 +93,8 @@
         /// Whether the events are ``/Foldback/DocumentEvent``s.
         var isOverDocuments: Bool { get }
         func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState
+        /// Checks a whole log, with the projection's states and rows.
+        func verification(_ log: LogReader) throws -> Verification
         func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch
         /// Returns nil if the whole log does not fail.
         func minimized(
@@ -120,7 +125,7 @@
     }
 
     /// A state as JSON.
-    struct SeenState {
+    struct SeenState: Sendable {
         /// The state with the members of the shell's answer to `view`, and reasons.
         let json: JSON
         let pending: [IntentNumber]

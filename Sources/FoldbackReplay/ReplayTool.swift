@@ -137,7 +137,8 @@
     }
 
     extension FoldbackError {
-        fileprivate var isWrongUse: Bool {
+        /// Whether the command or request is wrong, and not the log.
+        var isWrongUse: Bool {
             switch self {
             case .kindDiffers, .beyondEnd, .unknownIntent, .invalidEdit: true
             default: false
@@ -163,6 +164,7 @@
                     Why<Tool>.self, FindBreak<Tool>.self, WhatIf<Tool>.self,
                     RerunCommand<Tool>.self, Minimise<Tool>.self, Export<Tool>.self,
                     ImportCommand<Tool>.self, Step<Tool>.self,
+                    Inspect<Tool>.self,
                 ])
         }
     }

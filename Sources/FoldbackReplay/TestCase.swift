@@ -51,19 +51,23 @@
                 throw StreamFailure(
                     "\(directory.path) cannot be created: \(error.localizedDescription)")
             }
-            // The end state comes from the history as written, because redacted events give other
-            // states.
-            let end = try view.end(of: try RecordedHistory(ndjson: history))
-            let files: [(String, [UInt8])] = [
-                ("\(Self.identifier(name))LogTests.swift", Array(text.utf8)),
-                ("\(name).ndjson", Array(history.utf8)),
-                ("\(name).expected.json", end.json.printed),
-            ]
-            for (name, bytes) in files {
+            for (name, bytes) in try files() {
                 let file = directory.appending(path: name).relativePath
                 try Output.writing(to: file, sparing: log) { try $0(bytes) }
                 try Output.line(file.visible)
             }
+        }
+
+        /// Returns the files with their names: the source, the history, the expected end state.
+        func files() throws -> [(name: String, bytes: [UInt8])] {
+            // The end state comes from the history as written, because redacted events give other
+            // states.
+            let end = try view.end(of: try RecordedHistory(ndjson: history))
+            return [
+                ("\(Self.identifier(name))LogTests.swift", Array(text.utf8)),
+                ("\(name).ndjson", Array(history.utf8)),
+                ("\(name).expected.json", end.json.printed),
+            ]
         }
 
         /// Returns a name of ASCII letters and digits, which every compiler accepts.

@@ -6,6 +6,8 @@
     struct TypedView<P: Projection>: ReplayedView {
         let source: SourceName
         let checks: [String: @Sendable (Snapshot<P>) -> Bool]
+        /// The projection as stores have it, whose rows may be in the log.
+        let verified: any EventFold.Type
         /// The log's other projections. Some may share their conflicts with this projection.
         var also: [AdditionalProjection<P.Event>] = []
 
@@ -60,6 +62,13 @@
             SeenStory(try log.story(of: number, in: P.self, also: also))
         }
 
+        func verification(_ log: LogReader) throws -> Verification {
+            func verification<Q: EventFold>(of projection: Q.Type) throws -> Verification {
+                try log.verify(projection, also: also as? [AdditionalProjection<Q.Event>] ?? [])
+            }
+            return try verification(of: verified)
+        }
+
         var checkNames: [String] { checks.keys.sorted() }
 
         func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState {
@@ -70,6 +79,7 @@
             let history = try log.history().read(by: P.codec)
             let branch = try history.branch(try edits.map { try $0.typed(by: P.codec) })
             return SeenBranch(
+                log: { try LogReader(branch.history) }, rows: branch.rows(beside: history),
                 leftOut: branch.leftOut, inserted: branch.inserted,
                 renumbered: branch.intents.filter { $0.key != $0.value }
                     .map { (new: $0.key, old: $0.value) }.sorted { $0.new < $1.new },

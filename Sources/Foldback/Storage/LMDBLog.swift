@@ -1,6 +1,18 @@
 import FoldbackLMDB
 import Synchronization
 
+/// Whether a process has a log open for writing.
+package struct LogWriterPresence: Hashable, Sendable {
+    package let isThere: Bool
+    /// The process; nil if there is none or it is not known.
+    package let process: Int32?
+
+    package init(isThere: Bool, process: Int32?) {
+        self.isThere = isThere
+        self.process = process
+    }
+}
+
 /// A log on disk: one LMDB environment with eight tables (L1).
 ///
 /// ```
@@ -49,6 +61,12 @@ package final class LMDBLog: LogStorage {
     package var usedBytes: Int { environment.usedBytes }
     package var oldestReadNanoseconds: UInt64 { environment.oldestReadNanoseconds }
     package var isRelaxed: Bool { environment.isRelaxed }
+
+    /// Whether a process has the log open for writing at this moment, and which.
+    package var writer: LogWriterPresence {
+        let holder = Environment.writer(in: path)
+        return LogWriterPresence(isThere: holder.isThere, process: holder.process)
+    }
 
     package func requireUsable() throws(FoldbackError) {
         do { try environment.requireUsable() } catch { throw FoldbackError(error, at: path) }

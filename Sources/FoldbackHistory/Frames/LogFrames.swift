@@ -30,6 +30,11 @@ package struct LogFrames<P: Projection>: Sendable {
     /// - Complexity: O(n) in both states.
     package var state: JSON { before.json }
 
+    /// The numbers of conflicted intents and of faults in the state.
+    package var troubleCounts: (conflicted: Int, faults: Int) {
+        (before.conflicted.count, before.faults.count)
+    }
+
     /// Applies the next entry, and returns what it changed; nil at the end.
     ///
     /// - Complexity: as applying the entry, and comparing the places that it touches. If it makes

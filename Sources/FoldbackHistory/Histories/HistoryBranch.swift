@@ -34,7 +34,7 @@ public struct HistoryBranch<Event: Sendable>: Sendable {
     public let inserted: [IntentNumber]
     /// For each entry of the branch, the original entry whose place it takes; nil for an entry at a
     /// new place.
-    let slots: [LogSequence: LogSequence]
+    package let slots: [LogSequence: LogSequence]
     /// Original entries that no longer follow from the entries before them, and are not in the
     /// branch. Dropped entries, and answers dropped with their intent, are not listed.
     public let leftOut: [LogSequence]

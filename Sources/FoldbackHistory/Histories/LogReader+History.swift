@@ -16,4 +16,17 @@ extension LogReader {
         do throws(StorageFailure) { try log.write(batch) } catch { throw .storage(error) }
         self.init(log)
     }
+
+    /// Returns those of `entries` that follow from each other, as a history of this log.
+    ///
+    /// - Parameter entries: entries of this log, in order.
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    package func history(
+        of entries: [LogEntry<[UInt8]>]
+    ) throws(FoldbackError) -> RecordedHistory<[UInt8]> {
+        let empty = try RecordedHistory<[UInt8]>(
+            kind: kind, replica: replica, records: [], shared: try log.sharedConflicts(),
+            codec: RawCodec())
+        return empty.following(entries.map { Record($0) })
+    }
 }

@@ -27,6 +27,14 @@ public final class LogReader: Sendable {
         self.init(try LMDBLog.openReadOnly(directory.logPath()))
     }
 
+    /// The process that has the log open for writing.
+    ///
+    /// Finding it out does not keep a writer from opening the log (L9). A history in memory has no
+    /// writer.
+    package var writer: LogWriterPresence {
+        (log as? LMDBLog)?.writer ?? LogWriterPresence(isThere: false, process: nil)
+    }
+
     /// Releases the log. Later reads throw `.closed`.
     public func close() { log.close() }
 

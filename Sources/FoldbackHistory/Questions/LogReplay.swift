@@ -143,12 +143,12 @@ extension LogReader {
     ///
     /// - Complexity: reads the newest checkpoint and the entries after it; then one look-up for
     ///   each intent.
-    package func states() throws(FoldbackError) -> (IntentNumber) throws(FoldbackError) ->
-        IntentState?
+    package func states() throws(FoldbackError)
+        -> @Sendable (IntentNumber) throws(FoldbackError) -> IntentState?
     {
         let (fold, _) = try LogFold.folded(log, folds: [], codec: RawCodec())
         let overlay = fold.state.overlay
-        return { number throws(FoldbackError) in
+        return { @Sendable number throws(FoldbackError) in
             if let state = overlay[number]?.state { return state }
             return try self.settlement(of: number)
         }

@@ -24,6 +24,12 @@ extension Environment {
         }
     }
 
+    /// Returns whether a process has the environment in `directory` open for writing, and which
+    /// process. Creates and changes nothing.
+    package static func writer(in directory: String) -> (isThere: Bool, process: Int32?) {
+        WriterLock.presentHolder(in: directory)
+    }
+
     /// Returns a share of a log without a writer, which the caller leaves after the read. Returns
     /// nil if LMDB's lock file protects the read.
     private func entered() throws(LMDBError) -> SharedReadLock? {

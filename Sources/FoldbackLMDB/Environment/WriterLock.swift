@@ -95,6 +95,19 @@ final class WriterLock: Sendable {
         }
     }
 
+    /// Returns whether a process holds the directory alone, and which.
+    ///
+    /// This takes a share for a moment. A writer that opens the log at this moment waits for it as
+    /// for any reader (L9), and a writer that has the log open does not notice. The system gives
+    /// back the lock of a process that was killed.
+    static func presentHolder(in path: String) -> (isThere: Bool, process: Int32?) {
+        guard let lock = try? directoryLock(path), let isFree = try? lock.share() else {
+            return (false, nil)
+        }
+        // Ending the lock gives back the share.
+        return isFree ? (false, nil) : (true, holder(in: path))
+    }
+
     /// Returns the process id in the holder file; nil if there is none, or it is not a plain file.
     private static func holder(in directory: String) -> Int32? {
         let path = "\(directory)/\(holderFileName)"

@@ -85,11 +85,7 @@
                     try lines(of: reader, head, $0, write)
                 }
             }
-            var isFirst = true
-            try redacted.writeLines { line in
-                try write(try (isFirst ? line.with(head) : line).fileLine())
-                isFirst = false
-            }
+            try redacted.writeFile(head, write)
         }
 
         private func lines(
@@ -126,21 +122,39 @@
                 }
             var status = try reader.status().json
             if let redacted { status["replica"] = .string(redacted.replica.name) }
+            return state.bundleHead(tool: Tool.name, projection: projection.name, status)
+        }
+    }
+
+    extension SeenState {
+        /// Returns the member that the first line of a bundle has besides those of every file.
+        func bundleHead(
+            tool: String, projection: String, _ status: JSON.Object
+        ) -> JSON.Object {
             let now = ISO8601DateFormatter().string(from: Date())
             let bundle: JSON = [
-                "at": .string(now), "tool": .string(Tool.name),
+                "at": .string(now), "tool": .string(tool),
                 "system": .string(ProcessInfo.processInfo.operatingSystemVersionString),
-                "projection": .string(projection.name), "status": .object(status),
+                "projection": .string(projection), "status": .object(status),
                 "conflicted": .array(
-                    state.conflicted.map {
-                        ["intent": .of($0.number), "reason": .string($0.reason)]
-                    }),
+                    conflicted.map { ["intent": .of($0.number), "reason": .string($0.reason)] }),
                 "faults": .array(
-                    state.faults.map {
-                        ["entry": .of($0.sequence), "reason": .string($0.reason)]
-                    }),
+                    faults.map { ["entry": .of($0.sequence), "reason": .string($0.reason)] }),
             ]
             return ["bundle": bundle]
+        }
+    }
+
+    extension RecordedHistory<[UInt8]> {
+        /// Writes the lines of a file.
+        ///
+        /// - Parameter head: more members of the first line.
+        func writeFile(_ head: JSON.Object, _ write: ([UInt8]) throws -> Void) throws {
+            var isFirst = true
+            try writeLines { line in
+                try write(try (isFirst ? line.with(head) : line).fileLine())
+                isFirst = false
+            }
         }
     }
 

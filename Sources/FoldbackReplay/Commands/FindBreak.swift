@@ -80,15 +80,7 @@
             if let expect {
                 return .state(try StateExpectation(argument: expect))
             }
-            if let check {
-                guard view.checkNames.contains(check) else {
-                    let known = view.checkNames.joined(separator: ", ")
-                    throw ValidationError(
-                        "check \(check) does not exist; "
-                            + (known.isEmpty ? "this tool has none" : "use one of: \(known)"))
-                }
-                return .check(check)
-            }
+            if let check { return try .check(named: check, of: view) }
             return .command { [command] state in
                 let verdict = try Subprocess.verdict(command ?? "", input: state.json.printed)
                 if verdict == .inconclusive { inconclusive() }
@@ -105,10 +97,7 @@
                     : "it holds everywhere"
             try json
                 ? Output.line(
-                    [
-                        "break": .null, "exact": .bool(!assumeMonotone),
-                        "untold": .integer(Int64(inconclusiveCount)),
-                    ] as JSON)
+                    SeenBreak.none(isExact: !assumeMonotone, inconclusive: inconclusiveCount))
                 : Output.line(text)
             if inconclusiveCount > 0 { throw ExitCode(125) }
         }
@@ -142,8 +131,25 @@
         }
     }
 
+    extension BreakCondition {
+        static func check(named name: String, of view: any ReplayedView) throws -> BreakCondition {
+            guard view.checkNames.contains(name) else {
+                let known = view.checkNames.joined(separator: ", ")
+                throw ValidationError(
+                    "check \(name) does not exist; "
+                        + (known.isEmpty ? "this tool has none" : "use one of: \(known)"))
+            }
+            return .check(name)
+        }
+    }
+
     extension SeenBreak {
-        fileprivate var json: JSON {
+        /// The answer if no state is bad.
+        static func none(isExact: Bool, inconclusive count: Int) -> JSON {
+            ["break": .null, "exact": .bool(isExact), "untold": .integer(Int64(count))]
+        }
+
+        var json: JSON {
             var object: JSON.Object = [
                 "looked": .integer(Int64(looked)), "exact": .bool(isExact),
                 "untold": .of(inconclusive), "after": after.json,

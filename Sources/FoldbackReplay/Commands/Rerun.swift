@@ -34,27 +34,17 @@
         var json = false
 
         func run() throws {
-            guard let comparison = Tool.reruns.first(where: { $0.name == comparison ?? $0.name })
-            else {
-                let known = Tool.reruns.map(\.name).joined(separator: ", ")
-                throw ValidationError(
-                    known.isEmpty
-                        ? "this tool names no versions to compare"
-                        : "comparison \(self.comparison ?? "") does not exist; use one of: \(known)"
-                )
-            }
+            let comparison = try Tool.reruns.named(comparison)
             let rerun = try Progress.run("folding") {
                 try comparison.run(
                     try log.reader(), Tool.projections, Int(clamping: first))
             }
-            try json ? Output.line(rerun.json) : Output.line(rerun.text)
-            for divergence in rerun.divergences {
-                try json ? Output.line(divergence.json) : divergence.print()
-            }
             if json {
-                try Output.line(["differences": rerun.end.json] as JSON)
-            } else if rerun.divergenceCount > 0 {
-                try rerun.end.printAsEnd()
+                for line in rerun.lines { try Output.line(line) }
+            } else {
+                try Output.line(rerun.text)
+                for divergence in rerun.divergences { try divergence.print() }
+                if rerun.divergenceCount > 0 { try rerun.end.printAsEnd() }
             }
             guard rerun.compatibility == .fine, rerun.divergenceCount == 0 else {
                 throw ExitCode(1)
@@ -62,7 +52,24 @@
         }
     }
 
+    extension [ReplayComparison] {
+        /// Returns the comparison with this name; the first if no name is given.
+        func named(_ name: String?) throws -> ReplayComparison {
+            if let found = first(where: { $0.name == name ?? $0.name }) { return found }
+            let known = map(\.name).joined(separator: ", ")
+            throw ValidationError(
+                known.isEmpty
+                    ? "this tool names no versions to compare"
+                    : "comparison \(name ?? "") does not exist; use one of: \(known)")
+        }
+    }
+
     extension Rerun {
+        /// The lines of `--json`.
+        var lines: [JSON] {
+            [json] + divergences.map(\.json) + [["differences": end.json]]
+        }
+
         fileprivate var text: String {
             let text =
                 switch compatibility {

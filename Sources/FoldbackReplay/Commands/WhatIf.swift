@@ -38,7 +38,11 @@
         }
     }
 
-    struct SeenBranch {
+    struct SeenBranch: Sendable {
+        /// Returns the branch as a log in memory.
+        let log: @Sendable () throws -> LogReader
+        /// The log's entries and the branch's entries, side by side.
+        let rows: [(actual: LogSequence?, branch: LogSequence?)]
         let leftOut: [LogSequence]
         /// New intents, by their numbers in the branch.
         let inserted: [IntentNumber]
@@ -212,11 +216,49 @@
                 [
                     "leftOut": .of(branch.leftOut), "inserted": .of(branch.inserted),
                     "retryingNothing": .of(branch.retryingNothing),
-                    "renumbered": .array(
-                        branch.renumbered.map { ["intent": .of($0.new), "was": .of($0.old)] }),
+                    "renumbered": branch.renumbered(as: ("intent", "was")),
                     "end": branch.end.json,
                     "differences": branch.divergences.end.json,
                 ] as JSON)
+        }
+    }
+
+    extension SeenBranch {
+        /// Returns the renumbered intents, with these names for the new and the old number.
+        func renumbered(as names: (new: ExactString, old: ExactString)) -> JSON {
+            .array(
+                renumbered.map { pair in
+                    var object = JSON.Object()
+                    object[names.new] = .of(pair.new)
+                    object[names.old] = .of(pair.old)
+                    return .object(object)
+                })
+        }
+    }
+
+    extension HistoryBranch {
+        /// Returns the entries of both histories in order. An entry of the branch is beside the
+        /// entry whose place it takes.
+        func rows(
+            beside history: RecordedHistory<Event>
+        ) -> [(actual: LogSequence?, branch: LogSequence?)] {
+            var rows: [(actual: LogSequence?, branch: LogSequence?)] = []
+            var rest = history.sequences[...]
+            let taken = Set(slots.values)
+            for sequence in self.history.sequences {
+                if let slot = slots[sequence] {
+                    while let next = rest.first, next < slot {
+                        // The row of a taken place comes with its branch entry.
+                        if !taken.contains(next) { rows.append((next, nil)) }
+                        rest.removeFirst()
+                    }
+                    if rest.first == slot { rest.removeFirst() }
+                    rows.append((slot, sequence))
+                } else {
+                    rows.append((nil, sequence))
+                }
+            }
+            return rows + rest.filter { !taken.contains($0) }.map { ($0, nil) }
         }
     }
 

@@ -113,17 +113,27 @@
         }
 
         private func print(json story: SeenStory) throws {
-            for chapter in story.chapters {
-                var object: JSON.Object = [
-                    "entry": chapter.entry, "changes": chapter.changes.json,
-                    "others": .array(chapter.others.map(\.json)),
-                ]
-                object["conflict"] = chapter.conflict.map { .string($0) }
-                object["state"] = chapter.state.map { .string($0.rawValue) }
-                try Output.line(JSON.object(object))
-            }
-            try Output.line(
-                ["intent": .of(story.number), "state": .string(story.state.rawValue)] as JSON)
+            for chapter in story.chapters { try Output.line(chapter.json) }
+            try Output.line(JSON.object(story.end))
+        }
+    }
+
+    extension SeenStory {
+        /// The intent and its present state.
+        var end: JSON.Object {
+            ["intent": .of(number), "state": .string(state.rawValue)]
+        }
+    }
+
+    extension SeenStory.Chapter {
+        var json: JSON {
+            var object: JSON.Object = [
+                "entry": entry, "changes": changes.json,
+                "others": .array(others.map(\.json)),
+            ]
+            object["conflict"] = conflict.map { .string($0) }
+            object["state"] = state.map { .string($0.rawValue) }
+            return .object(object)
         }
     }
 #endif

@@ -1,0 +1,163 @@
+#if ReplayTool
+    import Foldback
+    import FoldbackHistory
+    import Synchronization
+
+    /// Makes the state after any entry of a long log quickly available, for one projection.
+    ///
+    /// A first pass in the background keeps copies of its frame reader. A copy shares the states
+    /// with the others, so it is cheap. A state then needs a fold from the nearest copy, and not
+    /// from the nearest checkpoint. A second pass counts the changes of each entry. Both go on when
+    /// the log grows.
+    final class FrameIndex: Sendable {
+        private let log: InspectedLog
+        private let view: any ReplayedView
+        private let background: Workers
+        private let content = Mutex(Content())
+
+        private struct Content {
+            var copies: [any FrameReader] = []
+            var stride = InspectorLimits.strideMin
+            /// The reader of the first pass, which is at the end of what is covered.
+            var scout: (any FrameReader)?
+            /// The reader of the second pass.
+            var counter: (any FrameReader)?
+            /// For each entry from the first on, the number of its changes of the view.
+            var changes: [UInt32] = []
+            var isRunning = false
+            /// Whether an error has ended the passes.
+            var hasFailed = false
+        }
+
+        init(_ log: InspectedLog, _ view: any ReplayedView, background: Workers) {
+            self.log = log
+            self.view = view
+            self.background = background
+        }
+
+        // MARK: Questions
+
+        /// Returns a reader at the last entry that is at or before `sequence`.
+        func reader(at sequence: LogSequence) throws -> any FrameReader {
+            let target = log.entry(notAfter: sequence)
+            var reader = try start(for: target)
+            while reader.sequence < target, try reader.skip() {}
+            return reader
+        }
+
+        /// Returns the nearest copy, or a reader that folds from the nearest checkpoint if the
+        /// copies are far away.
+        private func start(for target: LogSequence) throws -> any FrameReader {
+            let (nearest, stride) = content.withLock { content in
+                let index = content.copies.partitioningIndex { $0.sequence > target }
+                return (index > 0 ? content.copies[index - 1] : nil, content.stride)
+            }
+            if let nearest {
+                let distance = target.value - nearest.sequence.value
+                if distance <= 2 * stride || !log.isLive { return nearest }
+            }
+            return try view.frames(log.reader, after: target)
+        }
+
+        /// Returns the number of changes of entries, from an index on, as far as they are counted.
+        func changes(of indices: Range<Int>) -> [UInt32] {
+            content.withLock { content in
+                Array(content.changes[indices.clamped(to: content.changes.indices)])
+            }
+        }
+
+        /// Returns the counts of conflicts and faults after an entry; nil if the passes have not
+        /// come that far.
+        func counts(at sequence: LogSequence) -> InspectorAnswers.StateCounts? {
+            let scout = content.withLock { $0.scout }
+            guard let scout, scout.sequence == sequence else { return nil }
+            let counts = scout.troubleCounts
+            return InspectorAnswers.StateCounts(
+                sequence: sequence, conflicted: counts.conflicted, faults: counts.faults)
+        }
+
+        // MARK: Passes
+
+        /// Starts or continues the passes, if there is something left to read.
+        func advance() {
+            let isStarting = content.withLock { content in
+                guard !content.isRunning, !content.hasFailed else { return false }
+                content.isRunning = true
+                return true
+            }
+            guard isStarting else { return }
+            background.start { self.pass() }
+        }
+
+        /// Does one bounded piece of work, and then lets other indexes and scans run.
+        private func pass() {
+            let isOver: Bool
+            do { isOver = try !scout() && !count() } catch {
+                log.note(error)
+                content.withLock { content in
+                    content.hasFailed = true
+                    content.isRunning = false
+                }
+                return
+            }
+            guard isOver else { return background.start { self.pass() } }
+            content.withLock { $0.isRunning = false }
+        }
+
+        private static let pieceCount = 1_024
+
+        /// Advances the first pass. Returns false at the end of the log.
+        private func scout() throws -> Bool {
+            var (scout, stride) = content.withLock { ($0.scout, $0.stride) }
+            var reader = try scout ?? view.frames(log.reader, after: 0)
+            if scout == nil { keep(reader) }
+            // Only this pass may refer to the reader. Its states are then changed in place.
+            scout = nil
+            content.withLock { $0.scout = nil }
+            var kept = reader.sequence
+            var count = 0
+            var isMore = true
+            while count < Self.pieceCount, isMore {
+                isMore = try reader.skip()
+                count += 1
+                if isMore, reader.sequence.value / stride != kept.value / stride {
+                    keep(reader)
+                    stride = content.withLock { $0.stride }
+                }
+                kept = reader.sequence
+            }
+            content.withLock { $0.scout = reader }
+            return isMore
+        }
+
+        /// Keeps a copy. If there are too many, every second one goes.
+        private func keep(_ reader: any FrameReader) {
+            content.withLock { content in
+                content.copies.append(reader)
+                guard content.copies.count > InspectorLimits.copiesMax else { return }
+                content.stride *= 2
+                content.copies = content.copies.enumerated().compactMap { index, copy in
+                    index.isMultiple(of: 2) ? copy : nil
+                }
+            }
+        }
+
+        /// Advances the second pass. Returns false at the end of the log.
+        private func count() throws -> Bool {
+            let counter = content.withLock { content in
+                defer { content.counter = nil }
+                return content.counter
+            }
+            var reader = try counter ?? view.frames(log.reader, after: 0)
+            var counts: [UInt32] = []
+            while counts.count < Self.pieceCount / 4, let frame = try reader.nextFrame() {
+                counts.append(UInt32(clamping: frame.viewChangeCount))
+            }
+            content.withLock { content in
+                content.counter = reader
+                content.changes += counts
+            }
+            return !counts.isEmpty
+        }
+    }
+#endif

@@ -1,0 +1,58 @@
+#if ReplayTool
+    import ArgumentParser
+    import Foldback
+    import FoldbackHistory
+    import Foundation
+
+    struct Inspect<Tool: ReplayTool>: AsyncParsableCommand {
+        static var configuration: CommandConfiguration {
+            CommandConfiguration(
+                commandName: "inspect",
+                abstract: "Serves a page that shows a log to this machine; changes nothing.",
+                discussion: """
+                    The first line of output is the page's address. The server listens only on \
+                    127.0.0.1, and answers only to a browser that opened this address once. It \
+                    follows a log that grows. It ends with SIGINT, SIGTERM or SIGHUP, and when its \
+                    terminal closes. A file of `export` does not grow.
+
+                    \(RedactionOptions.discussion)
+
+                    Example: \(Tool.name) inspect feed.log --open
+                    """)
+        }
+
+        @OptionGroup var log: LogArgument
+
+        @Option(help: "The port to listen on; by default the system chooses one.")
+        var port: UInt16 = 0
+
+        @Flag(help: "Opens the page in the browser.")
+        var open = false
+
+        @OptionGroup var projection: ProjectionOption
+        @OptionGroup var redaction: RedactionOptions
+
+        func run() async throws {
+            let log = try inspectedLog()
+            TerminalWatch.start()
+            try await InspectorRun(log: log, port: port, opensBrowser: open).run()
+        }
+
+        /// Opens the log, and reads a file or redacts a log, which takes all its entries into
+        /// memory.
+        private func inspectedLog() throws -> InspectedLog {
+            let first = try Tool.projection(named: projection.name)
+            let group = Tool.group
+            var reader = try log.reader(seenBy: first.view)
+            if redaction.isNeeded {
+                let redacted = try redaction.redacted(reader.history(), first, group)
+                reader = try LogReader(redacted)
+            }
+            return try InspectedLog(
+                tool: Tool.name, argument: log, reader: reader,
+                isLive: !log.isFile && !redaction.isNeeded, isRedacted: redaction.isNeeded,
+                projections: [first] + group.filter { $0.name != first.name },
+                listed: Tool.projections, reruns: Tool.reruns)
+        }
+    }
+#endif

@@ -1,0 +1,42 @@
+#if ReplayTool
+    import ArgumentParser
+    import Foldback
+    import FoldbackHistory
+
+    extension InspectorAnswers {
+        /// Returns the state before an entry, and what that entry and the next entries change.
+        func frames(_ query: InspectorQuery) async throws -> JSON {
+            let start = max(try query.sequence("from"), 1)
+            let count = try query.count("count", atMost: InspectorLimits.frameCountMax)
+            let index = index(of: try projection(query))
+            return try await short.run {
+                var reader = try index.reader(at: LogSequence(start.value - 1))
+                let state = reader.state
+                var frames: [JSON] = []
+                do {
+                    while frames.count < count, let frame = try reader.nextFrame() {
+                        frames.append(frame.json)
+                    }
+                } catch {
+                    // Frames before the damage are shown.
+                    guard self.log.note(error) else { throw error }
+                }
+                return ["state": state, "frames": .array(frames)]
+            }
+        }
+
+        /// Returns the state after an entry.
+        func state(_ query: InspectorQuery) async throws -> JSON {
+            let sequence = try query.sequence("sequence")
+            let index = index(of: try projection(query))
+            return try await short.run {
+                let last = try self.log.reader.lastSequence()
+                guard sequence <= last else {
+                    throw FoldbackError.beyondEnd(sequence, last: last)
+                }
+                let reader = try index.reader(at: sequence)
+                return reader.state
+            }
+        }
+    }
+#endif

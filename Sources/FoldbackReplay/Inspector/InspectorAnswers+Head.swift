@@ -1,0 +1,126 @@
+#if ReplayTool
+    import Foldback
+    import FoldbackHistory
+    import Foundation
+
+    extension InspectorAnswers {
+        /// Returns what the page shows first. This reads the newest checkpoint and the entries after
+        /// it, and does not fold the log.
+        func head() async throws -> JSON {
+            try await short.run { .object(try self.headObject()) }
+        }
+
+        /// Waits until the log has entries after the one that the page knows, or until its writer
+        /// came or went. Returns the head then, and in any case after 20 seconds.
+        func changes(_ query: InspectorQuery) async throws -> JSON {
+            let known = try query.number("after") ?? 0
+            let clock = ContinuousClock()
+            let end = clock.now + InspectorLimits.changesWaitMax
+            let writer = log.reader.writer.isThere
+            while clock.now < end, log.isLive {
+                let isChanged = try await short.run {
+                    try self.log.reader.lastSequence().value > known
+                        || self.log.reader.writer.isThere != writer
+                }
+                if isChanged { break }
+                try await Task.sleep(for: InspectorLimits.changesPause)
+            }
+            if !log.isLive { try await Task.sleep(until: end, clock: clock) }
+            return try await head()
+        }
+
+        private func headObject() throws -> JSON.Object {
+            let group = log.projections
+            var head: JSON.Object = [
+                "tool": .string(log.tool), "log": .string(log.path), "isLive": .bool(log.isLive),
+                "made": .string(ISO8601DateFormatter().string(from: Date())),
+                "status": .object(try status()), "attempts": .object(try attempts()),
+                "projections": .array(group.map(\.headJSON)),
+                "reruns": .array(log.reruns.map { .string($0.name) }), "filters": [],
+                "isRedacted": .bool(log.isRedacted),
+            ]
+            let last = try log.lastShown()
+            head["lastWrite"] =
+                log.entry(notAfter: last).value == 0
+                ? nil
+                : try log.entries(from: log.entry(notAfter: last), countMax: 1).first
+                    .map { .integer($0.time.millisecondsSince1970) }
+            if let counts = counts(at: last) {
+                head["counts"] = [
+                    "conflicted": .integer(Int64(counts.conflicted)),
+                    "faults": .integer(Int64(counts.faults)),
+                ]
+            }
+            head["file"] = try? log.reader.fileHead(try log.reader.firstFormat())
+            head["damage"] = log.knownDamage.map { .string($0.text) }
+            if log.isLive {
+                let writer = log.reader.writer
+                var object: JSON.Object = ["isThere": .bool(writer.isThere)]
+                object["process"] = writer.process.map { .integer(Int64($0)) }
+                head["writer"] = .object(object)
+            }
+            return head
+        }
+
+        /// The status; of a damaged log, what does not need its entries.
+        private func status() throws -> JSON.Object {
+            do { return try log.reader.status().json } catch {
+                guard log.note(error) else { throw error }
+                let reader = log.reader
+                return [
+                    "replica": .string(reader.replica.name), "kind": .string(reader.kind.rawValue),
+                    "entries": .integer(Int64(try reader.entryCount())),
+                    "sequence": .of(try reader.lastSequence()),
+                ]
+            }
+        }
+
+        private func attempts() throws -> JSON.Object {
+            var object = JSON.Object()
+            do {
+                for (number, attempt) in try log.reader.attempts() {
+                    object[ExactString("\(number)")] = attempt.headJSON
+                }
+            } catch { guard log.note(error) else { throw error } }
+            return object
+        }
+
+        /// Returns the counts at the end of the log; nil if they need a fold that is not done yet.
+        private func counts(at last: LogSequence) -> StateCounts? {
+            let known = counts.withLock { $0 }
+            if let known, known.sequence == last { return known }
+            let index = index(of: log.projections[0])
+            guard let seen = index.counts(at: last) else { return nil }
+            counts.withLock { $0 = seen }
+            return seen
+        }
+    }
+
+    extension ReplayProjection {
+        /// The projection as the head lists it.
+        var headJSON: JSON {
+            [
+                "name": .string(name), "isRows": .bool(isRows),
+                "isOverDocuments": .bool(view.isOverDocuments),
+                "checks": .array(view.checkNames.map { .string($0) }),
+            ]
+        }
+    }
+
+    extension Attempt {
+        /// The attempts as the head and the story of an intent list them.
+        var headJSON: JSON {
+            var object: JSON.Object = [
+                "count": .integer(Int64(count)),
+                "startedAt": .integer(startedAt.millisecondsSince1970),
+            ]
+            if let quarantine {
+                object["quarantine"] = [
+                    "since": .integer(quarantine.since.millisecondsSince1970),
+                    "reason": .string(quarantine.reason),
+                ]
+            }
+            return .object(object)
+        }
+    }
+#endif

@@ -1,0 +1,42 @@
+#if ReplayTool
+    import Foundation
+
+    /// The bounds of an inspector's queues, memory and answers.
+    enum InspectorLimits {
+        static let bodyBytesMax = 1 << 20
+        /// Longer bodies are not even read.
+        static let bytesReadMax = 2 << 20
+        /// The longest time of an answer. Only a computation over the whole log takes that long.
+        static let answerSecondsMax: TimeInterval = 3_600
+        /// The longest time that a request for changes waits.
+        static let changesWaitMax = Duration.seconds(20)
+        /// The time between two looks at the log while a request waits for changes.
+        static let changesPause = Duration.milliseconds(150)
+        /// The longest time that an answer about filtered entries waits for the scan.
+        static let scanWaitMax = Duration.milliseconds(200)
+        /// The longest time that a place among filtered entries waits for the scan.
+        static let placeWaitMax = Duration.seconds(10)
+        static let rowCountMax = 500
+        static let frameCountMax = 500
+        /// Entries that are decoded at once.
+        static let pieceCount = 512
+        /// Copies of a frame reader that an index keeps.
+        static let copiesMax = 128
+        /// The smallest number of entries between two copies.
+        static let strideMin: UInt64 = 256
+        /// Filters whose matching sequences are kept.
+        static let scansMax = 4
+        /// What-if branches that are kept.
+        static let branchesMax = 4
+        static let editsMax = 100
+        static let minimiseTriesMax = 1_000
+        /// Entries of an export that is sent as one answer.
+        static let exportCountMax = 50_000
+        /// Short computations that run at the same time, and those that wait for it.
+        static let shortWorkers = 4
+        static let shortWaitingMax = 256
+        /// Computations over the whole log that run at the same time, and those that wait for it.
+        static let longWorkers = 2
+        static let longWaitingMax = 8
+    }
+#endif
