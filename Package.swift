@@ -59,6 +59,10 @@ let package = Package(
                     name: "FlyingSocks", package: "FlyingFox",
                     condition: .when(traits: ["ReplayTool"])),
             ],
+            resources: [
+                .embedInCode("Page/page.html"), .embedInCode("Page/page.css"),
+                .embedInCode("Page/json.js"),
+            ],
             swiftSettings: strict),
         .target(
             name: "TestSupport",

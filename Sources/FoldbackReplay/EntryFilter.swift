@@ -33,6 +33,16 @@
         @Option(help: "Only entries before this moment.")
         var until: String?
 
+        /// The words of a command line that give the same filter.
+        var words: [String] {
+            func option(_ name: String, _ value: String?) -> [String] {
+                value.map { [name, $0] } ?? []
+            }
+            return kind.flatMap { ["--kind", $0] } + option("--intent", intent.map { "\($0)" })
+                + option("--key", key) + option("--state", state) + option("--since", since)
+                + option("--until", until)
+        }
+
         func validate() throws {
             let kinds =
                 ["intent", "acknowledged", "confirmed"]

@@ -1,6 +1,7 @@
 #if ReplayTool
     import ArgumentParser
     import Foldback
+    import FoldbackHistory
     import Foundation
 
     /// A command line for an app's logs: the commands of every replay tool, with the app's own
@@ -119,6 +120,18 @@
 
         /// The projections of the tool, each with the others. Every command uses these.
         static var group: [ReplayProjection] { projections.map { $0.among(projections) } }
+
+        /// The projections that a page shows: the first, and the others that can read the log's
+        /// events.
+        static func shown(
+            _ first: ReplayProjection, isAlone: Bool, in log: LogReader
+        ) throws -> [ReplayProjection] {
+            guard !isAlone else { return [first] }
+            let others = try group.filter {
+                try $0.name != first.name && $0.view.foreignEvent(in: log) == nil
+            }
+            return [first] + others
+        }
 
         static func projection(named name: String?) throws -> ReplayProjection {
             let group = group

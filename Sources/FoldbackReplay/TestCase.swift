@@ -80,7 +80,8 @@
         /// Returns the text as a string literal in source code.
         private func literal(_ text: String) -> String { String(reflecting: text) }
 
-        private var text: String {
+        /// The text of the test.
+        var text: String {
             """
             import Foldback
             import FoldbackHistory

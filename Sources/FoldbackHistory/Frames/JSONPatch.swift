@@ -51,6 +51,15 @@ package struct JSONPatch: Hashable, Sendable {
         }
     }
 
+    /// Adds the operations that change an object into another, except for one member.
+    package mutating func change(
+        _ old: JSON, to new: JSON, at place: JSONPointer, except name: ExactString
+    ) {
+        guard case .object(var old) = old, case .object(var new) = new else { return }
+        (old[name], new[name]) = (nil, nil)
+        change(old, to: new, at: place)
+    }
+
     private mutating func change(_ old: JSON.Object, to new: JSON.Object, at place: JSONPointer) {
         var left = old.members[...]
         var right = new.members[...]

@@ -8,6 +8,7 @@
         case ndjson
         case test
         case bundle
+        case page
     }
 
     struct Export<Tool: ReplayTool>: ParsableCommand {
@@ -19,7 +20,9 @@
                 discussion: """
                     ndjson: a line for each entry, to standard output. test: a Swift Testing case \
                     and its fixture, in the directory -o. bundle: one file for a bug report, which \
-                    `import` also takes.
+                    `import` also takes. page: one HTML file that shows the log in any browser, \
+                    without a network; --from, --to and the filters of `log` choose its entries, at \
+                    most \(PageReport.entryCountMax).
 
                     \(RedactionOptions.discussion)
 
@@ -29,12 +32,19 @@
 
         @OptionGroup var log: LogArgument
 
-        @Option(name: .customLong("as"), help: "ndjson, test or bundle.")
+        @Option(name: .customLong("as"), help: "ndjson, test, bundle or page.")
         var form = ExportForm.ndjson
 
         @Option(name: .shortAndLong, help: "The file to write; for a test, the directory.")
         var output: String?
 
+        @Option(help: "For a page: the first entry's sequence.")
+        var from: UInt64?
+
+        @Option(help: "For a page: the last entry's sequence.")
+        var to: UInt64?
+
+        @OptionGroup(title: "Entries of a page") var filter: EntryFilter
         @OptionGroup var redaction: RedactionOptions
         @OptionGroup var projection: ProjectionOption
 
@@ -45,6 +55,19 @@
             guard form == .ndjson || output != nil else {
                 throw ValidationError("--as \(form.rawValue) needs -o")
             }
+            if let word = selection.words.first, form != .page {
+                throw ValidationError(
+                    "\(word) is only for --as page; `log --json` prints chosen entries")
+            }
+            if let from, let to, from > to {
+                throw ValidationError("--from \(from) is after --to \(to)")
+            }
+        }
+
+        private var selection: ReportSelection {
+            ReportSelection(
+                first: LogSequence(max(from ?? 1, 1)), last: to.map { LogSequence($0) },
+                filter: filter)
         }
 
         func run() throws {
@@ -56,6 +79,9 @@
                 redaction.isNeeded
                 ? try redaction.redacted(reader.history(), projection, Tool.group) : nil
             switch form {
+            case .page:
+                try writePage(
+                    try redacted.map { try LogReader($0) } ?? reader, projection, spared)
             case .ndjson, .bundle:
                 let head = form == .bundle ? try bundleHead(reader, redacted, projection) : [:]
                 guard let output else {
@@ -72,6 +98,24 @@
                     history: String(decoding: text, as: UTF8.self), view: projection.view
                 ).write(into: URL(filePath: output ?? "."), sparing: spared)
             }
+        }
+
+        /// Writes the page. A damaged log makes a page of the entries before the damage, and the
+        /// command then fails.
+        private func writePage(
+            _ reader: LogReader, _ first: ReplayProjection, _ spared: SparedLog
+        ) throws {
+            let log = try InspectedLog(
+                tool: Tool.name, argument: log, reader: reader, isLive: false,
+                isRedacted: redaction.isNeeded,
+                projections: try Tool.shown(first, isAlone: projection.name != nil, in: reader),
+                listed: Tool.projections, reruns: Tool.reruns)
+            let report = try PageReport(log, selection)
+            try Output.writing(to: output ?? "", sparing: spared) { write in
+                try withoutActuallyEscaping(write) { try report.write($0) }
+            }
+            guard let damage = report.damage else { return }
+            throw StreamFailure("\(output ?? "") shows only the entries before damage: \(damage)")
         }
 
         /// Writes a log in bounded memory. A redacted history is already in memory, because it is

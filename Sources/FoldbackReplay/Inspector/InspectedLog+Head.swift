@@ -1,0 +1,51 @@
+#if ReplayTool
+    import Foldback
+    import FoldbackHistory
+    import Foundation
+
+    extension InspectedLog {
+        /// Returns the facts about the log that the page shows first.
+        ///
+        /// - Complexity: reads the newest checkpoint and the entries after it.
+        func head() throws -> JSON.Object {
+            var head: JSON.Object = [
+                "tool": .string(tool), "log": .string(URL(filePath: path).lastPathComponent),
+                "isLive": .bool(isLive),
+                "made": .string(ISO8601DateFormatter().string(from: Date())),
+                "status": .object(try status()), "attempts": .object(try attempts()),
+                "projections": .array(projections.map(\.headJSON)),
+                "reruns": .array(reruns.map { .string($0.name) }), "filters": [],
+                "isRedacted": .bool(isRedacted),
+            ]
+            let last = entry(notAfter: try lastShown())
+            if last > 0, let entry = try entries(from: last, countMax: 1).first {
+                head["lastWrite"] = .integer(entry.time.millisecondsSince1970)
+            }
+            head["file"] = try? reader.fileHead(try reader.firstFormat())
+            head["damage"] = knownDamage.map { .string($0.text) }
+            return head
+        }
+
+        /// The status; of a damaged log, what does not need its entries.
+        private func status() throws -> JSON.Object {
+            do { return try reader.status().json } catch {
+                guard note(error) else { throw error }
+                return [
+                    "replica": .string(reader.replica.name), "kind": .string(reader.kind.rawValue),
+                    "entries": .integer(Int64(try reader.entryCount())),
+                    "sequence": .of(try reader.lastSequence()),
+                ]
+            }
+        }
+
+        private func attempts() throws -> JSON.Object {
+            var object = JSON.Object()
+            do {
+                for (number, attempt) in try reader.attempts() {
+                    object[ExactString("\(number)")] = attempt.headJSON
+                }
+            } catch { guard note(error) else { throw error } }
+            return object
+        }
+    }
+#endif

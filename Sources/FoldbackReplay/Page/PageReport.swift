@@ -1,0 +1,193 @@
+#if ReplayTool
+    import ArgumentParser
+    import Foldback
+    import FoldbackHistory
+    import Foundation
+
+    /// The entries of a report: a range of sequences, and a filter.
+    struct ReportSelection {
+        let first: LogSequence
+        /// Nil for the log's end.
+        let last: LogSequence?
+        let filter: EntryFilter
+
+        /// The words of a command line that select the same; empty for a whole log.
+        var words: [String] {
+            (first > 1 ? ["--from", "\(first)"] : []) + (last.map { ["--to", "\($0)"] } ?? [])
+                + filter.words
+        }
+    }
+
+    /// The data of a report page. Everything that the page shows is folded in advance.
+    ///
+    /// A damaged log makes a report of the entries before the damage, which names the damage.
+    struct PageReport {
+        /// A browser holds the entries of a page in memory.
+        static let entryCountMax = 50_000
+
+        private let log: InspectedLog
+        private let selection: ReportSelection
+        private let entries: [Chosen]
+
+        private struct Chosen {
+            let sequence: LogSequence
+            /// The sequence of the entry before it in the log; 0 if there is none.
+            let previous: LogSequence
+            let json: JSON
+        }
+
+        init(_ log: InspectedLog, _ selection: ReportSelection) throws {
+            self.log = log
+            self.selection = selection
+            var matcher = try selection.filter.matcher(in: log.reader)
+            let end = try log.reader.lastSequence()
+            let last = min(selection.last ?? end, end)
+            var found: [Chosen] = []
+            var start = selection.first
+            var previous = log.entry(notAfter: LogSequence(max(start.value, 1) - 1))
+            while start <= last {
+                let piece = try log.entries(from: start, countMax: 512)
+                guard let next = piece.last?.sequence.next else { break }
+                for entry in piece where entry.sequence <= last {
+                    if try matcher.matches(entry) {
+                        found.append(
+                            Chosen(
+                                sequence: entry.sequence, previous: previous, json: entry.json))
+                    }
+                    previous = entry.sequence
+                }
+                guard found.count <= Self.entryCountMax else {
+                    throw ValidationError(
+                        "a page has at most \(Self.entryCountMax) entries; choose with --from, --to or --kind, or use `\(log.tool) inspect`"
+                    )
+                }
+                start = next
+            }
+            entries = found
+        }
+
+        /// What could not be read; nil if the log is sound as far as the report needs it.
+        var damage: String? { log.knownDamage?.text }
+
+        func write(_ write: @escaping ([UInt8]) throws -> Void) throws {
+            let steps = UInt64(entries.count * log.projections.count)
+            try Page.report(write) { blocks in
+                try Progress.run("folding", of: steps) { progress in
+                    for (index, projection) in log.projections.enumerated() {
+                        try blocks.object(
+                            "projection-\(index)", try folded(projection, progress))
+                    }
+                }
+                try blocks.array("entries") { add in
+                    for entry in entries { try add(entry.json) }
+                }
+                // The head is last, because folding can find damage.
+                try blocks.object("head", try head())
+            }
+        }
+
+        // MARK: Folding
+
+        /// Returns a projection's frames, and a state now and then.
+        private func folded(
+            _ projection: ReplayProjection, _ progress: Progress
+        ) throws -> JSON.Object {
+            var frames = FoldedFrames(
+                try projection.view.frames(log.reader, after: entries.first?.previous ?? 0))
+            do {
+                for entry in entries {
+                    try frames.addNext(after: entry.previous)
+                    progress.advance()
+                }
+            } catch { guard log.note(error) else { throw error } }
+            return [
+                "name": .string(projection.name), "states": .array(frames.states),
+                "frames": .array(frames.frames),
+            ]
+        }
+
+        // MARK: The head
+
+        private func head() throws -> JSON.Object {
+            var head = try log.head()
+            head["filters"] = .array(selection.words.map { .string($0) })
+            if !log.isRedacted {
+                head["verification"] = try log.projections[0].view.verification(log.reader)
+                    .headJSON
+            }
+            head["counts"] = try counts()
+            head["test"] = try test()
+            return head
+        }
+
+        /// Returns the conflicts and faults at the end of the log; nil if it is damaged.
+        private func counts() throws -> JSON? {
+            do {
+                let last = try log.lastShown()
+                let state = try log.projections[0].view.state(log.reader, at: last)
+                return [
+                    "conflicted": .integer(Int64(state.conflicted.count)),
+                    "faults": .integer(Int64(state.faults.count)),
+                ]
+            } catch {
+                guard log.note(error) else { throw error }
+                return nil
+            }
+        }
+
+        /// Returns the source of a test that folds the history of the page.
+        private func test() throws -> JSON? {
+            guard let file = try? log.reader.fileHead(try log.reader.firstFormat()) else {
+                return nil
+            }
+            let test = TestCase(
+                name: log.name, history: "\(file)\n", view: log.projections[0].view)
+            return ["name": .string(log.name), "source": .string(test.text)]
+        }
+    }
+
+    /// The frames of some entries of a log in order, with states from which a reader can start.
+    private struct FoldedFrames {
+        private(set) var states: [JSON] = []
+        private(set) var frames: [JSON] = []
+        private var reader: any FrameReader
+        /// The bytes of patches since the last state, and the bytes of that state.
+        private var bytes = (patches: 0, state: 0)
+        private static let framesBetweenStatesMin = 64
+        private var framesSinceState = 0
+
+        init(_ reader: any FrameReader) { self.reader = reader }
+
+        /// Adds the frame of the entry after `previous`. Entries before that are skipped.
+        mutating func addNext(after previous: LogSequence) throws {
+            let skipped = try skip(through: previous)
+            // A reader then applies at most as many bytes of patches as the state has. States make
+            // the page at most twice as large.
+            if states.isEmpty
+                || bytes.patches > bytes.state && framesSinceState >= Self.framesBetweenStatesMin
+            {
+                let state = reader.state
+                states.append(["before": .integer(Int64(frames.count)), "state": state])
+                bytes = (0, state.printed.count)
+                framesSinceState = 0
+            }
+            guard let frame = try reader.nextFrame() else { return }
+            var object: JSON.Object = ["patch": frame.patch.json]
+            if frame.others != [] { object["others"] = frame.others }
+            if let skipped, !frames.isEmpty { object["skipped"] = skipped.json }
+            bytes.patches += (object["patch"]?.printed.count ?? 0)
+            framesSinceState += 1
+            frames.append(.object(object))
+        }
+
+        /// Applies the entries up to `previous`. Returns what they changed; nil if there are none.
+        private mutating func skip(through previous: LogSequence) throws -> JSONPatch? {
+            guard reader.sequence < previous else { return nil }
+            let before = reader.state
+            while reader.sequence < previous, try reader.skip() {}
+            var patch = JSONPatch()
+            patch.change(before, to: reader.state, at: JSONPointer([]), except: "sequence")
+            return patch
+        }
+    }
+#endif
