@@ -10,6 +10,8 @@ package struct LogFrames<P: Projection>: Sendable {
     private var before: Snapshot<P>
     private var pending: [IntentNumber]
     private var accepted: [IntentNumber]
+    /// The states at ``sequence`` as JSON, if the last entry was compared as a whole.
+    private var described: (view: JSON?, confirmed: JSON?) = (nil, nil)
     /// The effects of the overlay's intents at ``sequence``, if the last entry needed them.
     private var effects: [IntentNumber: IntentStory<P.Event>.Effect]?
 
@@ -45,8 +47,13 @@ package struct LogFrames<P: Projection>: Sendable {
         let entry = LogEntry<P.Event>(record)
         let after = replay.snapshot
         var patch = JSONPatch()
-        compare(after, at: replay.touched.confirmed, named: "confirmed", \.confirmed, &patch)
-        compare(after, at: replay.touched.view, named: "view", \.view, &patch)
+        let touched = replay.touched
+        described = (
+            compare(touched.view, "view", (before.view, described.view, after.view), &patch),
+            compare(
+                touched.confirmed, "confirmed",
+                (before.confirmed, described.confirmed, after.confirmed), &patch)
+        )
         compareRest(after, &patch)
         moveIntents(of: entry, &patch)
         let others = changedIntents(after)
@@ -60,26 +67,34 @@ package struct LogFrames<P: Projection>: Sendable {
         var patch = JSONPatch()
         moveIntents(of: LogEntry<P.Event>(record), &patch)
         effects = nil
+        described = (nil, nil)
         before = replay.snapshot
         return true
     }
 
     // MARK: Comparing
 
+    /// Compares the states before and after an entry at the places that it touches.
+    ///
+    /// - Parameter states: `described` is the JSON of the state before, if it is known.
+    /// - Returns: the JSON of the state after; nil if only some places were compared.
     private func compare(
-        _ after: Snapshot<P>, at places: Set<JSONPointer>?, named name: ExactString,
-        _ state: (Snapshot<P>) -> P, _ patch: inout JSONPatch
-    ) {
-        let (old, new) = (state(before), state(after))
+        _ places: Set<JSONPointer>?, _ name: ExactString,
+        _ states: (before: P, described: JSON?, after: P), _ patch: inout JSONPatch
+    ) -> JSON? {
         let root = JSONPointer([name])
         guard let places else {
-            return patch.change(JSON(describing: old), to: JSON(describing: new), at: root)
+            let old = states.described ?? JSON(describing: states.before)
+            let new = JSON(describing: states.after)
+            patch.change(old, to: new, at: root)
+            return new
         }
-        for place in Self.patchable(places, old, new) {
+        for place in Self.patchable(places, states.before, states.after) {
             patch.change(
-                old.shown(at: place), to: new.shown(at: place),
+                states.before.shown(at: place), to: states.after.shown(at: place),
                 at: JSONPointer(root.names + place.names))
         }
+        return places.isEmpty ? states.described : nil
     }
 
     /// Returns places in order, without those inside of another. A place whose parent is absent in
