@@ -1,0 +1,180 @@
+// The list of entries with its filters.
+
+import { byID, button, counted, el, mark, timeText, visibleText } from "./dom.js";
+import { numberOf } from "./json.js";
+import { entryKinds, filterFlaw, filterOptions, intentStates, isFilterEmpty } from "./filters.js";
+import { entryWords, keyOf, kindWords, ownIntents } from "./words.js";
+import { copyText, filterCommand } from "./commands.js";
+import { VirtualList } from "./virtual.js";
+
+const typingPause = 200;
+const countingPause = 500;
+
+export class Entries {
+  /** @param {import("./model.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.timer = 0;
+    this.counting = 0;
+    this.list = new VirtualList(byID("list"), {
+      load: (offset, count) => app.source.rows(app.model.filter, offset, count, app.model.projection),
+      row: (row) => this.row(row),
+      choose: (offset) => this.choose(offset),
+      counted: (count, isWhole) => this.showCount(count, isWhole),
+    });
+    this.makeForm();
+    this.fillForm();
+  }
+
+  /** @param {import("./source.js").Row} row */
+  row({ entry, changes }) {
+    const intents = entry.kind === "confirmed" ? ownIntents(entry, this.app.source.head.status.replica) : [entry.intent];
+    const numbers = intents.slice(0, 3).map(keyOf).join(" ") + (intents.length > 3 ? "\u2026" : "");
+    const words = entryWords(entry);
+    return el("div", { class: "row", "data-kind": entry.kind, "data-sequence": entry.sequence },
+      el("span", { class: "number" }, entry.sequence),
+      el("span", { class: "time" }, timeText(numberOf(entry.at)).slice(11)),
+      el("span", { class: "kind" }, mark(entry.kind), el("span", {}, kindWords(entry))),
+      el("span", { class: "intent" }, numbers === "" ? "" : el("span", { class: "sr" }, "intent "), numbers),
+      el("span", { class: "words" }, el("bdi", {}, words)),
+      el("span", { class: "changes" }, changes || "", changes ? el("span", { class: "sr" },
+        changes === 1 ? " change" : " changes") : null));
+  }
+
+  /** @param {number} offset */
+  async choose(offset) {
+    const loaded = this.list.loaded;
+    const known = loaded?.rows[offset - loaded.start];
+    const { rows } = known ? { rows: [known] }
+      : await this.app.source.rows(this.app.model.filter, offset, 1, this.app.model.projection);
+    if (rows[0]) await this.app.select(rows[0].entry.sequence);
+  }
+
+  /** Shows the selected entry, if the filter lets it through. */
+  async select() {
+    await this.list.select(await this.offset());
+  }
+
+  async offset() {
+    const { app } = this;
+    if (app.model.selected === 0) return -1;
+    const offset = await app.source.place(app.model.filter, app.model.selected);
+    const { rows } = await app.source.rows(app.model.filter, offset, 1, app.model.projection);
+    return rows[0]?.entry.sequence === app.model.selected ? offset : -1;
+  }
+
+  /** Loads the list again, because the filter, the projection or the log changed. */
+  async reload() {
+    const flaw = filterFlaw(this.app.model.filter);
+    const node = byID("filter-flaw");
+    node.hidden = flaw === null;
+    node.textContent = flaw ?? "";
+    if (flaw) return;
+    try {
+      await this.list.reload(await this.offset());
+    } catch (error) {
+      node.hidden = false;
+      node.textContent = error instanceof Error ? error.message : String(error);
+    }
+    this.showCommand();
+  }
+
+  /** @param {number} count
+      @param {boolean} isWhole */
+  showCount(count, isWhole) {
+    const { filter } = this.app.model;
+    const total = Number(keyOf(this.app.source.head.status.entries));
+    const words = isFilterEmpty(filter) ? counted(count, "entry", "entries")
+      : `${count.toLocaleString("en")} of ${counted(total, "entry", "entries")} match`;
+    byID("entries-count").textContent = isWhole ? words : `${words} so far`;
+    const empty = byID("list-empty");
+    empty.hidden = count > 0 || !isWhole;
+    empty.textContent = isFilterEmpty(filter) ? "This log has no entries yet." : "No entry matches the filters.";
+    byID("list").hidden = count === 0 && isWhole;
+    clearTimeout(this.counting);
+    if (!isWhole) this.counting = window.setTimeout(() => this.list.paint(true), countingPause);
+  }
+
+  showCommand() {
+    const node = byID("filter-command");
+    const { filter } = this.app.model;
+    node.hidden = filterOptions(filter).length === 0;
+    if (node.hidden) return;
+    const command = filterCommand(this.app);
+    node.replaceChildren("In a terminal: ", el("code", {}, visibleText(command)), " ",
+      button("Copy", () => copyText(command), { class: "small", "aria-label": "Copy the command of the filters" }));
+  }
+
+  makeForm() {
+    const field = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string} */ placeholder) =>
+      el("div", { class: "field" }, el("label", { for: `filter-${name}` }, label),
+        el("input", { id: `filter-${name}`, name, placeholder, autocomplete: "off" }));
+    const form = byID("filters");
+    form.append(
+      el("fieldset", {}, el("legend", {}, "Kinds"), ...entryKinds.map((kind) => el("label", { class: "check" },
+        el("input", { type: "checkbox", name: "kind", value: kind }), mark(kind), ` ${kind}`))),
+      el("div", { class: "fields" }, field("intent", "Intent", "12"), field("key", "Document key", "post"),
+        el("div", { class: "field" }, el("label", { for: "filter-state" }, "Intents that ended"),
+          el("select", { id: "filter-state", name: "state" }, el("option", { value: "" }, "in any state"),
+            ...intentStates.map((state) => el("option", { value: state }, state)))),
+        field("since", "From (UTC)", "2026-11-21"), field("until", "Before (UTC)", "2026-11-21T15:04:05Z")),
+      button("Clear filters", () => this.clear()));
+    const isOverDocuments = this.app.source.head.projections.some((/** @type {any} */ one) => one.isOverDocuments);
+    byID("filter-key").closest(".field").hidden = !isOverDocuments;
+    const changed = () => {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => this.readForm(), typingPause);
+    };
+    form.addEventListener("input", changed);
+    form.addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
+    byID("filter-text").addEventListener("input", changed);
+    byID("filters-toggle").addEventListener("click", () => this.openForm(form.hidden));
+  }
+
+  /** @param {boolean} isOpen */
+  openForm(isOpen) {
+    byID("filters").hidden = !isOpen;
+    byID("filters-toggle").setAttribute("aria-expanded", String(isOpen));
+  }
+
+  readForm() {
+    const form = byID("filters");
+    /** @type {import("./filters.js").Filter} */
+    const filter = {};
+    const kinds = [...form.querySelectorAll("[name=kind]:checked")].map((node) => node.value);
+    if (kinds.length > 0) filter.kind = kinds;
+    for (const name of ["intent", "key", "state", "since", "until"]) {
+      const value = byID(`filter-${name}`).value.trim();
+      if (value !== "") Reflect.set(filter, name, value);
+    }
+    const text = byID("filter-text").value;
+    if (text !== "") filter.text = text;
+    this.app.model.filter = filter;
+    this.app.model.save();
+    this.showToggle();
+    this.reload();
+  }
+
+  fillForm() {
+    const { filter } = this.app.model;
+    for (const node of byID("filters").querySelectorAll("[name=kind]")) node.checked = (filter.kind ?? []).includes(node.value);
+    for (const name of ["intent", "key", "state", "since", "until", "text"]) {
+      byID(`filter-${name}`).value = Reflect.get(filter, name) ?? "";
+    }
+    this.showToggle();
+    const { text: _, ...others } = filter;
+    if (!isFilterEmpty(others)) this.openForm(true);
+  }
+
+  showToggle() {
+    const { filter } = this.app.model;
+    const count = (filter.kind ?? []).length + ["intent", "key", "state", "since", "until"].filter((name) => Reflect.get(filter, name)).length;
+    byID("filters-toggle").textContent = count > 0 ? `Filters (${count})` : "Filters";
+  }
+
+  clear() {
+    this.app.model.filter = {};
+    this.fillForm();
+    this.readForm();
+  }
+}

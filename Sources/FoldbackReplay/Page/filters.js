@@ -1,0 +1,118 @@
+// The filters of `log`, and search over payloads.
+
+import { isObject, jsonText, numberOf } from "./json.js";
+
+/** What the list of entries shows. Absent members do not filter.
+    @typedef {{kind?: string[], intent?: string, key?: string, state?: string, since?: string,
+      until?: string, text?: string}} Filter */
+
+export const entryKinds = ["intent", "acknowledged", "rejected", "withdrawn", "abandoned", "dismissed", "confirmed"];
+export const intentStates = ["pending", "accepted", "confirmed", "rejected", "withdrawn"];
+export const filterNames = ["intent", "key", "state", "since", "until", "text"];
+
+/** @param {Filter} filter */
+export function isFilterEmpty(filter) {
+  return (filter.kind ?? []).length === 0 && filterNames.every((name) => !Reflect.get(filter, name));
+}
+
+/** Returns the filter as the parameters of a request or of a link.
+    @param {Filter} filter
+    @param {URLSearchParams} [into] */
+export function filterParameters(filter, into = new URLSearchParams()) {
+  for (const kind of filter.kind ?? []) into.append("kind", kind);
+  for (const name of filterNames) {
+    const value = Reflect.get(filter, name);
+    if (value) into.set(name, value);
+  }
+  return into;
+}
+
+/** Returns the filter as options of `log`. The text has no option.
+    @param {Filter} filter
+    @returns {string[]} */
+export function filterOptions(filter) {
+  const options = (filter.kind ?? []).flatMap((kind) => ["--kind", kind]);
+  for (const name of filterNames.filter((name) => name !== "text")) {
+    const value = Reflect.get(filter, name);
+    if (value) options.push(`--${name}`, value);
+  }
+  return options;
+}
+
+/** Returns milliseconds since 1970; null if the text is not a moment as `log` reads it.
+    @param {string} text */
+export function momentOf(text) {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/.test(text);
+  const time = isDay || isTime ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? null : time;
+}
+
+/** Returns what is wrong with a filter; null if nothing is.
+    @param {Filter} filter */
+export function filterFlaw(filter) {
+  if (filter.intent && !/^\d+$/.test(filter.intent)) return "An intent is a whole number.";
+  for (const text of [filter.since, filter.until]) {
+    if (text && momentOf(text) === null) return "Write a moment as 2026-11-21 or 2026-11-21T15:04:05Z.";
+  }
+  const [since, until] = [filter.since, filter.until].map((text) => (text ? momentOf(text) : null));
+  if (since !== null && until !== null && since >= until) return "The first moment must be before the second.";
+  return null;
+}
+
+/** Returns the keys that a documents event touches.
+    @param {any} event
+    @returns {string[]} */
+function documentKeys(event) {
+  if (!isObject(event)) return [];
+  if (event.op === "all" && Array.isArray(event.events)) return event.events.flatMap(documentKeys);
+  return typeof event.key === "string" && typeof event.op === "string" ? [event.key] : [];
+}
+
+/** @param {any} entry
+    @returns {any[]} */
+export function eventsOf(entry) {
+  if (entry.kind === "confirmed") return (entry.events ?? []).map((/** @type {any} */ one) => one.event);
+  return entry.event === undefined ? [] : [entry.event];
+}
+
+/** Returns a function that decides whether an entry passes.
+    @param {Filter} filter
+    @param {any[]} entries all entries, oldest first
+    @param {(intent: any) => string | undefined} stateOf an intent's state at the end */
+export function filterPredicate(filter, entries, stateOf) {
+  const kinds = new Set(filter.kind ?? []);
+  const since = filter.since ? momentOf(filter.since) : null;
+  const until = filter.until ? momentOf(filter.until) : null;
+  const wanted = filter.intent ? String(BigInt(filter.intent)) : null;
+  const recorder = wanted === null ? undefined
+    : entries.find((entry) => entry.kind === "intent" && textOf(entry.intent) === wanted)?.replica;
+  const text = filter.text?.toLowerCase();
+  /** @param {any} entry */
+  return (entry) => {
+    if (kinds.size > 0 && !kinds.has(entry.kind)) return false;
+    const time = numberOf(entry.at);
+    if ((since !== null && time < since) || (until !== null && time >= until)) return false;
+    if (wanted !== null && !isAbout(entry, wanted, recorder)) return false;
+    if (filter.key && !eventsOf(entry).some((event) => documentKeys(event).includes(filter.key ?? ""))) return false;
+    if (filter.state && (entry.kind !== "intent" || stateOf(entry.intent) !== filter.state)) return false;
+    return !text || jsonText(entry).toLowerCase().includes(text);
+  };
+}
+
+/** @param {any} number */
+function textOf(number) {
+  return typeof number === "number" ? String(number) : String(number?.digits);
+}
+
+/** Returns whether an entry records, answers or names an intent.
+    @param {any} entry
+    @param {string} number
+    @param {string | undefined} recorder its replica */
+export function isAbout(entry, number, recorder) {
+  if (entry.kind !== "confirmed") {
+    return textOf(entry.intent) === number || textOf(entry.retries) === number;
+  }
+  return (entry.events ?? []).some((/** @type {any} */ { origin }) => origin !== undefined
+    && origin.replica === recorder && textOf(origin.intent) === number);
+}

@@ -1,0 +1,119 @@
+// The head of the page: what the log is, how much it has, and whether it is sound.
+
+import { badge, byID, counted, el, mark, sizeText, timeText, visible, visibleText } from "./dom.js";
+import { numberOf } from "./json.js";
+import { copyText, shellQuoted } from "./commands.js";
+
+const legendWords = [
+  ["pending", "recorded here, and the server has not answered"],
+  ["accepted", "the server said yes, and its effect has not come back yet"],
+  ["confirmed", "its effect is in confirmed state"],
+  ["rejected", "the server said no, so the intent was rolled back"],
+  ["withdrawn", "taken back by the user"],
+  ["conflicted", "still pending, but it does not fit the present state, so it does not count"],
+];
+
+/** Paints the head again.
+    @param {import("./model.js").App} app */
+export function paintHead(app) {
+  const { head, isLive } = app.source;
+  const { status, counts = {} } = head;
+  byID("log-name").replaceChildren(visible(head.log));
+  byID("source-words").textContent = isLive ? `Opened by ${head.tool} inspect`
+    : `A report by ${head.tool}${head.made ? `, made ${timeText(Date.parse(head.made)).slice(0, 16)} UTC` : ""}`;
+  const number = (/** @type {any} */ value) => (value === undefined ? "?" : numberOf(value).toLocaleString("en"));
+  const chip = (/** @type {string} */ label, /** @type {any} */ value, /** @type {string} */ state = "") =>
+    el("div", { class: "chip", "data-state": state || null, "data-zero": value === "0" },
+      el("dt", {}, state ? mark(state) : null, label), el("dd", {}, typeof value === "string" ? visible(value) : value));
+  byID("chips").replaceChildren(
+    chip("Replica", status.replica), chip("Kind", String(status.kind)), chip("Entries", number(status.entries)),
+    chip("Pending", number(status.pending), "pending"), chip("Accepted", number(status.accepted), "accepted"),
+    chip("Rejected", number(status.rejected), "rejected"), chip("Conflicted", number(counts.conflicted), "conflicted"),
+    chip("Faults", number(counts.faults)), chip("Size", sizeText(numberOf(status.bytes ?? 0))),
+    chip("Last write", head.lastWrite === undefined ? "never" : `${timeText(numberOf(head.lastWrite)).slice(0, 19)} UTC`));
+  paintBanners(app);
+}
+
+/** @param {import("./model.js").App} app */
+function paintBanners({ source }) {
+  const { head } = source;
+  const banners = [];
+  if (head.damage) {
+    banners.push(el("p", { class: "banner", "data-tone": "rejected", role: "alert" }, mark("conflicted"), el("span", {}, el("strong", {}, "The log is damaged. "),
+      visible(String(head.damage)), " The page shows the entries before the damage.")));
+  }
+  if (head.filters?.length > 0) {
+    banners.push(el("p", { class: "banner" }, el("span", {}, "This page has only some of the entries: ", el("code", {}, visibleText(head.filters.map(shellQuoted).join(" "))),
+      ". States and changes count all entries.")));
+  }
+  if (head.isRedacted) banners.push(el("p", { class: "banner" }, el("span", {}, "Values in this page are replaced by pseudonyms, because it is redacted.")));
+  const place = byID("banners");
+  // An alert that is there already is not announced again.
+  const words = banners.map((banner) => banner.textContent).join("\n");
+  if (place.words === words) return;
+  place.words = words;
+  place.replaceChildren(...banners);
+}
+
+/** Shows whether the writer is there, or that the inspector does not answer.
+    @param {import("./model.js").App} app
+    @param {string | null} lost */
+export function paintLive({ source }, lost) {
+  const node = byID("live");
+  if (!source.isLive) return;
+  const { writer } = source.head;
+  const isThere = writer?.isThere ?? false;
+  const words = lost ? lost : isThere ? `live: a process${writer.process === undefined ? "" : ` (${numberOf(writer.process)})`} has the log open` : "the writer is gone";
+  node.hidden = false;
+  node.dataset.tone = lost ? "rejected" : isThere ? "confirmed" : "withdrawn";
+  if (node.textContent !== words) node.textContent = words;
+}
+
+/** @param {any} verdict */
+function verdictNodes(verdict) {
+  if (!verdict) return [el("p", {}, "This page has no verdict. Run verify in a terminal.")];
+  const findings = verdict.findings ?? [];
+  const facts = `${counted(numberOf(verdict.entries), "entry", "entries")} and ${counted(numberOf(verdict.checkpoints), "checkpoint")} checked.`;
+  return [el("p", { class: "verdict", "data-tone": verdict.sound ? "confirmed" : "rejected" }, mark(verdict.sound ? "confirmed" : "rejected"),
+    el("strong", {}, verdict.sound ? "The log is sound. " : "The log is not sound. "), facts),
+  findings.length > 0 ? el("ul", {}, ...findings.slice(0, 100).map((/** @type {any} */ finding) => el("li", {}, el("strong", {}, visible(String(finding.place))), ": ", visible(String(finding.what))))) : "",
+  ...(verdict.notCompared ?? []).slice(0, 20).map((/** @type {any} */ what) => el("p", { class: "soft" }, "Not compared: ", visible(String(what))))];
+}
+
+/** @param {import("./model.js").App} app */
+export function listenInHead(app) {
+  byID("verify").addEventListener("click", async () => {
+    const node = byID("verdict");
+    const isOpen = node.hidden;
+    node.hidden = !isOpen;
+    byID("verify").setAttribute("aria-expanded", String(isOpen));
+    if (!isOpen) return;
+    node.replaceChildren(el("p", { class: "soft" }, "Checking\u2026"));
+    try {
+      node.replaceChildren(...verdictNodes(await app.source.verification()));
+    } catch (error) {
+      node.replaceChildren(el("p", { class: "flaw" }, error instanceof Error ? error.message : String(error)));
+    }
+  });
+  const copying = (/** @type {string} */ id, /** @type {() => string} */ text) => {
+    const node = byID(id);
+    const words = node.textContent;
+    node.addEventListener("click", async () => {
+      node.textContent = await copyText(text()) ? "Copied" : "Not copied";
+      setTimeout(() => {
+        node.textContent = words;
+      }, 1_500);
+    });
+  };
+  copying("copy-link", () => {
+    app.model.saveNow();
+    return location.href;
+  });
+  copying("copy-command", () => byID("command").textContent);
+  byID("legend-list").append(...legendWords.flatMap(([state, words]) => [el("div", {}, el("dt", {}, badge(state)), el("dd", {}, words))]),
+    el("div", {}, el("dt", {}, el("span", { class: "badge plain" }, "batch")), el("dd", {}, "a tick above the axis: confirmed events from the server")),
+    el("div", {}, el("dt", {}, el("span", { class: "badge plain" }, "attempt")), el("dd", {}, "a thin line across a bar: the intent was sent")));
+  // The legend would fill a small screen.
+  if (matchMedia("(max-width: 52rem)").matches) byID("legend").removeAttribute("open");
+}
+

@@ -1,0 +1,141 @@
+// The lives of intents in a window of frames, and their places in lanes.
+
+import { numberOf, patched } from "./json.js";
+import { keyOf } from "./words.js";
+
+/** A part of a life: from one entry to another, by their indexes in the window.
+    @typedef {{from: number, to: number, state: string, isConflicted: boolean}} Segment */
+/** @typedef {{intent: any, key: string, segments: Segment[], isEarlier: boolean, entry: any,
+      end: {at: number, how: string} | null}} Life */
+
+/** @param {import("./json.js").PatchOperation[]} patch */
+function aboutOverlay(patch) {
+  return patch.filter(({ path }) => /^\/(pending|accepted|conflicted)(\/|$)/.test(path));
+}
+
+/** @param {any} overlay */
+function statesIn(overlay) {
+  const conflicted = new Set(overlay.conflicted.map(keyOf));
+  /** @type {Map<string, {number: any, state: string, isConflicted: boolean}>} */
+  const states = new Map();
+  for (const state of ["pending", "accepted"]) {
+    for (const number of overlay[state]) {
+      states.set(keyOf(number), { number, state, isConflicted: conflicted.has(keyOf(number)) });
+    }
+  }
+  return states;
+}
+
+/** Returns the lives of the intents that are in the overlay somewhere in the window.
+    An index of -1 is before the window.
+    @param {import("./history.js").FrameWindow} window
+    @returns {Life[]} */
+export function livesIn(window) {
+  const { pending, accepted, conflicted } = window.state;
+  let overlay = { pending, accepted, conflicted };
+  /** @type {Map<string, Life>} */
+  const open = new Map();
+  /** @type {Life[]} */
+  const lives = [];
+  const begin = (/** @type {any} */ { number, state, isConflicted }, /** @type {number} */ at, /** @type {any} */ entry) => {
+    const life = { intent: number, key: keyOf(number), isEarlier: at < 0, entry, end: null,
+      segments: [{ from: at, to: at, state, isConflicted }] };
+    open.set(life.key, life);
+    lives.push(life);
+  };
+  for (const state of statesIn(overlay).values()) begin(state, -1, null);
+  window.frames.forEach((frame, index) => {
+    for (const patch of [frame.skipped ?? [], frame.patch]) {
+      const changes = aboutOverlay(patch);
+      if (changes.length === 0) continue;
+      overlay = patched(overlay, changes, new WeakSet());
+      const now = statesIn(overlay);
+      for (const [key, life] of open) {
+        if (!now.has(key)) end(life, frame, index, open);
+      }
+      for (const [key, state] of now) {
+        const life = open.get(key);
+        if (!life) begin(state, index, frame.entry);
+        else change(life, state, index);
+      }
+    }
+  });
+  for (const life of open.values()) /** @type {Segment} */ (life.segments.at(-1)).to = window.frames.length;
+  return lives;
+}
+
+/** @param {Life} life
+    @param {import("./source.js").Frame} frame
+    @param {number} index
+    @param {Map<string, Life>} open */
+function end(life, frame, index, open) {
+  const isOwn = frame.entry.intent !== undefined && keyOf(frame.entry.intent) === life.key;
+  const how = isOwn && ["rejected", "withdrawn", "abandoned"].includes(frame.entry.kind) ? frame.entry.kind : "confirmed";
+  /** @type {Segment} */ (life.segments.at(-1)).to = index;
+  life.end = { at: index, how };
+  open.delete(life.key);
+}
+
+/** @param {Life} life
+    @param {{state: string, isConflicted: boolean}} now
+    @param {number} index */
+function change(life, now, index) {
+  const last = /** @type {Segment} */ (life.segments.at(-1));
+  if (last.state === now.state && last.isConflicted === now.isConflicted) return;
+  last.to = index;
+  life.segments.push({ from: index, to: index, state: now.state, isConflicted: now.isConflicted });
+}
+
+/** Puts lives in lanes, so that those in a lane do not touch. Lives without a place are left out.
+    @param {Life[]} lives
+    @param {(life: Life) => [number, number]} extent from and to, in pixels
+    @param {number} lanesMax
+    @returns {{placed: Map<Life, number>, lanes: number, leftOut: number}} */
+export function inLanes(lives, extent, lanesMax) {
+  /** @type {number[]} */
+  const ends = [];
+  const placed = new Map();
+  let leftOut = 0;
+  for (const life of lives) {
+    const [from, to] = extent(life);
+    let lane = ends.findIndex((end) => end <= from);
+    if (lane < 0 && ends.length < lanesMax) lane = ends.length;
+    if (lane < 0) {
+      leftOut += 1;
+      continue;
+    }
+    ends[lane] = to;
+    placed.set(life, lane);
+  }
+  return { placed, lanes: ends.length, leftOut };
+}
+
+/** Describes a life for those who do not see the bar.
+    @param {Life} life
+    @param {import("./history.js").FrameWindow} window */
+export function lifeWords(life, window) {
+  const at = (/** @type {number} */ index) => `entry ${window.frames[index]?.entry.sequence}`;
+  const parts = [life.isEarlier ? "recorded before this window" : `recorded at ${at(life.segments[0].from)}`];
+  life.segments.slice(1).forEach((segment, index) => {
+    const before = life.segments[index];
+    if (segment.isConflicted && !before.isConflicted) parts.push(`conflicted at ${at(segment.from)}`);
+    else if (!segment.isConflicted && before.isConflicted) parts.push(`applies again at ${at(segment.from)}`);
+    if (segment.state !== before.state) parts.push(`${segment.state} at ${at(segment.from)}`);
+  });
+  const last = life.segments.at(-1);
+  parts.push(life.end ? `${life.end.how} at ${at(life.end.at)}` : `still ${last?.state} at the end of the window`);
+  return `Intent ${life.key}: ${parts.join(", ")}`;
+}
+
+/** Returns where time places an index of the window: between 0 and the number of frames.
+    @param {import("./history.js").FrameWindow} window */
+export function timeScale(window) {
+  const times = window.frames.map((frame) => numberOf(frame.entry.at));
+  // Clocks go back. The axis does not.
+  for (let index = 1; index < times.length; index += 1) times[index] = Math.max(times[index], times[index - 1]);
+  const [start, end] = [times[0] ?? 0, times.at(-1) ?? 0];
+  const span = Math.max(1, end - start);
+  const scale = Math.max(1, times.length - 1) / span;
+  return { times, start, place: (/** @type {number} */ time) => (time - start) * scale, timeOf: (/** @type {number} */ place) => start + place / scale };
+}
+

@@ -1,0 +1,265 @@
+// The page. The modules are put together in this order, with the imports and exports left out:
+// json.js dom.js filters.js source.js run.js words.js stories.js source-embedded.js
+// source-fetched.js history.js model.js commands.js pieces.js lanes.js timeline.js virtual.js
+// entries.js tree.js panel-state.js panel-stories.js panel-tools.js panel-what-if.js play.js head.js
+// main.js
+
+import { jsonText, numberOf } from "./json.js";
+import { announce, byID, counted, el, timeText, visibleText } from "./dom.js";
+import { EmbeddedSource } from "./source-embedded.js";
+import { FetchedSource } from "./source-fetched.js";
+import { projectionNamed, viewChangeCount } from "./source.js";
+import { History } from "./history.js";
+import { Model, tabNames } from "./model.js";
+import { explained, keyOf, kindWords } from "./words.js";
+import { sentenceList } from "./pieces.js";
+import { Timeline } from "./timeline.js";
+import { Entries } from "./entries.js";
+import { entryPanel, overlayPanel, statePanel } from "./panel-state.js";
+import { comparePanel, intentPanel, placePanel } from "./panel-stories.js";
+import { exportPanel, findPanel, plotsPanel } from "./panel-tools.js";
+import { whatIfPanel } from "./panel-what-if.js";
+import { Player } from "./play.js";
+import { listenInHead, paintHead, paintLive } from "./head.js";
+import { tabCommand } from "./commands.js";
+
+const panels = [entryPanel, statePanel, overlayPanel, intentPanel, placePanel, comparePanel, whatIfPanel, findPanel, exportPanel, plotsPanel];
+const searchedMax = 2_000;
+
+/** The page's parts together. */
+class Page {
+  /** @param {import("./source.js").Source} source */
+  constructor(source) {
+    this.source = source;
+    this.history = new History(source);
+    this.model = new Model("");
+    this.moment = /** @type {import("./history.js").Moment} */ (/** @type {unknown} */ (null));
+    this.token = 0;
+    this.lost = /** @type {string | null} */ (null);
+    /** The last sequence that the page has shown. */
+    this.known = source.last;
+    this.timeline = /** @type {Timeline | null} */ (null);
+    this.entries = /** @type {Entries | null} */ (null);
+    this.player = /** @type {Player | null} */ (null);
+  }
+
+  async open() {
+    const isChosen = this.readLink();
+    this.makeTabs();
+    this.fillProjections();
+    this.timeline = new Timeline(this);
+    this.entries = new Entries(this);
+    this.player = new Player(this);
+    listenInHead(this);
+    paintHead(this);
+    paintLive(this, null);
+    this.listen();
+    await this.select(isChosen ? this.model.selected : await this.mostTelling());
+    await this.entries.reload();
+    document.documentElement.dataset.ready = "true";
+    this.source.follow((head) => this.headChanged(head), (reason) => {
+      this.lost = reason;
+      paintLive(this, reason);
+    });
+  }
+
+  get projections() {
+    return this.source.head.projections.map((/** @type {any} */ one) => one.name);
+  }
+
+  readLink() {
+    return this.model.read(location.hash, this.projections);
+  }
+
+  listen() {
+    addEventListener("hashchange", async () => {
+      if (location.hash === this.model.written) return;
+      this.readLink();
+      this.entries?.fillForm();
+      await this.select(this.model.selected);
+      await this.entries?.reload();
+    });
+    document.addEventListener("command", () => this.paintCommand());
+    byID("pin").addEventListener("click", () => {
+      const { model } = this;
+      model.pin = model.pin === model.selected ? null : model.selected;
+      if (model.pin !== null) announce(`Pinned. Select another entry, and open the tab Compare.`);
+      this.changed();
+    });
+    byID("projection").addEventListener("change", async () => {
+      this.model.projection = byID("projection").value;
+      await this.select(this.model.selected);
+      await this.entries?.reload();
+    });
+  }
+
+  /** Returns the last rejection whose rollback changes the view, else the last entry. */
+  async mostTelling() {
+    const { source, model } = this;
+    const filter = { kind: ["rejected"] };
+    let end = await source.place(filter, source.last + 1);
+    for (let looked = 0; end > 0 && looked < searchedMax; looked += 100) {
+      const start = Math.max(0, end - 100);
+      const { rows } = await source.rows(filter, start, end - start, model.projection);
+      for (const row of rows.reverse()) {
+        if (row.changes !== undefined ? row.changes > 0 : await this.changesView(row.entry.sequence)) return row.entry.sequence;
+      }
+      end = start;
+    }
+    return source.last;
+  }
+
+  /** @param {number} sequence */
+  async changesView(sequence) {
+    const { window, index } = await this.history.at(this.model.projection, sequence);
+    return index >= 0 && viewChangeCount(window.frames[index].patch) > 0;
+  }
+
+  // ---- Selection --------------------------------------------------------------------------------
+
+  /** @param {number} sequence */
+  async select(sequence) {
+    this.token += 1;
+    const { token } = this;
+    let moment;
+    try {
+      moment = await this.history.at(this.model.projection, sequence);
+    } catch (error) {
+      return this.fail(error);
+    }
+    if (token !== this.token) return undefined;
+    const isOther = this.moment?.sequence !== moment.sequence || this.moment?.window.state !== moment.window.state;
+    this.moment = moment;
+    this.model.selected = moment.sequence;
+    if (isOther && this.model.tab !== "intent") this.model.intent = moment.entry?.intent === undefined ? "" : keyOf(moment.entry.intent);
+    this.paint();
+    await this.entries?.select();
+    document.documentElement.dataset.selected = String(moment.sequence);
+    return undefined;
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    const words = error instanceof Error ? error.message : String(error);
+    byID("explanation").replaceChildren(el("p", { class: "flaw", role: "alert" }, visibleText(words)));
+  }
+
+  /** Paints what depends on the model. */
+  changed() {
+    this.paint();
+  }
+
+  paint() {
+    const { moment, model, source } = this;
+    model.save();
+    const { entry } = moment;
+    byID("details-title").textContent = entry ? `Entry ${entry.sequence}: ${kindWords(entry)}${entry.intent === undefined ? "" : ` ${keyOf(entry.intent)}`}` : "Before the first entry";
+    byID("details-time").textContent = entry ? `${timeText(numberOf(entry.at))} UTC` : "";
+    byID("explanation").replaceChildren(...(source.last === 0 ? [el("p", { class: "main-sentence" }, "This log has no entries yet.")] : sentenceList(this, explained(moment))));
+    const pin = byID("pin");
+    pin.textContent = model.pin === model.selected ? "Unpin" : entry ? "Pin this entry" : "Pin the start";
+    document.title = `${visibleText(source.head.log)}: ${entry ? `entry ${entry.sequence}` : "the start"} - Foldback`;
+    this.timeline?.select();
+    this.player?.select();
+    this.paintPanel();
+    this.paintCommand();
+  }
+
+  // ---- Tabs -------------------------------------------------------------------------------------
+
+  makeTabs() {
+    const tabs = byID("tabs");
+    for (const { id, title } of panels) {
+      tabs.append(el("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}`, on: { click: () => this.openTab(id) } }, title));
+      byID("panels").append(el("div", { role: "tabpanel", id: `panel-${id}`, class: "panel", tabindex: 0, "aria-labelledby": `tab-${id}`, hidden: true }));
+    }
+    tabs.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      const at = tabNames.indexOf(this.model.tab);
+      const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabNames.length - 1 }[event.key];
+      if (next === undefined) return;
+      event.preventDefault();
+      this.openTab(tabNames[(next + tabNames.length) % tabNames.length]);
+      byID(`tab-${this.model.tab}`).focus();
+    });
+  }
+
+  /** @param {string} tab */
+  openTab(tab) {
+    this.model.tab = tab;
+    this.model.save();
+    this.paintPanel();
+    this.paintCommand();
+    byID(`tab-${tab}`).scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  paintPanel() {
+    for (const { id } of panels) {
+      const isOpen = id === this.model.tab;
+      const tab = byID(`tab-${id}`);
+      tab.setAttribute("aria-selected", String(isOpen));
+      tab.tabIndex = isOpen ? 0 : -1;
+      byID(`panel-${id}`).hidden = !isOpen;
+    }
+    panels.find(({ id }) => id === this.model.tab)?.paint(this, byID(`panel-${this.model.tab}`));
+  }
+
+  paintCommand() {
+    const ofPanel = panels.find(({ id }) => id === this.model.tab)?.command?.(this) ?? null;
+    byID("command").textContent = visibleText(tabCommand(this, ofPanel));
+  }
+
+  fillProjections() {
+    const select = byID("projection");
+    select.append(...this.projections.map((/** @type {string} */ name) => el("option", { value: name }, visibleText(name))));
+    select.value = projectionNamed(this.source.head, this.model.projection)?.name ?? "";
+    byID("projection-row").hidden = this.projections.length < 2;
+  }
+
+  /** @param {any} intent */
+  openIntent(intent) {
+    if (intent === undefined) return;
+    this.model.intent = keyOf(intent);
+    this.openTab("intent");
+    this.timeline?.paint();
+  }
+
+  /** @param {string} place */
+  openPlace(place) {
+    this.model.place = place;
+    this.openTab("place");
+  }
+
+  // ---- A log that grows -------------------------------------------------------------------------
+
+  /** @param {any} head */
+  async headChanged(head) {
+    const shown = this.known;
+    this.known = numberOf(head.status.sequence);
+    paintHead(this);
+    paintLive(this, null);
+    const count = this.known - shown;
+    if (count <= 0) return;
+    this.history.grew();
+    announce(`${counted(count, "new entry", "new entries")}.`);
+    const isFollowing = this.moment.sequence === shown;
+    await this.select(isFollowing ? this.known : this.moment.sequence);
+    await this.entries?.reload();
+  }
+}
+
+/** What tests read. */
+async function start() {
+  const source = document.querySelector("script#entries") ? new EmbeddedSource() : await FetchedSource.opened();
+  const page = new Page(source);
+  const ready = page.open().catch((error) => page.fail(error));
+  Reflect.set(globalThis, "foldback", {
+    source, ready,
+    select: (/** @type {number} */ sequence) => page.select(sequence),
+    state: () => jsonText(page.moment.after),
+  });
+  await ready;
+}
+
+start().catch((error) => {
+  byID("banners").replaceChildren(el("p", { class: "banner", "data-tone": "rejected", role: "alert" }, error instanceof Error ? error.message : String(error)));
+});
