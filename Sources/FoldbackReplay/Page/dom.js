@@ -48,11 +48,17 @@ export function button(words, click, properties = {}) {
   return el("button", { type: "button", on: { click }, ...properties }, words);
 }
 
+/** Returns a whole number with commas. `toLocaleString` would load the browser's tables first.
+    @param {number} number */
+export function grouped(number) {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 /** @param {number} count
     @param {string} singular
     @param {string} [plural] */
 export function counted(count, singular, plural = `${singular}s`) {
-  return `${count.toLocaleString("en")} ${count === 1 ? singular : plural}`;
+  return `${grouped(count)} ${count === 1 ? singular : plural}`;
 }
 
 /** @param {number} code */
@@ -101,11 +107,11 @@ export function longText(text, quote = "") {
   /** @param {number} length */
   const show = (length) => {
     const isWhole = text.length <= length;
-    const all = text.length.toLocaleString("en");
+    const all = grouped(text.length);
     node.replaceChildren(quote, visible(isWhole ? text : cutTo(text, length)), isWhole ? quote : "\u2026");
     if (isWhole) return;
     node.append(" ", el("span", { class: "note" },
-      `${all} characters; the first ${length.toLocaleString("en")} are shown.`));
+      `${all} characters; the first ${grouped(length)} are shown.`));
     if (length >= charactersMore) return;
     node.append(" ", button(`Show ${text.length > charactersMore ? "10,000" : "all"}`, (event) => {
       event.stopPropagation();

@@ -1,6 +1,6 @@
 // The list of entries with its filters.
 
-import { byID, button, counted, el, mark, timeText, visibleText } from "./dom.js";
+import { button, byID, counted, el, grouped, mark, timeText, visibleText } from "./dom.js";
 import { numberOf } from "./json.js";
 import { entryKinds, filterFlaw, filterOptions, intentStates, isFilterEmpty } from "./filters.js";
 import { entryWords, keyOf, kindWords, ownIntents } from "./words.js";
@@ -36,7 +36,7 @@ export class Entries {
       el("span", { class: "time" }, timeText(numberOf(entry.at)).slice(11)),
       el("span", { class: "kind" }, mark(entry.kind), el("span", {}, kindWords(entry))),
       el("span", { class: "intent" }, numbers === "" ? "" : el("span", { class: "sr" }, "intent "), numbers),
-      el("span", { class: "words" }, el("bdi", {}, words)),
+      el("span", { class: "words", title: words }, el("bdi", {}, words)),
       el("span", { class: "changes" }, changes || "", changes ? el("span", { class: "sr" },
         changes === 1 ? " change" : " changes") : null));
   }
@@ -50,11 +50,7 @@ export class Entries {
     if (rows[0]) await this.app.select(rows[0].entry.sequence);
   }
 
-  /** Shows the selected entry, if the filter lets it through. */
-  async select() {
-    await this.list.select(await this.offset());
-  }
-
+  /** Returns the offset of the selected entry; -1 if the filter does not let it through. */
   async offset() {
     const { app } = this;
     if (app.model.selected === 0) return -1;
@@ -85,7 +81,7 @@ export class Entries {
     const { filter } = this.app.model;
     const total = Number(keyOf(this.app.source.head.status.entries));
     const words = isFilterEmpty(filter) ? counted(count, "entry", "entries")
-      : `${count.toLocaleString("en")} of ${counted(total, "entry", "entries")} match`;
+      : `${grouped(count)} of ${counted(total, "entry", "entries")} match`;
     byID("entries-count").textContent = isWhole ? words : `${words} so far`;
     const empty = byID("list-empty");
     empty.hidden = count > 0 || !isWhole;

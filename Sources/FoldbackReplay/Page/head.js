@@ -1,6 +1,6 @@
 // The head of the page: what the log is, how much it has, and whether it is sound.
 
-import { badge, byID, counted, el, mark, sizeText, timeText, visible, visibleText } from "./dom.js";
+import { badge, byID, counted, el, grouped, mark, sizeText, timeText, visible, visibleText } from "./dom.js";
 import { numberOf } from "./json.js";
 import { copyText, shellQuoted } from "./commands.js";
 
@@ -21,7 +21,7 @@ export function paintHead(app) {
   byID("log-name").replaceChildren(visible(head.log));
   byID("source-words").textContent = isLive ? `Opened by ${head.tool} inspect`
     : `A report by ${head.tool}${head.made ? `, made ${timeText(Date.parse(head.made)).slice(0, 16)} UTC` : ""}`;
-  const number = (/** @type {any} */ value) => (value === undefined ? "?" : numberOf(value).toLocaleString("en"));
+  const number = (/** @type {any} */ value) => (value === undefined ? "?" : grouped(numberOf(value)));
   const chip = (/** @type {string} */ label, /** @type {any} */ value, /** @type {string} */ state = "") =>
     el("div", { class: "chip", "data-state": state || null, "data-zero": value === "0" },
       el("dt", {}, state ? mark(state) : null, label), el("dd", {}, typeof value === "string" ? visible(value) : value));

@@ -132,8 +132,12 @@ class Page {
     this.moment = moment;
     this.model.selected = moment.sequence;
     if (isOther && this.model.tab !== "intent") this.model.intent = moment.entry?.intent === undefined ? "" : keyOf(moment.entry.intent);
+    // The list scrolls first, while the layout of the page is known.
+    const offset = await this.entries?.offset() ?? -1;
+    if (token !== this.token) return undefined;
+    const listed = this.entries?.list.select(offset);
     this.paint();
-    await this.entries?.select();
+    await listed;
     document.documentElement.dataset.selected = String(moment.sequence);
     return undefined;
   }

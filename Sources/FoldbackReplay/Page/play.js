@@ -1,6 +1,6 @@
 // Play: stepping through the entries, with the keys of `step`.
 
-import { byID } from "./dom.js";
+import { byID, grouped } from "./dom.js";
 import { ownIntents } from "./words.js";
 
 const pauseSlow = 500;
@@ -35,7 +35,7 @@ export class Player {
     const { moment, source } = this.app;
     const input = byID("jump");
     if (document.activeElement !== input) input.value = String(moment.sequence);
-    byID("jump-of").textContent = `of ${source.last.toLocaleString("en")}`;
+    byID("jump-of").textContent = `of ${grouped(source.last)}`;
     const [isFirst, isLast] = [moment.sequence === 0, moment.sequence >= source.last];
     for (const [id, isAtEnd] of /** @type {[string, boolean][]} */ ([["play-first", isFirst], ["play-previous", isFirst], ["play-next", isLast], ["play-last", isLast]])) {
       byID(id).setAttribute("aria-disabled", String(isAtEnd));

@@ -78,9 +78,7 @@ export class EmbeddedSource {
     const key = jsonText(filter);
     if (key === "{}") return null;
     if (this.filtered?.key !== key) {
-      this.ends ??= this.endStates();
-      const ends = this.ends;
-      const passes = filterPredicate(filter, this.entries, (intent) => ends.get(jsonText(intent)));
+      const passes = filterPredicate(filter, this.entries, (intent) => this.endOf(jsonText(intent)));
       /** @type {number[]} */
       const places = [];
       for (let index = 0; index < this.entries.length; index += 1) {
@@ -126,6 +124,13 @@ export class EmbeddedSource {
     return { state: this.stateBefore(projection, start), frames, previous: this.previous(start) };
   }
 
+  /** Returns the state of an intent after the last entry.
+      @param {string} intent */
+  endOf(intent) {
+    this.ends ??= this.endStates();
+    return this.ends.get(intent);
+  }
+
   /** Returns the state of each intent after the last entry. */
   endStates() {
     /** @type {Map<string, string>} */
@@ -165,9 +170,8 @@ export class EmbeddedSource {
     const recorded = this.entries.findIndex((entry) => entry.kind === "intent" && jsonText(entry.intent) === intent);
     if (recorded < 0) throw new Error(`Intent ${intent} is not among the entries of this page.`);
     const conflicts = conflictPlaces(block.states[0].state, block.frames, intent);
-    this.ends ??= this.endStates();
     return readStory(intent, this.entries, recorded, conflicts, (index) => this.around(projection, index),
-      this.ends.get(intent) ?? "", this.head.attempts?.[intent]);
+      this.endOf(intent) ?? "", this.head.attempts?.[intent]);
   }
 
   /** @param {string} projection

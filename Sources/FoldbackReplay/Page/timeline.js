@@ -1,9 +1,8 @@
 // The timeline: a bar for each intent from recording to settlement, batches as ticks on an axis.
 
-import { byID, durationText, el, mark, timeText } from "./dom.js";
+import { byID, durationText, el, grouped, mark, timeText } from "./dom.js";
 import { numberOf } from "./json.js";
 import { inLanes, lifeWords, livesIn, timeScale } from "./lanes.js";
-import { kindWords } from "./words.js";
 
 const lanesMax = 12;
 const laneHeight = 28;
@@ -24,7 +23,9 @@ export class Timeline {
     /** The place in the window at the middle of the picture; null follows the selection.
         @type {number | null} */
     this.center = null;
+    /** @type {HTMLElement} */
     this.frame = byID("timeline-frame");
+    this.width = Math.max(240, this.frame.clientWidth);
     this.window = /** @type {import("./history.js").FrameWindow | null} */ (null);
     this.start = 0;
     this.end = 0;
@@ -54,7 +55,13 @@ export class Timeline {
     const slider = byID("window-slider");
     slider.addEventListener("change", () => this.app.select(Number(slider.value)));
     slider.addEventListener("input", () => this.nameSlider(Number(slider.value)));
-    new ResizeObserver(() => this.paint()).observe(this.frame);
+    new ResizeObserver(() => {
+      const width = Math.max(240, this.frame.clientWidth);
+      if (width === this.width) return;
+      this.width = width;
+      this.frame.style.minHeight = "";
+      this.paint();
+    }).observe(this.frame);
   }
 
   /** @param {number} factor */
@@ -82,9 +89,6 @@ export class Timeline {
     return Math.min(stepFitMax, Math.max(stepFitMin, fitting));
   }
 
-  get width() {
-    return Math.max(240, this.frame.clientWidth);
-  }
 
   selectedPlace() {
     return this.place(this.app.moment.index);
@@ -129,14 +133,14 @@ export class Timeline {
     this.paintWords();
     const focused = document.activeElement?.closest("#timeline-frame [data-intent]")?.getAttribute("data-intent");
     this.frame.replaceChildren(this.picture());
-    if (focused) this.frame.querySelector(`[data-intent="${CSS.escape(focused)}"]`)?.focus();
+    if (focused) /** @type {HTMLElement | null} */ (this.frame.querySelector(`[data-intent="${CSS.escape(focused)}"]`))?.focus();
   }
 
   paintWords() {
     const { source, moment } = this.app;
     const { frames, first, last } = moment.window;
     byID("timeline-words").textContent = frames.length === 0 ? "no entries"
-      : `entries ${first.toLocaleString("en")} to ${last.toLocaleString("en")} of ${source.last.toLocaleString("en")}`;
+      : `entries ${grouped(first)} to ${grouped(last)} of ${grouped(source.last)}`;
     byID("window-row").hidden = first <= source.first && last >= source.last;
     const slider = byID("window-slider");
     slider.min = source.first;
@@ -147,7 +151,7 @@ export class Timeline {
 
   /** @param {number} sequence */
   nameSlider(sequence) {
-    byID("window-output").textContent = `entry ${sequence.toLocaleString("en")}`;
+    byID("window-output").textContent = `entry ${grouped(sequence)}`;
   }
 
   picture() {
@@ -272,23 +276,22 @@ export class Timeline {
     const frames = this.window?.frames ?? [];
     const y = height - 34;
     const nodes = [el("line", { class: "axis", x1: 0, x2: this.width, y1: y, y2: y })];
+    let [ticks, batches] = ["", ""];
     let labelEnd = -Infinity;
     frames.forEach((frame, index) => {
       const x = this.x(index);
       if (x < -4 || x > this.width + 4) return;
       const { entry } = frame;
-      const isBatch = entry.kind === "confirmed";
-      const size = isBatch ? Math.min(16, 5 + 2 * (entry.events?.length ?? 0)) : 4;
-      nodes.push(el("line", { class: isBatch ? "batch" : "tick", x1: x, x2: x, y1: isBatch ? y - size : y, y2: isBatch ? y : y + 4 },
-        el("title", {}, `Entry ${entry.sequence}: ${isBatch ? `batch of ${entry.events?.length ?? 0}` : kindWords(entry)}`)));
+      if (entry.kind === "confirmed") batches += `M${x} ${y}v${-Math.min(16, 5 + 2 * (entry.events?.length ?? 0))}`;
+      else ticks += `M${x} ${y}v4`;
       const words = this.label(entry, index);
       const half = words.length * 3.6;
       if (x - half < labelEnd + 12 || x - half < 0 || x + half > this.width) return;
       labelEnd = x + half;
-      nodes.push(el("line", { class: "tick", x1: x, x2: x, y1: y, y2: y + 7 }),
-        el("text", { class: "axis-text", x, y: y + 20, "text-anchor": "middle" }, words));
+      ticks += `M${x} ${y}v7`;
+      nodes.push(el("text", { class: "axis-text", x, y: y + 20, "text-anchor": "middle" }, words));
     });
-    return nodes;
+    return [el("path", { class: "tick", d: ticks }), el("path", { class: "batch", d: batches }), ...nodes];
   }
 
   /** @param {any} entry
@@ -301,7 +304,7 @@ export class Timeline {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const bars = [...this.frame.querySelectorAll(".bar")];
+    const bars = /** @type {HTMLElement[]} */ ([...this.frame.querySelectorAll(".bar")]);
     const at = bars.indexOf(/** @type {any} */ (event.target).closest(".bar"));
     if (at < 0) return;
     const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: bars.length - 1 }[event.key];

@@ -1,6 +1,6 @@
 // A JSON value as a tree. Branches are rendered when they are opened.
 
-import { button, counted, el, valueNode, visible, visibleText } from "./dom.js";
+import { button, counted, el, grouped, valueNode, visible, visibleText } from "./dom.js";
 import { appended, isObject, namesOf, shortText } from "./json.js";
 
 const childrenMax = 100;
@@ -69,7 +69,7 @@ function fill(group, value, place, options) {
     note.replaceChildren();
     if (at === rest.length) return note.remove();
     const what = Array.isArray(value) ? "element" : "member";
-    return note.append(`${counted(names.length, what)}; ${(shown.length + at).toLocaleString("en")} are shown. `,
+    return note.append(`${counted(names.length, what)}; ${grouped(shown.length + at)} are shown. `,
       button(`Show ${Math.min(childrenMax, rest.length - at)} more`, more, { class: "small" }));
   };
   group.append(...shown.map(add), ...removed.slice(0, childrenMax).map((change) =>

@@ -21,16 +21,33 @@ export class VirtualList {
     this.selected = -1;
     this.rowHeight = 32;
     this.token = 0;
+    // Reading these from the element would lay out the page again and again.
+    this.viewHeight = node.clientHeight;
+    this.scrolled = node.scrollTop;
+    this.drawn = "";
     this.spacer = el("div", { role: "none", class: "spacer-box" });
     this.rows = el("div", { role: "none", class: "rows-box" });
     node.replaceChildren(this.spacer, this.rows);
-    node.addEventListener("scroll", () => this.paint(), { passive: true });
+    node.addEventListener("scroll", () => {
+      this.scrolled = node.scrollTop;
+      this.paint();
+    }, { passive: true });
     node.addEventListener("keydown", (event) => this.key(event));
     node.addEventListener("click", (event) => {
       const row = /** @type {HTMLElement} */ (event.target).closest("[role=option]");
       if (row) this.choose(Number(row.getAttribute("data-offset")));
     });
-    new ResizeObserver(() => this.paint()).observe(node);
+    new ResizeObserver(() => {
+      this.viewHeight = node.clientHeight;
+      this.scrolled = node.scrollTop;
+      this.measure();
+      this.paint();
+    }).observe(node);
+    this.measure();
+  }
+
+  measure() {
+    this.rowHeight = parseFloat(getComputedStyle(this.node).getPropertyValue("--row-height")) || 32;
   }
 
   get height() {
@@ -39,17 +56,17 @@ export class VirtualList {
 
   /** How many rows can be seen. */
   get seen() {
-    return Math.max(1, Math.floor(this.node.clientHeight / this.rowHeight));
+    return Math.max(1, Math.floor(this.viewHeight / this.rowHeight));
   }
 
   /** How many rows one pixel of scrolling is worth, in rows. */
   get rowsPerPixel() {
-    const scrollable = this.height - this.node.clientHeight;
-    return scrollable <= 0 ? 0 : (this.count - this.node.clientHeight / this.rowHeight) / scrollable;
+    const scrollable = this.height - this.viewHeight;
+    return scrollable <= 0 ? 0 : (this.count - this.viewHeight / this.rowHeight) / scrollable;
   }
 
   get top() {
-    return this.node.scrollTop * this.rowsPerPixel;
+    return this.scrolled * this.rowsPerPixel;
   }
 
   /** Loads the rows again.
@@ -71,19 +88,21 @@ export class VirtualList {
   /** @param {number} offset */
   reveal(offset) {
     if (offset < 0 || this.rowsPerPixel === 0) return;
-    const seen = this.node.clientHeight / this.rowHeight;
+    const seen = this.viewHeight / this.rowHeight;
     const top = this.top;
     let wanted = top;
     if (offset < top + 1) wanted = offset - 1;
     if (offset > top + seen - 2) wanted = offset - seen + 2;
     const isFar = Math.abs(wanted - top) > seen;
     if (isFar) wanted = offset - seen / 2;
-    if (wanted !== top) this.node.scrollTop = wanted / this.rowsPerPixel;
+    if (wanted === top) return;
+    const scrollable = this.height - this.viewHeight;
+    this.scrolled = Math.round(Math.min(scrollable, Math.max(0, wanted / this.rowsPerPixel)));
+    this.node.scrollTop = this.scrolled;
   }
 
   /** @param {boolean} [isNew] whether the rows may be other rows now */
   async paint(isNew = false) {
-    this.rowHeight = parseFloat(getComputedStyle(this.node).getPropertyValue("--row-height")) || 32;
     const start = Math.max(0, Math.floor(this.top) - extraRows);
     const count = this.seen + 2 * extraRows + 2;
     const isLoaded = this.loaded && !isNew && start >= this.loaded.start
@@ -107,7 +126,10 @@ export class VirtualList {
       @param {number} count */
   draw(start, count) {
     const { loaded } = this;
-    if (!loaded) return;
+    const key = [start, count, this.count, this.selected, this.scrolled].join(" ");
+    if (!loaded || (key === this.drawn && this.drawnRows === loaded.rows)) return;
+    this.drawn = key;
+    this.drawnRows = loaded.rows;
     const rows = [];
     for (let offset = start; offset < Math.min(this.count, start + count); offset += 1) {
       const row = loaded.rows[offset - loaded.start];
@@ -122,7 +144,7 @@ export class VirtualList {
     this.rows.replaceChildren(...rows);
     // The rows follow the scroll position, which stands for several rows in a very long list.
     const y = this.height === this.count * this.rowHeight ? start * this.rowHeight
-      : this.node.scrollTop - (this.top - start) * this.rowHeight;
+      : this.scrolled - (this.top - start) * this.rowHeight;
     this.rows.style.transform = `translateY(${Math.max(0, y)}px)`;
     const active = this.rows.querySelector("[aria-selected=true]");
     if (active) this.node.setAttribute("aria-activedescendant", active.id);
