@@ -59,10 +59,7 @@ let package = Package(
                     name: "FlyingSocks", package: "FlyingFox",
                     condition: .when(traits: ["ReplayTool"])),
             ],
-            resources: [
-                .embedInCode("Page/page.html"), .embedInCode("Page/page.css"),
-                .embedInCode("Page/json.js"),
-            ],
+            resources: [.embedInCode("Page")],
             swiftSettings: strict),
         .target(
             name: "TestSupport",
