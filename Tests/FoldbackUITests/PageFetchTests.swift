@@ -14,7 +14,7 @@ import Testing
 
     init() { model = RowsModel(store, sources: clock.sourcesWithoutFrames) }
 
-    /// A page of the cells k01 to k03, all of which are shown.
+    /// A page that shows all cells: k01 to k03.
     private func pages(
         _ initiator: Initiator = .user()
     ) async throws -> PageModel<RowEntry<String, Int>, RequestError> {
@@ -99,6 +99,19 @@ import Testing
         pages.extend(.end)
         #expect(pages.progress(of: .end).appearance == nil)
         #expect(pages.end == .success(.end))
+    }
+
+    @Test func `U23: no action begins a wait at a page without a fetch`() async throws {
+        try await confirm(["k01"])
+        let pages = model.pages(of: RowBoard.cells, pageSize: 2)
+        await isRead(pages)
+        for edge in ListEdge.allCases {
+            for action in WaitAction.allCases { pages.perform(action, at: edge) }
+            #expect(pages.progress(of: edge).appearance == nil)
+            await pages.progress(of: edge).perform(.restart)
+            #expect(pages.progress(of: edge).appearance == nil)
+        }
+        #expect((pages.start, pages.end) == (.success(.end), .success(.end)))
     }
 
     @Test func `U14: a fetch that stalls can be begun again, and its late answer changes nothing`()

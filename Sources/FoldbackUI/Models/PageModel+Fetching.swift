@@ -20,8 +20,8 @@ public enum EdgeState: Hashable, Sendable {
 /// }
 /// ```
 ///
-/// A log ignores events at or below the position that it has (F6). So the server publishes the rows as
-/// new events, and the downlink fetches them.
+/// A log ignores events at or below the position that it has (F6). So the server publishes the rows
+/// as new events, and the downlink fetches them.
 ///
 /// - Parameters:
 ///   - edge: where rows are missing.
@@ -53,8 +53,11 @@ extension PageModel {
     /// it again, or only ends the wait.
     ///
     /// After a failure, ``extend(_:)`` begins the fetch again too. After ``EdgeState/end``, only
-    /// `.restart` does, for example because the person asked for new rows.
-    public func perform(_ action: WaitAction, at edge: ListEdge) { fetches[edge].perform(action) }
+    /// `.restart` does, for example because the person asked for new rows. A page without a `fetch`
+    /// has no wait, so this does nothing.
+    public func perform(_ action: WaitAction, at edge: ListEdge) {
+        if canFetch { fetches[edge].perform(action) }
+    }
 }
 
 // MARK: Requests

@@ -50,6 +50,8 @@ public final class PageModel<Element: Identifiable & Equatable & Sendable, Failu
     @ObservationIgnored private var edges: EdgePair<PageEdge<Failure>>
     /// The fetches at the edges. Without a `fetch`, they never begin.
     let fetches: EdgePair<FetchModel<EdgeState, Failure>>
+    /// Whether the page has a `fetch`.
+    let canFetch: Bool
     /// The fetches in progress, for lists of the page.
     let waits: PageWaits<Element>
     /// Extends the rows that are read.
@@ -65,6 +67,7 @@ public final class PageModel<Element: Identifiable & Equatable & Sendable, Failu
     ) {
         let edge = PageEdge<Failure>(beyond: fetch == nil ? .success(.end) : .notAsked)
         edges = EdgePair(start: edge, end: edge)
+        canFetch = fetch != nil
         waits = PageWaits { source.isBefore(source.place($0), source.place($1)) }
         let fetch = fetch ?? .nothing
         fetches = EdgePair(
