@@ -101,7 +101,7 @@ import Testing
             Pad.ghost(intent.event, intent.context)
         }
         try await model.perform(.posted("a1"), confirmOnly: true)
-        #expect(list.failure == .invalid(.ghostWithoutSection("me.1.0")))
+        #expect(list.failure == .invalid(.missingSection(for: "the ghost me.1.0")))
         try await model.perform(.posted("a2"))
         #expect(list.failure == nil)
         #expect(text(list.snapshot) == ["a: me.2.0=a2 2 pending, !me.1.0=a1 1 pending"])

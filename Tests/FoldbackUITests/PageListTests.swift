@@ -95,6 +95,34 @@ import Testing
         #expect(changes.lists == ["k1", "k1 k2"])
     }
 
+    @Test func `U23: placeholders in a list without sections are a failure, and do not vanish`()
+        async throws
+    {
+        let list = ListModel<String, Note>(of: pages, in: model, placeholders: 2) { list, entries in
+            guard !entries.isEmpty else { return }
+            list.section("cells")
+            list.items(entries.map { Note(id: $0.key) })
+        }
+        await isRead(pages)
+        await until { !list.isLoading }
+        #expect(list.failure == nil)
+        for (call, edge) in ListEdge.allCases.enumerated() {
+            pages.extend(edge)
+            let failure = ListFailure.invalid(.missingSection(for: "placeholders at the \(edge)"))
+            await until { list.failure == failure }
+            #expect(failure.description.hasSuffix("begin a section, also for an empty list"))
+            await server.answer(call, .failure("closed"))
+            await until { list.failure == nil }
+        }
+        pages.extend(.end)
+        await until { list.failure != nil }
+        try await store.confirmCells(["k1"])
+        await until { list.snapshot.rowCount == 1 }
+        #expect(list.failure == nil)
+        await server.answer(2, .success(0))
+        await isRead(pages)
+    }
+
     @Test func `U20: a list with placeholders that is built again has an empty difference`()
         async throws
     {

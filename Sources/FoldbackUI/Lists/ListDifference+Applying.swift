@@ -20,7 +20,7 @@ extension ListDifference {
             throw switch error {
             case .duplicateItem(_, _, let second): .doesNotFit(second)
             case .duplicateSection(_, _, let second): .doesNotFit(RowPlace(section: second, row: 0))
-            case .doesNotFit, .ghostWithoutSection: error
+            case .doesNotFit, .missingSection: error
             }
         }
     }

@@ -6,9 +6,10 @@ public enum ListError: Error, Hashable, Sendable {
     /// Two sections have the same id (U19). The text is the id's description, and the numbers are
     /// the indexes of the sections.
     case duplicateSection(String, first: Int, second: Int)
-    /// The rows function of a ``ListModel`` has added no section, and there is a ghost to show
-    /// (U32). The text is the description of the ghost's id.
-    case ghostWithoutSection(String)
+    /// The rows function of a ``ListModel`` has added no section, and there is a ghost (U32) or a
+    /// placeholder (U23) to show. The text names it, such as "the ghost me.1.0" or "placeholders at
+    /// the end".
+    case missingSection(for: String)
     /// A difference was applied to a snapshot that it was not made from. The place is the first
     /// place found where the two do not fit, with row 0 for a section as a whole.
     case doesNotFit(RowPlace)
@@ -22,9 +23,8 @@ public enum ListError: Error, Hashable, Sendable {
         case .duplicateSection(let id, let first, let second):
             "section \(id) is in the list twice, at \(first) and at \(second);"
                 + " give each section an id of its own"
-        case .ghostWithoutSection(let id):
-            "the list has no section for \(id), which the view does not show;"
-                + " begin a section, also for an empty list"
+        case .missingSection(let subject):
+            "the list has no section for \(subject); begin a section, also for an empty list"
         case .doesNotFit(let place):
             "the difference does not fit the list at \(place.words);"
                 + " apply it to the list that it was made from"

@@ -21,7 +21,7 @@ extension ListSnapshot {
     /// - Parameters:
     ///   - statuses: returns the status of an item; nil if no item has marks.
     ///   - build: places ghosts. Those that it does not place are added at the end.
-    /// - Throws: as ``init(_:)``; `.ghostWithoutSection` if there are ghosts and `build` adds no
+    /// - Throws: as ``init(_:)``; `.missingSection` if there are ghosts and `build` adds no
     ///   section.
     init(
         _ marks: ListMarks<Item>, statuses: ((Item.ID) -> ItemStatus)?,
@@ -38,11 +38,11 @@ extension ListSnapshot {
 }
 
 extension ListSnapshot.Builder {
-    /// Gives the marks of ghosts to the items that have rows, instead of ghosts, and adds the ghosts
-    /// that were not placed.
+    /// Gives the marks of ghosts to the items that have rows, instead of ghosts, and adds the
+    /// ghosts that were not placed.
     fileprivate mutating func finishGhosts() throws(ListError) {
         guard let first = ghosts.first else { return }
-        guard !parts.isEmpty else { throw .ghostWithoutSection("\(first.id)") }
+        guard !parts.isEmpty else { throw .missingSection(for: "the ghost \(first.id)") }
         var known: Set<Item.ID> = []
         var placed: Set<Item.ID> = []
         for part in parts.indices {

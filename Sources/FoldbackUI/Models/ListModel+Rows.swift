@@ -16,8 +16,8 @@ extension ListModel {
     ///
     /// - Parameters:
     ///   - model: the model of the rows.
-    ///   - read: reads rows, again for each new sequence; see ``RowsModel/select(_:)``. If it throws,
-    ///     the list has a ``failure``, and reads again with the next update.
+    ///   - read: reads rows, again for each new sequence; see ``RowsModel/select(_:)``. If it
+    ///     throws, the list has a ``failure``, and reads again with the next update.
     ///   - rows: adds sections and rows for what was read. Called on no particular actor.
     ///   - ghost: returns the item of a hidden intent; nil if there is nothing to show. By default,
     ///     there are no ghosts.
@@ -49,7 +49,8 @@ extension ListModel {
     ///
     /// While the page's `fetch` is in progress at an edge, the list has placeholders there: before
     /// the rows of the first section, or after the rows of the last. The first rows that arrive at
-    /// the edge replace all of them (U20, U23).
+    /// the edge replace all of them (U20, U23). Without a section, they are a ``failure``. So begin
+    /// a section also for an empty page.
     ///
     /// - Parameters:
     ///   - pages: the page.
@@ -75,7 +76,7 @@ extension ListModel {
                 itemID: { AnyItemID($0) }, ghost: { ghost($0, $1.rows) }),
             rows: { list, page throws(ListError) in
                 try rows(&list, page.rows)
-                list.placeholders(placeholders, at: page.waiting)
+                try list.placeholders(placeholders, at: page.waiting)
             })
     }
 }
@@ -87,10 +88,15 @@ private struct PageRows<Element: Sendable>: Sendable {
 }
 
 extension ListSnapshot.Builder {
-    /// Adds placeholders at edges of the list. A list without sections gets none.
-    fileprivate mutating func placeholders(_ count: Int, at edges: [ListEdge]) {
-        guard !parts.isEmpty else { return }
+    /// Adds placeholders at edges of the list.
+    ///
+    /// - Throws: `.missingSection` if there are placeholders to add and the list has no sections.
+    fileprivate mutating func placeholders(
+        _ count: Int, at edges: [ListEdge]
+    ) throws(ListError) {
+        guard count > 0 else { return }
         for edge in edges {
+            guard !parts.isEmpty else { throw .missingSection(for: "placeholders at the \(edge)") }
             switch edge {
             case .start: parts[0].start += count
             case .end: parts[parts.count - 1].end += count

@@ -25,12 +25,13 @@ import Observation
 /// with its id.
 ///
 /// *Ghosts.* No view has the result of a rejected, conflicted or confirm-only intent. So that
-/// refused work does not vanish, `ghost` returns the item that the intent would have made, under the
-/// id that the result would have, or nil. The rows function finds these items in `list.ghosts`, and
-/// places them. A ghost that it does not place is at the end of the last section. Without a section,
-/// a ghost is a ``failure``. If there is a row with the id of a ghost, the row only gets the intent's mark. A ghost stays until its intent is
-/// dismissed, retried or applied (U32). So that a retry's row replaces the ghost, `items(of:_:)` of
-/// ``Itemized`` must name the item that the event creates.
+/// refused work does not vanish, `ghost` returns the item that the intent would have made, under
+/// the id that the result would have, or nil. The rows function finds these items in `list.ghosts`,
+/// and places them. A ghost that it does not place is at the end of the last section. Without a
+/// section, a ghost is a ``failure``. If there is a row with the id of a ghost, the row only gets
+/// the intent's mark. A ghost stays until its intent is dismissed, retried or applied (U32). So
+/// that a retry's row replaces the ghost, `items(of:_:)` of ``Itemized`` must name the item that
+/// the event creates.
 ///
 /// It keeps its model. Do not make a list for each row; one list can have many sections.
 @MainActor @Observable
@@ -56,8 +57,8 @@ public final class ListModel<
     /// Whether the list was not built yet. It says nothing about the list, so do not show that the
     /// list is empty.
     public private(set) var isLoading = true
-    /// Why the last list could not be built, for example because of two rows with the same id (U19).
-    /// The list before it stays. Nil once a list could be built.
+    /// Why the last list could not be built, for example because of two rows with the same id
+    /// (U19). The list before it stays. Nil once a list could be built.
     public private(set) var failure: ListFailure?
 
     @ObservationIgnored private var shown = (snapshot: Snapshot(), difference: Difference())
@@ -97,8 +98,8 @@ public final class ListModel<
         for listener in listeners.parts.values { listener(update) }
     }
 
-    /// Builds the list again, because the rows depend on something beside the model. On return, it is
-    /// shown.
+    /// Builds the list again, because the rows depend on something beside the model. On return, it
+    /// is shown.
     ///
     /// ```swift
     /// let isLoading = Mutex(true)  // read by the rows function, which may run on any thread
@@ -114,8 +115,8 @@ public final class ListModel<
     /// sending = list.listen { send(.steps($0.difference.steps)) }
     /// ```
     ///
-    /// It is for consumers that must not skip an update, such as a server that sends the steps to a web
-    /// page. Each difference begins with the snapshot of the update before; the first begins
+    /// It is for consumers that must not skip an update, such as a server that sends the steps to a
+    /// web page. Each difference begins with the snapshot of the update before; the first begins
     /// with ``snapshot`` as it is now. The model's view, statuses and revision are those of the
     /// update, and cues about them follow (U27). The first list is an update also if it is empty.
     public func listen(
