@@ -7,8 +7,8 @@ public enum IntentFailure: Error, Sendable {
     case rejected(Rejection)
     /// The app took it back.
     case withdrawn
-    /// The intent could not be recorded, or the log cannot be read. In the second case, what becomes of
-    /// the intent is unknown here.
+    /// The intent could not be recorded, or the log cannot be read. In the second case, what
+    /// becomes of the intent is unknown here.
     case store(FoldbackError)
 
     public var description: String {
@@ -53,17 +53,16 @@ extension FoldbackError: ExplainedError {
 extension KnownIntent {
     /// Loading until the intent is settled.
     var data: RemoteData<Answer, IntentFailure> {
-        switch state {
-        case .pending, .accepted: return .loading
-        case .confirmed:
-            guard let answer else { preconditionFailure("no answer confirmed intent \(number)") }
-            return .success(answer)
-        case .rejected:
-            guard let rejection else { preconditionFailure("no rejection of intent \(number)") }
-            return .failure(.rejected(rejection))
-        case .withdrawn: return .failure(.withdrawn)
+        guard let answer else {
+            let number = recorded.number
+            precondition(!state.isSettled, "intent \(number) is \(state) without an answer")
+            return .loading
+        }
+        return switch answer.content {
+        case .accepted: .loading
+        case .confirmed: .success(answer)
+        case .rejected(let rejection): .failure(.rejected(rejection))
+        case .withdrawn: .failure(.withdrawn)
         }
     }
-
-    private var number: IntentNumber { recorded.number }
 }
