@@ -50,9 +50,14 @@ struct Child {
     private func endWithSupervisor() {
         Thread {
             // Without events, `poll` reports only that nobody can read the pipe any more.
-            var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-            while poll(&output, 1, -1) <= 0 {}
-            exit(EXIT_SUCCESS)
+            var output = [pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)]
+            do throws(StartError) {
+                _ = try waitForEvents(of: &output)
+                exit(EXIT_SUCCESS)
+            } catch {
+                complain(error.description)
+                exit(Self.temporaryFailure)
+            }
         }.start()
     }
 }

@@ -13,7 +13,8 @@ struct Supervisor {
 
     /// Serves until the input ends or a signal comes.
     ///
-    /// - Throws: ``StartError`` if no server can be started; `ExitCode` if a child has said why.
+    /// - Throws: ``StartError`` if no server can be started or watched; `ExitCode` if a child has said
+    ///   why.
     func run() throws {
         let signals = SignalPipe(SIGTERM, SIGINT)
         let socket = try ListeningSocket(port)
@@ -25,7 +26,7 @@ struct Supervisor {
                 listeningOn: socket.file)
             var isReady = false
             while true {
-                guard wait(for: child.output, or: signals.reader) == .child else {
+                guard try wait(for: child.output, or: signals.reader) == .child else {
                     return child.end()
                 }
                 guard let text = child.read() else { break }
@@ -42,7 +43,7 @@ struct Supervisor {
                 throw StartError(
                     "the server ended \(Restarts.failuresMax) times before it was ready")
             }
-            if wait(for: nil, or: signals.reader, pause) == .end { return }
+            if try wait(for: nil, or: signals.reader, pause) == .end { return }
         }
     }
 
@@ -52,17 +53,16 @@ struct Supervisor {
     /// is up.
     private func wait(
         for output: Int32?, or signals: Int32, _ limit: Duration? = nil
-    ) -> Event {
+    ) throws(StartError) -> Event {
         // Without events, `poll` reports only that the other end is closed. So the supervisor does
-        // not read from a terminal. Negative files are not waited for.
+        // not read from a terminal.
         var files = [
             pollfd(fd: STDIN_FILENO, events: 0, revents: 0),
             pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
             pollfd(fd: output ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         let milliseconds = limit.map { Int32($0 / .milliseconds(1)) } ?? -1
-        var count: Int32
-        repeat { count = poll(&files, nfds_t(files.count), milliseconds) } while count < 0
+        let count = try waitForEvents(of: &files, milliseconds: milliseconds)
         if files[0].revents != 0 || files[1].revents != 0 { return .end }
         return count == 0 ? .timeIsUp : .child
     }
