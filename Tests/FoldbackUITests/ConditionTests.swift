@@ -124,15 +124,14 @@ import Testing
         try await store.reject(1, message: "no")
         try await model.perform(.set("b", 1))
         await store.close()
-        // At once, and also after the model has noticed it.
-        for _ in 0..<2 {
-            await expectClosed { () throws(FoldbackError) in
-                _ = try await model.perform(.set("a", 2))
-            }
-            await expectClosed { () throws(FoldbackError) in _ = try await model.retry(1) }
-            await expectClosed { () throws(FoldbackError) in try await model.dismiss(1) }
-            await expectClosed { () throws(FoldbackError) in try await model.withdraw(2) }
-            await until { model.condition == .closed }
+        await expectClosed({ model.condition }) { () throws(FoldbackError) in
+            _ = try await model.perform(.set("a", 2))
+        } retry: { () throws(FoldbackError) in
+            _ = try await model.retry(1)
+        } dismiss: { () throws(FoldbackError) in
+            try await model.dismiss(1)
+        } withdraw: { () throws(FoldbackError) in
+            try await model.withdraw(2)
         }
         #expect(model.view.cells == ["b": 1])
     }
@@ -146,14 +145,14 @@ import Testing
         try await store.reject(1, message: "no")
         try await model.perform(.set("b", 1))
         await store.close()
-        for _ in 0..<2 {
-            await expectClosed { () throws(FoldbackError) in
-                _ = try await model.perform(.set("a", 2))
-            }
-            await expectClosed { () throws(FoldbackError) in _ = try await model.retry(1) }
-            await expectClosed { () throws(FoldbackError) in try await model.dismiss(1) }
-            await expectClosed { () throws(FoldbackError) in try await model.withdraw(2) }
-            await until { model.condition == .closed }
+        await expectClosed({ model.condition }) { () throws(FoldbackError) in
+            _ = try await model.perform(.set("a", 2))
+        } retry: { () throws(FoldbackError) in
+            _ = try await model.retry(1)
+        } dismiss: { () throws(FoldbackError) in
+            try await model.dismiss(1)
+        } withdraw: { () throws(FoldbackError) in
+            try await model.withdraw(2)
         }
     }
 
@@ -175,9 +174,24 @@ import Testing
         }
     }
 
+    private typealias Command = @MainActor () async throws(FoldbackError) -> Void
+
+    /// Expects that each command throws that the store is closed: at once, and also after the model
+    /// has noticed it.
     private func expectClosed(
-        _ command: @MainActor () async throws(FoldbackError) -> Void
+        _ condition: @escaping @MainActor () -> StoreCondition, perform: Command, retry: Command,
+        dismiss: Command, withdraw: Command
     ) async {
+        for _ in 0..<2 {
+            await expectClosed(perform)
+            await expectClosed(retry)
+            await expectClosed(dismiss)
+            await expectClosed(withdraw)
+            await until { condition() == .closed }
+        }
+    }
+
+    private func expectClosed(_ command: Command) async {
         let error = await failure(of: command)
         guard case .closed = error else {
             Issue.record("\(String(describing: error))")

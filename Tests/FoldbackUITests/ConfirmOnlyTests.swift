@@ -7,49 +7,34 @@ import Testing
 /// A screen stopped its spinner before it had the result, and a second tap in between sent the order
 /// twice. So these tests record the order: act, spinner, server, view, stop.
 @MainActor @Suite struct ConfirmOnlyTests {
-    private let clock = ManualClock()
-    private let store = Store.board()
-    private let model: OptimisticModel<Board>
-    private let progress: ProgressModel
-    private let wait = Wait(
-        "boosting", presentation: .obstructive(.items("a")), initiator: .user(origin: "boost"),
-        isDurable: true)
+    private let screen = BoostScreen()
 
-    init() {
-        model = OptimisticModel(store, sources: Frames().sources)
-        progress = ProgressModel(sources: clock.sources)
-    }
-
-    private func perform() -> Task<Answer, any Error> {
-        Task { try await model.perform(confirmOnly: .set("a", 1), showing: wait, in: progress) }
-    }
-
-    private var pending: Bool { model.status(of: "a").worst == .pending }
+    private var pending: Bool { screen.model.status(of: "a").worst == .pending }
 
     /// Moves the clock to the next change of the wait, and waits until it is shown.
     private func pass(_ duration: Duration) async {
-        let before = progress.appearance
-        await clock.waitForSleepers(1)
-        clock.advance(by: duration)
-        await until { progress.appearance != before }
+        let before = screen.progress.appearance
+        await screen.clock.waitForSleepers(1)
+        screen.clock.advance(by: duration)
+        await until { screen.progress.appearance != before }
     }
 
     @Test func `#17: act, spinner, server, view, stop`() async throws {
-        let story = Story(model, progress)
+        let story = Story(screen.model, screen.progress)
         story.tell("act")
-        let performing = perform()
+        let performing = screen.boost()
         await until { pending }
         story.tell("the intent is recorded")
         await pass(.milliseconds(100))
         await pass(.milliseconds(900))
         let attempt = Attempt(count: 2, startedAt: Timestamp(millisecondsSince1970: 5))
-        _ = try await store.recordAttempts([1: attempt], flushes: false)
-        await until { model.status(of: "a").marks.first?.attempt == attempt }
+        _ = try await screen.store.recordAttempts([1: attempt], flushes: false)
+        await until { screen.model.status(of: "a").marks.first?.attempt == attempt }
         await pass(.seconds(2))
         story.tell("the server answers")
-        try await store.acknowledge(1)
+        try await screen.store.acknowledge(1)
         #expect(try await performing.value.content == .confirmed)
-        await until { progress.appearance?.phase == .ended(.succeeded) }
+        await until { screen.phase == .ended(.succeeded) }
         story.tell("stop")
         #expect(
             story.lines == [
@@ -67,60 +52,53 @@ import Testing
     }
 
     @Test func `U27: a rejection ends the wait, which alone announces it`() async throws {
-        let performing = perform()
+        let performing = screen.boost()
         await until { pending }
-        try await store.reject(1, message: "The budget is spent")
+        try await screen.store.reject(1, message: "The budget is spent")
         await #expect(throws: IntentFailure.self) { try await performing.value }
         let recovery = Recovery(reason: "The budget is spent")
-        #expect(progress.appearance?.phase == .ended(.failed(recovery)))
-        #expect(model.rejections.count == 1)
+        #expect(screen.phase == .ended(.failed(recovery)))
+        #expect(screen.model.rejections.count == 1)
         let failed = Cue.announce(.ended("boosting", .failed(recovery)), .assertive)
-        #expect(await delivered(progress.cues) == [failed])
-        #expect(await delivered(model.cues) == [])
+        #expect(await delivered(screen.progress.cues) == [failed])
+        #expect(await delivered(screen.model.cues) == [])
     }
 
     @Test func `a canceled task leaves the intent, whose later rejection is announced`()
         async throws
     {
-        let performing = perform()
+        let performing = screen.boost()
         await until { pending }
         performing.cancel()
         _ = await performing.result
-        #expect(progress.appearance?.phase == .ended(.continuedInBackground))
-        try await store.reject(1, message: "no")
-        await until { model.rejections.count == 1 }
-        #expect(await delivered(model.cues).count == 1)
+        #expect(screen.phase == .ended(.continuedInBackground))
+        try await screen.store.reject(1, message: "no")
+        await until { screen.model.rejections.count == 1 }
+        #expect(await delivered(screen.model.cues).count == 1)
     }
 
     @Test func `an intent that is taken back cancels the wait`() async throws {
-        let performing = perform()
+        let performing = screen.boost()
         await until { pending }
-        try await model.withdraw(1)
+        try await screen.model.withdraw(1)
         _ = await performing.result
-        #expect(progress.appearance?.phase == .ended(.cancelled))
+        #expect(screen.phase == .ended(.cancelled))
     }
 
     @Test func `#40: a double action is one intent, and both wait for its answer`() async throws {
-        let tasks = (0..<2).map { _ in
-            Task {
-                try await model.perform(
-                    confirmOnly: .set("a", 1), showing: wait, in: progress, once: "boost a")
-            }
-        }
+        let tasks = (0..<2).map { _ in screen.boost(once: "boost a") }
         await until { pending }
-        #expect(store.overlay.count == 1)
-        try await store.acknowledge(1)
+        #expect(screen.store.overlay.count == 1)
+        try await screen.store.acknowledge(1)
         for task in tasks { #expect(try await task.value.intent == 1) }
-        #expect(progress.appearance?.phase == .ended(.succeeded))
+        #expect(screen.phase == .ended(.succeeded))
     }
 
     @Test func `an event that cannot be recorded ends the wait with a failure`() async throws {
-        await store.close()
-        await #expect(throws: IntentFailure.self) {
-            try await model.perform(confirmOnly: .set("a", 1), showing: wait, in: progress)
-        }
+        await screen.store.close()
+        await #expect(throws: IntentFailure.self) { try await screen.boost().value }
         let recovery = FoldbackError.closed(path: "(in memory)").recovery
-        #expect(progress.appearance?.phase == recovery.map { .ended(.failed($0)) })
+        #expect(screen.phase == recovery.map { .ended(.failed($0)) })
     }
 
     private func delivered(_ cues: Cues) async -> [Cue] {

@@ -13,6 +13,15 @@ import Testing
         FetchModel(Wait(.loading), sources: clock.sources, server.fetch)
     }
 
+    /// Returns a model whose request runs while later requests are held back.
+    private func heldModel() async -> Model {
+        let model = model()
+        model.ask()
+        await server.waitForCalls(1)
+        model.pause(.offline)
+        return model
+    }
+
     private func idle(_ model: Model) async { await until { model.state.activity == .idle } }
 
     private func turns() async { for _ in 0..<100 { await Task.yield() } }
@@ -63,16 +72,15 @@ import Testing
     }
 
     @Test func `the latest hold says why, and a hold of any cause pauses`() async {
-        let model = model()
-        model.ask()
-        model.pause(.offline)
+        let model = await heldModel()
         model.pause(.slow)
         #expect(model.hold == .slow)
         #expect(model.state.activity == .paused(.slow))
         model.resume()
         #expect(model.hold == nil)
         #expect(model.state.activity == .fetching(since: .zero, attempt: 1))
-        model.cancel()
+        await server.answer(0, .success(1))
+        await idle(model)
     }
 
     @Test func `a new request does not have the cause of the request before it`() async {
@@ -108,10 +116,7 @@ import Testing
     }
 
     @Test func `a request that runs goes on if it is refreshed during a hold`() async {
-        let model = model()
-        model.ask()
-        await server.waitForCalls(1)
-        model.pause(.offline)
+        let model = await heldModel()
         let stalled = ProgressPhase.stalled(Recovery(cause: .offline))
         #expect(phase(of: model, after: .seconds(40)) == stalled)
         model.refresh()
@@ -132,10 +137,7 @@ import Testing
     }
 
     @Test func `a request that was refreshed during a hold begins again after it`() async {
-        let model = model()
-        model.ask()
-        await server.waitForCalls(1)
-        model.pause(.offline)
+        let model = await heldModel()
         model.refresh()
         model.resume()
         #expect(model.state.activity == .fetching(since: .zero, attempt: 2))
@@ -149,10 +151,7 @@ import Testing
     }
 
     @Test func `a value that was invalidated during a hold is fetched after it`() async {
-        let model = model()
-        model.ask()
-        await server.waitForCalls(1)
-        model.pause(.offline)
+        let model = await heldModel()
         model.invalidate()
         await server.answer(0, .failure("offline"))
         await until { model.state.lastFailure != nil }
@@ -165,10 +164,7 @@ import Testing
     }
 
     @Test func `cancel also forgets a request that was asked for during a hold`() async {
-        let model = model()
-        model.ask()
-        await server.waitForCalls(1)
-        model.pause(.offline)
+        let model = await heldModel()
         model.refresh()
         model.cancel()
         model.resume()

@@ -33,9 +33,7 @@ import Testing
     private let model: OptimisticModel<Pad>
     private let list: ListModel<String, Note>
     private var story: [String] = []
-    /// The first list with all differences since.
-    private var followed = NoteList()
-    private var subscription: ListSubscription?
+    private var follower: ListFollower?
     private let emptyList = NoteList()
     /// The lists that were shown, by revision.
     private var shown: [LogSequence: Set<[String]>] = [:]
@@ -47,13 +45,8 @@ import Testing
         frames = Frames(held: random.oneIn(2))
         model = OptimisticModel(store, sources: frames.sources)
         list = noteList(model)
-        subscription = list.listen { [unowned self] update in
-            do {
-                followed = try update.difference.applied(to: followed)
-            } catch {
-                Issue.record("\(error), \(note)")
-            }
-            #expect(followed == update.snapshot, note)
+        follower = ListFollower(list) { [unowned self] update, problem in
+            #expect(problem == nil, note)
             #expect(!update.difference.isEmpty || update.snapshot == emptyList, note)
             #expect(update.revision == model.revision, note)
             checkView()
@@ -114,7 +107,7 @@ import Testing
     private func checkLast() throws {
         try #require(model.revision == store.status.sequence, note)
         try #require(text(list.snapshot) == (try store.naiveList()), note)
-        try #require(followed == list.snapshot, note)
+        try #require(follower?.snapshot == list.snapshot, note)
         try #require(list.failure == nil, note)
     }
 }

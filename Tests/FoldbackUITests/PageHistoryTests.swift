@@ -86,9 +86,7 @@ import Testing
     /// The last answers of the edges.
     private var answers: [ListEdge: RemoteData<EdgeState, RequestError>] = [:]
     private var story: [String] = []
-    /// The first list with all differences since.
-    private var followed = NoteList()
-    private var subscription: ListSubscription?
+    private var follower: ListFollower?
     private var hasFailed = false
 
     /// A fetch that was not canceled, and whose answer was not seen.
@@ -123,13 +121,8 @@ import Testing
         } ghost: { intent, _ in
             RowBoard.items(of: intent.event, intent.context).first.map { Note(id: $0.id) }
         }
-        subscription = list.listen { [unowned self] update in
-            do {
-                followed = try update.difference.applied(to: followed)
-            } catch {
-                check(false, "\(error)")
-            }
-            check(followed == update.snapshot, "\(update.difference)")
+        follower = ListFollower(list) { [unowned self] _, problem in
+            check(problem == nil, problem ?? "")
             checkNow()
         }
     }
@@ -156,7 +149,7 @@ import Testing
             checkNow()
             let expected = try expected()
             check(listed == expected, "\(listed), not \(expected)")
-            check(followed == list.snapshot, "a list that was not told")
+            check(follower?.snapshot == list.snapshot, "a list that was not told")
             if random.oneIn(2) { extend(random.oneIn(2) ? .start : .end) }
             checkNow()
         }

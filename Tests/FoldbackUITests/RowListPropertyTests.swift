@@ -38,9 +38,7 @@ import Testing
     private var story: [String] = []
     /// The lists that were shown, by revision.
     private var shown: [LogSequence: Set<[String]>] = [:]
-    /// The first list with all differences since.
-    private var followed = NoteList()
-    private var subscription: ListSubscription?
+    private var follower: ListFollower?
 
     init(_ seed: UInt64, _ kind: LogKind) {
         (self.seed, self.kind) = (seed, kind)
@@ -56,13 +54,8 @@ import Testing
         } ghost: { intent, _ in
             Self.ghost(intent.event, intent.context)
         }
-        subscription = list.listen { [unowned self] update in
-            do {
-                followed = try update.difference.applied(to: followed)
-            } catch {
-                Issue.record("\(error), \(note)")
-            }
-            #expect(followed == update.snapshot, note)
+        follower = ListFollower(list) { [unowned self] update, problem in
+            #expect(problem == nil, note)
             #expect(update.revision == model.revision, note)
             keep()
         }
@@ -99,7 +92,7 @@ import Testing
             }
             keep()
             #expect(model.revision == store.status.sequence, note)
-            #expect(followed == list.snapshot, note)
+            #expect(follower?.snapshot == list.snapshot, note)
             #expect(list.failure == nil, note)
         }
         await settle()
