@@ -48,7 +48,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `#11: a view imports nothing, and draws the app's own values`() throws {
+    @Test func `U3, #11: a view imports nothing, and draws the app's own values`() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "AdoptionView.swift")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")

@@ -9,12 +9,12 @@ import Testing
 ///
 /// Properties, for random commands of the store and of the model, at random frames:
 /// - U24: when a command of the model returns, the model has everything that the log has.
-/// - U25: revisions only rise. At each moment, view, confirmed state, rejections and statuses of all
-///   items equal those that a naive reader computes from the log at the model's revision.
+/// - U4, U25: revisions only rise. At each moment, view, confirmed state, rejections and statuses
+///   of all items equal those that a naive reader computes from the log at the model's revision.
 /// - U26: the model adopts at most once for each frame, for each command, and at the start.
 @MainActor @Suite struct ModelPropertyTests {
     @Test(arguments: [LogKind.acknowledgement, .downlink])
-    func `U24, U25, U26: a model shows what the log has at its revision, after any history`(
+    func `U4, U24, U25, U26: a model shows what the log has at its revision, after any history`(
         _ kind: LogKind
     ) async throws {
         let first = testSeed("model, \(kind)", variable: "MODEL_SEED")

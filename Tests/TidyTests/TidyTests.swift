@@ -113,7 +113,7 @@ import Testing
         source.path.hasPrefix("Sources/FoldbackUI/SwiftUI/")
     }
 
-    @Test func `sources take time, names and random numbers as arguments`() throws {
+    @Test func `U1: sources take time, names and random numbers as arguments`() throws {
         let banned = [
             ("Date()", "take a Timestamp from LogSources"),
             ("UUID()", "take a name from LogSources"),
