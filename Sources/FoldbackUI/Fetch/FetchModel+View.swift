@@ -19,9 +19,9 @@ extension FetchModel {
     /// .refreshable { menu.refresh(); await menu.waitUntilIdle() }
     /// ```
     ///
-    /// A request that ``pause(_:)`` holds back does not run, so a person who pulls down a list while
-    /// the device is offline sees no spinner until ``resume()``. A request that has begun runs until
-    /// its answer, also if it has reported why it waits.
+    /// A request that ``pause(_:)`` holds back does not run, so a person who pulls down a list
+    /// while the device is offline sees no spinner until ``resume()``. A request that has begun
+    /// runs until its answer, also if it has reported why it waits.
     public func waitUntilIdle() async {
         while isRunning, !Task.isCancelled {
             let (changes, continuation) = AsyncStream.makeStream(of: Void.self)

@@ -58,8 +58,8 @@ import Observation
     ///
     /// - Parameters:
     ///   - kind: what the wait's texts say, such as "loading the menu".
-    ///   - initiator: who asks, if a command says nothing else. Nothing is announced if it is the
-    ///     app.
+    ///   - initiator: the initiator of each command without an initiator of its own. Nothing is
+    ///     announced if it is the app.
     ///   - sources: the time, and the sleep of ``delayed(by:)``.
     ///   - fetch: one request. It runs outside of the main actor, and its task is canceled if the
     ///     answer is not needed any more. An ``ExplainedError`` gives the wait's words.
@@ -73,7 +73,8 @@ import Observation
     /// Makes a model whose requests are shown as any wait, for example one that obstructs.
     ///
     /// - Parameters:
-    ///   - wait: how a view shows a request. Its initiator asks, if a command says nothing else.
+    ///   - wait: how a view shows a request. Its initiator is the initiator of each command without
+    ///     an initiator of its own.
     ///   - state: what is known before the first request, for example from a disk.
     ///   - policy: the time limits of the wait.
     ///   - cues: shared with other models; nil for cues that end with the model.
@@ -119,12 +120,12 @@ import Observation
 
     // MARK: Commands
 
-    /// Begins a request, or joins the request in progress. Without a value, ``data`` is loading when
-    /// this returns.
+    /// Begins a request, or joins the request in progress. Without a value, ``data`` is loading
+    /// when this returns.
     ///
     /// If a person joins a request of the app, the person's wait begins now.
     ///
-    /// - Parameter initiator: who asks; nil for the initiator of the model.
+    /// - Parameter initiator: the person or the app; nil for the initiator of the model.
     public func ask(by initiator: Initiator? = nil) {
         guard state.activity != .idle else { return refresh(by: initiator) }
         let asker = asker(initiator)
@@ -136,7 +137,7 @@ import Observation
     /// During a hold, a request that runs goes on, and may answer. The new request begins after the
     /// hold.
     ///
-    /// - Parameter initiator: who asks; nil for the initiator of the model.
+    /// - Parameter initiator: the person or the app; nil for the initiator of the model.
     public func refresh(by initiator: Initiator? = nil) {
         let asker = asker(initiator)
         if hold != nil, request?.task != nil {
@@ -151,7 +152,11 @@ import Observation
     }
 
     /// Asks if the value is stale: none is known, it was invalidated, or it has reached this age.
-    /// By default, the app asks, because nobody has asked for a newer value.
+    ///
+    /// - Parameters:
+    ///   - age: the age from which on a value is stale.
+    ///   - initiator: the person or the app. By default, it is the app, because nobody has asked
+    ///     for a newer value.
     public func refreshIfStale(after age: Duration, by initiator: Initiator = .app) {
         if state.isStale(at: sources.now(), after: age) { ask(by: initiator) }
     }
@@ -159,8 +164,8 @@ import Observation
     /// Makes the value stale. It stays until the next request, such as by
     /// ``refreshIfStale(after:by:)``.
     ///
-    /// A model without a request in progress fetches nothing. A request in progress begins again, as
-    /// by ``refresh(by:)``, because its answer may be as old as the value.
+    /// A model without a request in progress fetches nothing. A request in progress begins again,
+    /// as by ``refresh(by:)``, because its answer may be as old as the value.
     public func invalidate() {
         state.invalidate()
         if state.activity != .idle { refresh(by: .app) }
@@ -199,9 +204,10 @@ import Observation
         showCause()
     }
 
-    /// Does what a person has chosen from the wait's actions: cancels the request, begins it again,
-    /// or only ends the wait. Then the request is the app's. ``ProgressModel/perform(_:)`` of
-    /// ``progress`` does the same, if the wait offers the action.
+    /// Carries out one of the wait's actions, which a person has chosen: cancels the request,
+    /// begins it again, or only ends the wait. A request without a wait is the app's.
+    ///
+    /// ``ProgressModel/perform(_:)`` of ``progress`` does the same if the wait offers the action.
     public func perform(_ action: WaitAction) {
         switch action {
         case .cancel: cancel()
@@ -215,15 +221,16 @@ import Observation
         }
     }
 
-    /// Whether a request runs. What it depends on changes together with ``state`` or ``hold``, which are observed.
+    /// Whether a request runs. It changes only together with ``state`` or ``hold``, which are
+    /// observed.
     var isRunning: Bool {
         state.activity != .idle && (hold == nil || request?.task != nil)
     }
 
     // MARK: Requests
 
-    /// Returns who waits for a request that this initiator asks for. A person goes on waiting if the
-    /// app asks again.
+    /// Returns the initiator whose wait is shown for a request that `initiator` asks for. A person
+    /// goes on waiting if the app asks again.
     private func asker(_ initiator: Initiator?) -> Initiator {
         let asker = initiator ?? wait.initiator
         return asker == .app ? request?.initiator ?? .app : asker
@@ -260,7 +267,7 @@ import Observation
         }
     }
 
-    /// Applies the reports of a request. One that is not in progress changes nothing (U8).
+    /// Applies the reports of a request, if it is in progress (U8).
     private func takeNews(of token: FetchToken, from mailbox: FetchMailbox) {
         guard let news = mailbox.take() else { return }
         guard state.isInProgress(token) else { return }  // mutant: late-report

@@ -32,8 +32,8 @@ public struct FetchReport: Sendable {
     /// Reports why the work takes long; `.unknown` if nothing is in its way any more.
     ///
     /// The fetch is paused while the device is offline, nobody is signed in, or the server is busy.
-    /// During a hold (``FetchModel/pause(_:)``), the cause of the hold is shown, and the report counts
-    /// afterwards.
+    /// During a hold (``FetchModel/pause(_:)``), the cause of the hold is shown, and the report
+    /// counts afterwards.
     public func cause(_ cause: WaitCause) {
         mailbox.add { $0.cause = cause }
     }

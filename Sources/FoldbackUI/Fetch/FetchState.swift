@@ -186,8 +186,8 @@ extension FetchState {
     /// if it has anything. Otherwise, once a fetch has succeeded, `absent`, because then it is a
     /// fact that there is nothing. Before that, the state of the fetch.
     ///
-    /// It is a fact only if the view has what the fetch brought. So a fetch that commits to a log ends
-    /// with `adoptCommits()` of the view's model.
+    /// It is a fact only if the view has what the fetch brought. So a fetch that commits to a log
+    /// ends with `adoptCommits()` of the view's model.
     ///
     /// - Parameters:
     ///   - known: what the log has; nil if it has nothing.
