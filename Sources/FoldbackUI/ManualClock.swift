@@ -10,6 +10,9 @@ import Synchronization
 /// clock.advance(by: .milliseconds(100))
 /// ```
 ///
+/// The clock has no `sleep(for:)`. Work that takes time in a test, such as the answer of a stub,
+/// sleeps by ``sources``: `await clock.sources.sleep(clock.now.advanced(by: .seconds(5)))`.
+///
 /// All methods may be called on any task. A task that wakes up runs later, like any other task.
 public final class ManualClock: Sendable {
     private struct Sleeper {

@@ -15,7 +15,7 @@ import Testing
             .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
     }
 
-    @Test(arguments: [("Accessibility", 1), ("BuildAScreen", 13), ("FoldbackUI", 3)])
+    @Test(arguments: [("Accessibility", 1), ("BuildAScreen", 20), ("FoldbackUI", 3)])
     func `an article shows code of this target`(article: String, countMin: Int) throws {
         let code = try FileManager.default
             .contentsOfDirectory(at: Self.tests, includingPropertiesForKeys: nil)

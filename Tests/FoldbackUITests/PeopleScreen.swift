@@ -65,3 +65,41 @@ extension PeopleScreen {
 
     func press(_ action: WaitAction) { loading.perform(action) }
 }
+
+extension FoldbackSync.AuthorityFailure: FoldbackUI.ExplainedError {
+    /// What people read about a request without a usable answer.
+    public var recovery: Recovery? {
+        switch self {
+        case .unavailable: Recovery(cause: .serverBusy(until: nil))
+        case .unauthenticated: Recovery(cause: .signedOut)
+        case .failed, .invalidAnswer: Recovery(cause: .failing(reason: "The server has failed"))
+        case .superseded: Recovery(reason: reason, canRestart: false)
+        default: Recovery()  // unreachable: "Check the connection, then try again."
+        }
+    }
+}
+
+extension PeopleScreen {
+    /// Asks to follow a person who has to agree.
+    func ask(_ name: String, in progress: ProgressModel) async throws(IntentFailure) {
+        let wait = Wait("asking", presentation: .obstructive(.items(name)), isDurable: true)
+        try await model.perform(confirmOnly: .following(name, true), showing: wait, in: progress)
+    }
+}
+
+extension PeopleScreen {
+    /// Tells the answers after an entry, each with the entry to keep for the next start. It returns
+    /// when the store is closed.
+    func tellAnswers(
+        after kept: LogSequence, _ tell: @MainActor (String, LogSequence) -> Void
+    ) async throws {
+        for try await news in model.news(after: kept) {
+            guard case .following(let name, _)? = news.event else { continue }
+            switch news.answer.content {
+            case .confirmed: tell("\(name) agrees", news.continueAfter)
+            case .rejected(let rejection): tell(rejection.message, news.continueAfter)
+            default: continue
+            }
+        }
+    }
+}

@@ -1,6 +1,7 @@
 import Foldback
 import FoldbackSync
 import FoldbackUI
+import Observation
 import TestSupport
 import Testing
 
@@ -75,6 +76,94 @@ import Testing
         #expect(mark.actions == [.retry, .dismiss])
         try await screen.model.press(.retry, on: mark)
         #expect(screen.lines == ["mia, 10 followers, sending", "zoe, 9 followers"])
+    }
+
+    @Test func `a request that needs a new sign-in says so`() async throws {
+        let server = FaultyAuthority(server) { _ in .unauthenticated }
+        let screen = PeopleScreen(store, from: server, sources: sources)
+        screen.loading.ask()
+        await screen.loading.waitUntilIdle()
+        #expect(
+            screen.notice
+                == "Loading people failed. You are signed out. Sign in, then try again.")
+        #expect(screen.lines == [])
+    }
+
+    @Test(arguments: [
+        (
+            AuthorityFailure.unavailable(after: nil, reason: "503"),
+            "The server is busy. Wait a few minutes, then try again."
+        ),
+        (.failed(reason: "500"), "The server has failed. Try again later."),
+        (.unreachable(reason: "timeout"), "Check the connection, then try again."),
+    ])
+    func `a failure of the server says what to do`(_ failure: AuthorityFailure, words: String) {
+        let text = ProgressText.ended("loading people", ProgressEnd(failure))
+        #expect(ProgressTexts.english.words(for: text) == "Loading people failed. \(words)")
+    }
+
+    @Test func `the answer to a question is waited for, and told once`() async throws {
+        let screen = PeopleScreen(store, from: server, sources: sources)
+        screen.loading.ask()
+        await screen.loading.waitUntilIdle()
+        let start = screen.model.revision
+        let progress = ProgressModel(sources: sources)
+        for (name, answer) in [("mia", nil), ("zoe", "zoe is private")] {
+            let asking = Task { try await screen.ask(name, in: progress) }
+            await until { screen.model.status(of: name).worst == .pending }
+            #expect(progress.appearance?.blocked == .items(name))
+            #expect(screen.model.view.people[name]?.isFollowed == false)
+            let number = try #require(store.overlay.first?.number)
+            if let answer {
+                try await store.reject(number, message: answer)
+                await #expect(throws: IntentFailure.self) { try await asking.value }
+            } else {
+                try await confirm(number, .following(name, true))
+                try await asking.value
+                #expect(screen.model.view.people[name]?.isFollowed == true)
+            }
+            #expect(progress.appearance?.isBlocking == false)
+        }
+
+        let told = Told(after: start)
+        await told.listen(to: screen, until: 2)
+        #expect(told.words == ["mia agrees", "zoe is private"])
+        // After a restart.
+        let receipt = try await screen.model.perform(.following("zoe", true))
+        try await store.reject(receipt.number, message: "zoe is still private")
+        await told.listen(to: screen, until: 3)
+        #expect(told.words.last == "zoe is still private")
+    }
+
+    /// A person who hears answers.
+    @MainActor @Observable final class Told {
+        private(set) var words: [String] = []
+        private var kept: LogSequence
+
+        init(after start: LogSequence) { kept = start }
+
+        /// Listens until the person has heard this many answers.
+        func listen(to screen: PeopleScreen, until count: Int) async {
+            let listening = Task {
+                try await screen.tellAnswers(after: kept) { words, sequence in
+                    self.words.append(words)
+                    kept = sequence
+                }
+            }
+            await FoldbackUITests.until { self.words.count >= count }
+            listening.cancel()
+            _ = await listening.result
+        }
+    }
+
+    /// Confirms an intent, as a downlink does.
+    private func confirm(_ number: IntentNumber, _ event: People.Event) async throws {
+        let position = Position(store.status.through.value + 1)
+        try await store.confirm([
+            ConfirmedEvent(
+                position: position, event: event,
+                origin: IntentID(replica: store.status.replica, number: number))
+        ])
     }
 
     @Test func `U9: nobody is a fact only after the view has what was fetched`() async throws {

@@ -14,6 +14,9 @@ import Synchronization
 /// A stored projection works too: the authority keeps its rows in memory, and its state is
 /// ``/Foldback/RowsInMemory``.
 ///
+/// The authority has no `publish`. Its events come from devices: a test or a preview submits an
+/// intent of another replica (``submit(_:from:)``), or gives another store an ``Outbox``.
+///
 /// Several replicas can share one authority, and all replicas see all events. The authority rejects
 /// an event if `apply` throws, or if the app's `ruling` closure rejects it. The closure can also
 /// replace the event. Calls may come from any task.
