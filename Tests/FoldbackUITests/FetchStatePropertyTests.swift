@@ -201,7 +201,7 @@ private struct FetchHistory {
 
     private struct Request {
         let begun: Int
-        /// The steps from its beginning to the next one.
+        /// The steps from its beginning to that of the next request.
         let life: Range<Int>
         let index: Int
     }

@@ -46,7 +46,7 @@ struct DraftList: Sendable, Equatable, CustomStringConvertible {
 
 // MARK: - Generating
 
-/// Two lists: an old and a new one.
+/// An old list and a new list.
 struct DraftPair: Sendable, CustomStringConvertible {
     var old: DraftList
     var new: DraftList

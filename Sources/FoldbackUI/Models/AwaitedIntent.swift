@@ -1,10 +1,10 @@
 import Foldback
 
-/// A confirm-only intent that somebody waits for (F13). It ends the wait with the answer, and carries
-/// out the actions of the wait.
+/// A confirm-only intent that somebody waits for (F13). It ends the wait with the answer, and
+/// carries out the actions of the wait.
 ///
-/// The wait's ``ProgressModel`` keeps it until the wait ends other than with a failure, and the task
-/// that waits for the answer keeps it too.
+/// The wait's ``ProgressModel`` keeps it until the wait ends without a failure, and the task that
+/// waits for the answer keeps it too.
 @MainActor final class AwaitedIntent<Event: Sendable> {
     private enum Stage {
         case unrecorded
@@ -38,8 +38,8 @@ import Foldback
         run.onAction { await self.carryOut($0) }
     }
 
-    /// Records the intent, and waits for its answer. After a rejection, it records the intent again;
-    /// after an error, it waits again.
+    /// Records the intent, and waits for its answer. After a rejection, it records the intent
+    /// again; after an error, it waits again.
     func answer() async throws(IntentFailure) -> Answer {
         rounds += 1
         isOver = false

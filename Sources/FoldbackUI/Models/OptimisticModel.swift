@@ -94,7 +94,7 @@ import Observation
     ///     the intent in its `info`, which has at most 256 bytes.
     ///   - confirmOnly: whether to show the event only once it is confirmed. Use it for an event
     ///     whose effect cannot be predicted.
-    ///   - once: a once key, like one for a double tap; see
+    ///   - once: a once key, for example against a double tap; see
     ///     ``/Foldback/Store/record(_:force:confirmOnly:once:info:)``.
     /// - Returns: a receipt, with which the answer can be awaited.
     /// - Throws: as ``/Foldback/Store/record(_:force:confirmOnly:once:info:)``.
@@ -133,10 +133,10 @@ import Observation
     ///   - event: the change that the user intends.
     ///   - wait: how to show the wait. Its initiator is kept with the intent.
     ///   - progress: shows the wait.
-    ///   - once: a once key, like one for a double tap.
+    ///   - once: a once key, for example against a double tap.
     ///   - recorded: called with the receipt of the intent, before the answer, and of each retry.
     /// - Returns: the answer that confirmed the intent.
-    /// - Throws: the reason why the intent has no effect, or is not known to have one.
+    /// - Throws: the reason why the intent has no effect, or why its effect is unknown.
     @discardableResult
     public func perform(
         confirmOnly event: P.Event, showing wait: Wait, in progress: ProgressModel,

@@ -148,7 +148,7 @@ extension ProgressModel {
         }
 
         /// Says how ``ProgressModel/perform(_:)`` carries out the actions of this wait, until another
-        /// wait starts, or this wait ends other than with a failure.
+        /// wait starts, or this wait ends without a failure.
         ///
         /// `carryOut` gives the consequences to the run, for example
         /// ``ProgressInput/restarted``. Until then, the model keeps it.

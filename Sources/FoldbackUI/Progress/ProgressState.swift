@@ -9,7 +9,7 @@
 ///
 /// The value has no clock. ``nextChange`` says when to call ``advance(to:)``; ``ProgressModel``
 /// does that. Time is handled boundary by boundary, so a late call passes all boundaries in between
-/// and returns their cues in order (U10). A moment before the last one counts as the last one.
+/// and returns their cues in order (U10). A moment before the last moment counts as the last moment.
 public struct ProgressState: Hashable, Sendable {
     /// The work that is done.
     struct Done: Hashable {

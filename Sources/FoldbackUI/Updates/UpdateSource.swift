@@ -4,7 +4,7 @@ import Foldback
 struct UpdateSource<Event: Sendable>: Sendable {
     /// Returns the intents that do not apply, with the reasons (F9).
     let conflicts: @Sendable (PublishedState) -> Conflicts
-    /// Returns whether two states are known to be equal: those to show, and the confirmed ones.
+    /// Returns whether the views and the confirmed states of two publications are known to be equal.
     let areEqual: @Sendable (PublishedState, PublishedState) -> (views: Bool, confirmed: Bool)
     /// Returns the items that an event is about.
     let items: @Sendable (Event, EventContext) -> [ItemReference<AnyItemID>]

@@ -6,8 +6,8 @@ import Testing
 extension BrowserTests {
     /// Long histories.
     @Suite struct EquivalenceTests {
-        /// Property: the page shows exactly what the server says, at each revision, during 2,000 random
-        /// actions of which up to four are sent at once.
+        /// Property: the page shows the server's state at each revision, during 2,000 random actions. Up
+        /// to four of them are sent at once.
         @Test func `B14: the page equals the server's state at each revision`() async throws {
             var random = RandomNumbers.printed(for: "B14")
             var comparison = Comparison()

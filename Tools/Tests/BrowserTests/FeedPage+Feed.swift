@@ -135,7 +135,7 @@ extension FeedPage {
 
 /// What a person sees of a row.
 struct ShownRow: Hashable, Sendable {
-    /// The number of the node: a node that was made again has another one.
+    /// The number of the node: a node that was made again has another number.
     let birth: String
     let state: String
     let text: String

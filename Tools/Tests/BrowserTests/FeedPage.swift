@@ -39,8 +39,8 @@ struct FeedPage: Sendable {
 
     // MARK: Waiting
 
-    /// Returns when all requests of the page are answered, and it shows the server's present revision
-    /// or a later one.
+    /// Returns when all requests of the page are answered, and it shows the server's present
+    /// revision or a later revision.
     func settle() async throws {
         try await until("(document.documentElement.dataset.requests ?? '0') === '0'")
         let state = try await server.state(

@@ -222,7 +222,8 @@ private final class AnswerLog: Sendable {
 }
 
 extension FeedPage {
-    /// Kills the server's process, and returns when the page is connected with the next one.
+    /// Kills the server's process, and returns when the page is connected with the next
+    /// process.
     fileprivate func kill() async throws {
         let pid = try #require(try await server.stage()["pid"]?.integerValue)
         Foundation.kill(pid_t(pid), SIGKILL)

@@ -88,7 +88,7 @@ async function press(button) {
   if (field && answer.error && field.value === "") field.value = request.text;
 }
 
-/** Shows why a request was refused, next to its button. Without words, it removes the old ones. */
+/** Shows why a request was refused, next to its button. Without words, it removes the old words. */
 function refuse(button, words) {
   const group = button.closest("form, .actions, .switches, .edge, .row") ?? button.parentNode;
   // The button is gone if the request has changed what the page shows.

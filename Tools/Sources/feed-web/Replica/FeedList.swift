@@ -6,7 +6,7 @@ import FoldbackUI
 struct FeedList: Sendable {
     /// The ids of posts that are shown before their content is known.
     var opened: [String] = []
-    /// Whether there may be posts of which the device knows nothing yet.
+    /// Whether there may be posts that the device does not know yet.
     var isLoading = true
 
     static let section = "feed"

@@ -3,7 +3,7 @@ import FoldbackUI
 
 /// What a page shows.
 extension FeedScreen {
-    /// The feed, of which the device may not have everything yet (U9).
+    /// The feed. The device may not have all posts yet (U9).
     var wireFeed: WireFeed {
         let known = model.view.order.isEmpty ? nil : model.view
         let state = feed?.state ?? FetchState()
