@@ -176,7 +176,7 @@
                     Diff<Tool>.self,
                     Why<Tool>.self, FindBreak<Tool>.self, WhatIf<Tool>.self,
                     RerunCommand<Tool>.self, Minimise<Tool>.self, Export<Tool>.self,
-                    ImportCommand<Tool>.self, Step<Tool>.self,
+                    ImportCommand<Tool>.self, Step<Tool>.self, PlotCommand<Tool>.self,
                     Inspect<Tool>.self,
                 ])
         }
