@@ -91,7 +91,7 @@ private struct PlotFrame {
     private func drawMarks(in drawing: inout SVGDrawing) {
         // Labels that would touch each other are at different heights, and later ones are left out.
         var ends = [-Double.infinity, -Double.infinity]
-        for mark in plot.marks {
+        for mark in plot.marks where plot.x.shows(mark.x) {
             let place = at(mark.x)
             drawing.line((place, top), (place, bottom), .mark)
             let width = SVGDrawing.width(of: mark.label)
@@ -106,9 +106,7 @@ private struct PlotFrame {
     }
 
     private func draw(_ series: Plot.Series, _ style: SVGStyle, in drawing: inout SVGDrawing) {
-        let points = series.points.filter { point in
-            (plot.x.scale == .linear || point.x > 0) && (plot.y.scale == .linear || point.y > 0)
-        }
+        let points = series.points.filter { plot.x.shows($0.x) && plot.y.shows($0.y) }
         switch series.shape {
         case .line: drawing.path(points.map(point), style)
         case .steps: drawing.path(steps(points), style)

@@ -7,7 +7,7 @@ extension Plot.Axis.Numbers {
             let text = value.prefixed(" ", from: 1_000)
             return text + (value.magnitude < 1_000 ? " B" : "B")
         case .milliseconds: return Self.duration(value)
-        case .moments: return Moment(value).text(step: 1, isInOneDay: false)
+        case .moments: return Moment(value).text(step: 1_000, isInOneDay: false)
         }
     }
 

@@ -12,13 +12,13 @@ struct PlotScale {
     ///   - isWhole: ends the range at ticks, and begins a linear range at 0.
     init(_ axis: Plot.Axis, of values: some Sequence<Double>, isWhole: Bool) {
         self.axis = axis
-        let shown = values.filter { $0.isFinite && (axis.scale == .linear || $0 > 0) }
+        let shown = values.filter { axis.shows($0) }.map(Self.clamped)
         let least = shown.min() ?? (axis.scale == .log ? 1 : 0)
         let most = shown.max() ?? 1
         switch axis.scale {
         case .linear:
             let low = isWhole ? min(0, least) : least
-            let high = most > low ? most : low + 1
+            let high = most - low > max(1, low.magnitude) * 1e-12 ? most : low + 1
             step = Self.step(axis.numbers, from: low, to: high)
             let end = isWhole ? (high / step).rounded(.up) * step : high
             range = low...max(end, high)
@@ -30,6 +30,12 @@ struct PlotScale {
             range = start...max(high == most ? most : high, start * 10)
             ticks = Self.powers(in: range)
         }
+    }
+
+    /// Beyond these bounds, the arithmetic of ticks would lose its precision.
+    private static func clamped(_ value: Double) -> Double {
+        let bounded = min(max(value, -1e15), 1e15)
+        return value > 0 ? max(bounded, 1e-9) : bounded
     }
 
     /// Returns the place of a number, from 0 to 1. Numbers outside of the range are at its ends.
@@ -100,6 +106,11 @@ struct PlotScale {
             factors.map { $0 * exponent.power }
         }.filter { $0 >= range.lowerBound * 0.999 && $0 <= range.upperBound * 1.001 }
     }
+}
+
+extension Plot.Axis {
+    /// Returns whether the axis can show a number.
+    func shows(_ value: Double) -> Bool { value.isFinite && (scale == .linear || value > 0) }
 }
 
 extension Int {
