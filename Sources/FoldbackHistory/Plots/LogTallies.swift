@@ -46,8 +46,8 @@ struct PendingTally: Sendable {
         if let fact = samples.pending.fact { facts.append(fact) }
         return Plot(
             title: "Pending intents",
-            x: isByTime ? Plot.Axis("time (UTC)", .linear, .moments) : Plot.Axis("sequence"),
-            y: Plot.Axis("intents"), series: series, facts: facts)
+            x: isByTime ? Plot.Axis("time (UTC)", .linear, .moments) : Plot.Axis("sequence", .linear, .counts),
+            y: Plot.Axis("intents", .linear, .counts), series: series, facts: facts)
     }
 }
 
@@ -72,7 +72,7 @@ struct BytesTally: Sendable {
             samples.fact,
         ]
         return Plot(
-            title: "Bytes of the entries", x: Plot.Axis("sequence"),
+            title: "Bytes of the entries", x: Plot.Axis("sequence", .linear, .counts),
             y: Plot.Axis("bytes", .linear, .bytes),
             series: [Plot.Series("bytes", .line, samples.points)],
             marks: checkpoints.enumerated().map { place, sequence in

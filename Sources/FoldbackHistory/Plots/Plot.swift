@@ -85,6 +85,8 @@ package struct Plot: Sendable, Equatable {
 
         package enum Numbers: String, Sendable {
             case plain
+            /// Whole numbers, so that no tick has a fraction.
+            case counts
             case bytes
             /// A length of time in milliseconds.
             case milliseconds

@@ -2,7 +2,7 @@ extension Plot.Axis.Numbers {
     /// Returns a number in a short form, such as 1.5, 20k, 3 MB or 2 min.
     package func text(_ value: Double) -> String {
         switch self {
-        case .plain: return value.prefixed("", from: 10_000)
+        case .plain, .counts: return value.prefixed("", from: 10_000)
         case .bytes:
             let text = value.prefixed(" ", from: 1_000)
             return text + (value.magnitude < 1_000 ? " B" : "B")

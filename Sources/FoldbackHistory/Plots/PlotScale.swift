@@ -80,8 +80,7 @@ struct PlotScale {
             let days = rough / Moment.dayLength
             return Moment.dayLength * nice(days)
         }
-        // Counts and bytes have no fractions.
-        return max(nice(rough), numbers == .bytes || high - low >= 4 ? 1 : 0)
+        return max(nice(rough), numbers == .plain ? 0 : 1)
     }
 
     private static func nice(_ rough: Double) -> Double {

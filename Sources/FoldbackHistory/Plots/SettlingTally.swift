@@ -92,7 +92,7 @@ struct SettlingTally: Sendable {
         return Plot(
             title: "Time to settle",
             x: Plot.Axis("time from recording to settlement", .log, .milliseconds),
-            y: Plot.Axis("intents"),
+            y: Plot.Axis("intents", .linear, .counts),
             series: [Plot.Series("intents", .bars, points)], marks: marks, facts: facts)
     }
 
