@@ -76,11 +76,18 @@ let package = Package(
         .executableTarget(
             name: "foldback-bench",
             dependencies: [
-                "Foldback", "FoldbackHistory", "FoldbackLMDB", "FoldbackSync", "FoldbackUI",
+                "BenchmarkPages", "Foldback", "FoldbackHistory", "FoldbackLMDB", "FoldbackSync",
+                "FoldbackUI",
                 "CLMDB", "MessageExample",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ],
             path: "Tools/Benchmarks", swiftSettings: strict),
+        // The page of the benchmarks, which tests can reach.
+        .target(
+            name: "BenchmarkPages", dependencies: ["FoldbackHistory"], path: "Tools/BenchmarkPages",
+            swiftSettings: strict),
+        .testTarget(
+            name: "BenchmarkPagesTests", dependencies: ["BenchmarkPages"], swiftSettings: strict),
         .testTarget(
             name: "FoldbackLMDBTests", dependencies: ["FoldbackLMDB", "TestSupport"],
             swiftSettings: strict),

@@ -64,6 +64,15 @@ enum Main {
     }
 
     private static func run(_ options: Options) async throws {
+        let pictures = Pictures(options)
+        if let file = options.from { return try pictures.draw(file: file) }
+        let sections = try await measure(options)
+        let kept = try pictures.keep(sections)
+        print(options.isJSON ? try sections.json() : sections.table)
+        try pictures.draw(kept)
+    }
+
+    private static func measure(_ options: Options) async throws -> [Section] {
         let chosen = Benchmark.all.filter { benchmark in
             options.only.map { benchmark.title.lowercased().contains($0.lowercased()) } ?? true
         }
@@ -89,6 +98,6 @@ enum Main {
         let whole = Measurement(
             name: "the whole run", value: (clock.now - start) / .seconds(1), unit: "s", n: 1)
         sections.insert(Section(title: "Machine", measurements: [machine, whole]), at: 0)
-        print(options.isJSON ? try sections.json() : sections.table)
+        return sections
     }
 }

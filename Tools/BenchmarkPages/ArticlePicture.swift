@@ -1,0 +1,37 @@
+/// A chart that the article Benchmarks shows.
+package struct ArticlePicture: Sendable {
+    /// The name of the SVG file.
+    package let name: String
+    private let section: String
+    /// Words in the title of the chart.
+    private let words: String
+    private let unit: String
+
+    /// Returns the first chart of the section and unit whose title contains the words.
+    package func chart(among charts: [BenchmarkChart]) -> BenchmarkChart? {
+        charts.first { $0.section == section && $0.unit == unit && $0.title.contains(words) }
+    }
+
+    /// In the order of the article.
+    package static let all = [
+        picture("recording", "Recording, durable", "in flight", "intents/s"),
+        picture("recording-latency", "Recording, durable", "p99", "us"),
+        picture("answers", "Answers", "256 together", "us/answer"),
+        picture("opening", "Opening", "settled entries", "ms"),
+        picture("past-views", "The past", "view at a past sequence", "ms"),
+        picture("row-answers", "Rows: answers", "pending", "us/answer"),
+        picture("row-opening", "Rows: opening", "entries", "ms"),
+        picture("row-reading", "Rows: reading", "", "reads/s"),
+        picture("codecs", "Codecs", "", "ns"),
+        picture("lists", "UI: lists", "list of", "ms"),
+        picture("statuses", "UI: statuses", "", "ms"),
+        picture("replaying", "Replaying", "", "entries/s"),
+    ]
+
+    private static func picture(
+        _ name: String, _ section: String, _ words: String, _ unit: String
+    ) -> ArticlePicture {
+        ArticlePicture(
+            name: "benchmark-\(name)", section: section, words: words, unit: unit)
+    }
+}

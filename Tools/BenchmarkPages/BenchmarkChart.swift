@@ -1,0 +1,185 @@
+import FoldbackHistory
+import Foundation
+
+/// A chart of figures of one section and one unit, with the figures under it.
+///
+/// ``charts(of:earlier:)`` makes all charts of a run. Figures that were measured at several sizes
+/// are curves: cost against size, both logarithmic. All others are dots, one below the other.
+package struct BenchmarkChart: Equatable, Sendable {
+    package enum Form: Equatable, Sendable {
+        case curves
+        case dots
+    }
+
+    /// A figure, its value in the latest earlier run that has it, and its series and size.
+    package struct Row: Equatable, Sendable {
+        package let figure: BenchmarkFigure
+        package let earlier: Double?
+        /// The name of the curve; for dots, the part of the name that differs from the title.
+        package let label: String
+        package let size: Double?
+    }
+
+    package let section: String
+    package let title: String
+    package let unit: String
+    package let form: Form
+    /// The words of the sizes, such as "pending"; empty for dots.
+    package let sizeWords: String
+    package fileprivate(set) var rows: [Row]
+
+    /// More curves than this are divided among several charts.
+    package static let curveCountMax = 4
+
+    /// Returns the charts of a run, in the order of its figures.
+    ///
+    /// - Parameter earlier: the values of earlier runs by name; see ``BenchmarkRuns/values(in:)``.
+    package static func charts(
+        of figures: [BenchmarkFigure], earlier: [String: Double] = [:]
+    ) -> [BenchmarkChart] {
+        var charts: [BenchmarkChart] = []
+        for section in figures.map({ $0.section ?? "" }).uniqued {
+            let ours = figures.filter { ($0.section ?? "") == section && !$0.isAboutRun }
+            let curves = CurveFinder(ours).curves
+            let curved = Set(curves.flatMap { $0.figures.map(\.figure.name) })
+            charts += curveCharts(curves, section, earlier)
+            charts += dotCharts(ours.filter { !curved.contains($0.name) }, section, earlier)
+        }
+        return charts
+    }
+
+    // MARK: Curves
+
+    private static func curveCharts(
+        _ curves: [CurveFinder.Curve], _ section: String, _ earlier: [String: Double]
+    ) -> [BenchmarkChart] {
+        // Curves in one chart have the same size words, the same words after them, and one unit.
+        let families = curves.map { [$0.name.part, $0.name.trailing, $0.unit] }.uniqued
+        return families.flatMap { family in
+            let ours = curves.filter { [$0.name.part, $0.name.trailing, $0.unit] == family }
+            return stride(from: 0, to: ours.count, by: curveCountMax).map { start in
+                chart(Array(ours[start..<min(start + curveCountMax, ours.count)]), section, earlier)
+            }
+        }
+    }
+
+    private static func chart(
+        _ curves: [CurveFinder.Curve], _ section: String, _ earlier: [String: Double]
+    ) -> BenchmarkChart {
+        let name = curves[0].name
+        let names = curves.map(\.name.leading)
+        let common = curves.count > 1 ? "" : name.leading
+        let words = [common, name.part.replacing("…", with: "n"), name.trailing]
+        let rows = zip(curves, names).flatMap { curve, label in
+            curve.figures.map { figure, size in
+                Row(
+                    figure: figure, earlier: earlier[figure.name],
+                    label: label.isEmpty ? name.sizeWords : label, size: size)
+            }
+        }
+        return BenchmarkChart(
+            section: section, title: words.filter { !$0.isEmpty }.joined(separator: ", "),
+            unit: curves[0].unit, form: .curves, sizeWords: name.sizeWords, rows: rows)
+    }
+
+    // MARK: Dots
+
+    /// Figures whose names begin alike are in one chart. Figures without such a relative are in a
+    /// last chart for their unit.
+    private static func dotCharts(
+        _ figures: [BenchmarkFigure], _ section: String, _ earlier: [String: Double]
+    ) -> [BenchmarkChart] {
+        let keys = figures.map { [$0.name.firstPart, $0.unit] }
+        let counts = Dictionary(keys.map { ($0, 1) }, uniquingKeysWith: +)
+        let places = keys.map { counts[$0] == 1 ? ["", $0[1]] : $0 }
+        return places.uniqued.sorted { !$0[0].isEmpty && $1[0].isEmpty }.map { place in
+            let ours = zip(figures, places).filter { $0.1 == place }.map(\.0)
+            let rows = ours.map { figure in
+                Row(
+                    figure: figure, earlier: earlier[figure.name],
+                    label: place[0].isEmpty
+                        ? figure.name : String(figure.name.dropFirst(place[0].count + 2)),
+                    size: nil)
+            }
+            return BenchmarkChart(
+                section: section, title: place[0].isEmpty ? "other figures" : place[0],
+                unit: place[1], form: .dots, sizeWords: "", rows: rows)
+        }
+    }
+}
+
+/// Finds the curves among figures: names that differ in one size only, with one unit.
+private struct CurveFinder {
+    struct Curve {
+        let name: SizedName
+        let unit: String
+        /// By size, ascending.
+        let figures: [(figure: BenchmarkFigure, size: Double)]
+    }
+
+    private struct Key: Hashable {
+        let name: SizedName
+        let unit: String
+    }
+
+    let curves: [Curve]
+
+    /// A figure can be on several curves. It goes to the curve with the most sizes; of those, to
+    /// the curve with the widest range; of those, to the curve of the earliest size in the name.
+    init(_ figures: [BenchmarkFigure]) {
+        var members: [Key: [(figure: BenchmarkFigure, size: Double)]] = [:]
+        var keys: [Key] = []
+        for figure in figures {
+            for (name, size) in SizedName.divisions(of: figure.name) {
+                let key = Key(name: name, unit: figure.unit)
+                if members[key] == nil { keys.append(key) }
+                members[key, default: []].append((figure, size))
+            }
+        }
+        var taken: Set<String> = []
+        var found: [Curve] = []
+        while true {
+            var best: (key: Key, rank: [Double])?
+            for key in keys {
+                let free = (members[key] ?? []).filter { !taken.contains($0.figure.name) }
+                members[key] = free
+                let sizes = Set(free.map(\.size))
+                guard sizes.count > 1, let least = sizes.min(), let most = sizes.max() else {
+                    continue
+                }
+                let rank = [Double(sizes.count), most / least]
+                if best.map({ $0.rank.lexicographicallyPrecedes(rank) }) ?? true {
+                    best = (key, rank)
+                }
+            }
+            guard let best else { break }
+            let all = (members[best.key] ?? []).sorted { $0.size < $1.size }
+            taken.formUnion(all.map(\.figure.name))
+            found.append(Curve(name: best.key.name, unit: best.key.unit, figures: all))
+        }
+        let order = Dictionary(
+            figures.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        func place(_ curve: Curve) -> Int {
+            curve.figures.compactMap { order[$0.figure.name] }.min() ?? 0
+        }
+        curves = found.sorted { place($0) < place($1) }
+    }
+}
+
+extension BenchmarkFigure {
+    /// Facts about the run as a whole, which the head of the page shows.
+    var isAboutRun: Bool { section == "Machine" || name == "machine" || name == "the whole run" }
+}
+
+extension String {
+    /// The text before the first comma that does not divide a number.
+    fileprivate var firstPart: String { components(separatedBy: ", ")[0] }
+}
+
+extension Array where Element: Hashable {
+    /// The elements in order, each at its first place only.
+    fileprivate var uniqued: [Element] {
+        var seen: Set<Element> = []
+        return filter { seen.insert($0).inserted }
+    }
+}
