@@ -50,17 +50,27 @@ import Testing
             ])
     }
 
-    @Test func `figures of one size are dots under the start of their names`() {
+    @Test func `figures of one size are dots, by unit`() {
         let figures = [
-            Self.figure("C", "decode, own codec", "ns"), Self.figure("C", "decode, JSON", "ns"),
-            Self.figure("C", "decode, JSON : own", ""), Self.figure("C", "alone", "ns"),
-            Self.figure("C", "size, p50", "ns"),
+            Self.figure("C", "decode, own codec", "ns"), Self.figure("C", "encode, JSON", "ns"),
+            Self.figure("C", "decode, JSON : own", ""), Self.figure("C", "encode, JSON : own", ""),
+            Self.figure("D", "list, building", "ms"), Self.figure("D", "list, comparing", "ms"),
         ]
         #expect(
             Self.summary(figures) == [
-                "dots decode [ns]: own codec; JSON", "dots other figures []: decode, JSON : own",
-                "dots other figures [ns]: alone; size, p50",
+                "dots  [ns]: decode, own codec; encode, JSON",
+                "dots  []: decode, JSON : own; encode, JSON : own",
+                "dots list [ms]: building; comparing",
             ])
+    }
+
+    @Test func `many dots of one unit are divided by the start of their names`() {
+        let figures = (0..<14).map { number in
+            Self.figure("C", number == 3 ? "alone" : "k\(number % 2), x\(number)", "ns")
+        }
+        let charts = BenchmarkChart.charts(of: figures)
+        #expect(charts.map(\.title) == ["k0", "k1", ""])
+        #expect(charts.map(\.rows.count) == [7, 6, 1])
     }
 
     @Test func `words with letters, points or wrong commas are not sizes`() {

@@ -2,13 +2,6 @@ import FoldbackHistory
 import Foundation
 
 extension BenchmarkChart {
-    /// The words in an id and in the name of a file.
-    package var slug: String {
-        let words = [section, title, unit].joined(separator: " ").lowercased()
-        let parts = words.split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
-        return parts.joined(separator: "-")
-    }
-
     /// Returns the chart as an SVG element. Earlier values have hollow markers and thin dashes.
     package func svg(_ place: SVGPlace) -> String {
         switch form {
@@ -39,7 +32,7 @@ extension BenchmarkChart {
         }
         let isLog = rows.allSatisfy { $0.figure.value > 0 && $0.earlier ?? 1 > 0 }
         return Plot(
-            title: "\(section): \(title)",
+            title: heading,
             x: Plot.Axis(sizeWords.isEmpty ? "n" : "n \(sizeWords)", .log, .counts),
             y: Plot.Axis(unit.isEmpty ? "count" : unit, isLog ? .log : .linear),
             series: now + before, facts: facts)
@@ -67,7 +60,7 @@ extension BenchmarkChart {
         let hasEarlier = rows.contains { $0.earlier != nil }
         let top = hasEarlier ? 64.0 : 46.0
         var drawing = SVGDrawing(width: 720, height: top + Double(rows.count) * rowHeight + 20)
-        drawing.text("\(section): \(title)", at: (12, 22), size: 15, isBold: true)
+        drawing.text(heading, at: (12, 22), size: 15, isBold: true)
         let (now, before) = (SVGStyle(place: 0), SVGStyle(place: 0, isEarlier: true))
         if hasEarlier {
             drawing.marker((20, 42), now)
@@ -97,7 +90,7 @@ extension BenchmarkChart {
             isLogarithmic ? "logarithmic scale" : "from 0",
             at: (left, top + Double(rows.count) * rowHeight + 6), size: 11)
         return drawing.svg(
-            title: "\(section): \(title)", description: facts.joined(separator: " "), place)
+            title: heading, description: facts.joined(separator: " "), place)
     }
 }
 

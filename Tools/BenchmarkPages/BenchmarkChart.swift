@@ -21,6 +21,7 @@ package struct BenchmarkChart: Equatable, Sendable {
     }
 
     package let section: String
+    /// What the figures share, without the section; may be empty.
     package let title: String
     package let unit: String
     package let form: Form
@@ -30,6 +31,8 @@ package struct BenchmarkChart: Equatable, Sendable {
 
     /// More curves than this are divided among several charts.
     package static let curveCountMax = 4
+    /// More dots than this are divided among several charts.
+    package static let dotCountMax = 12
 
     /// Returns the charts of a run, in the order of its figures.
     ///
@@ -46,6 +49,12 @@ package struct BenchmarkChart: Equatable, Sendable {
             charts += dotCharts(ours.filter { !curved.contains($0.name) }, section, earlier)
         }
         return charts
+    }
+
+    /// The title with the section.
+    package var heading: String {
+        guard title.isEmpty else { return section.isEmpty ? title : "\(section): \(title)" }
+        return [section, unit].filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
     // MARK: Curves
@@ -84,27 +93,37 @@ package struct BenchmarkChart: Equatable, Sendable {
 
     // MARK: Dots
 
-    /// Figures whose names begin alike are in one chart. Figures without such a relative are in a
-    /// last chart for their unit.
+    /// The figures of one unit are in one chart. If they are too many, those whose names begin
+    /// alike are in one chart, and the others in a last chart.
     private static func dotCharts(
         _ figures: [BenchmarkFigure], _ section: String, _ earlier: [String: Double]
     ) -> [BenchmarkChart] {
-        let keys = figures.map { [$0.name.firstPart, $0.unit] }
-        let counts = Dictionary(keys.map { ($0, 1) }, uniquingKeysWith: +)
-        let places = keys.map { counts[$0] == 1 ? ["", $0[1]] : $0 }
-        return places.uniqued.sorted { !$0[0].isEmpty && $1[0].isEmpty }.map { place in
-            let ours = zip(figures, places).filter { $0.1 == place }.map(\.0)
-            let rows = ours.map { figure in
-                Row(
-                    figure: figure, earlier: earlier[figure.name],
-                    label: place[0].isEmpty
-                        ? figure.name : String(figure.name.dropFirst(place[0].count + 2)),
-                    size: nil)
-            }
-            return BenchmarkChart(
-                section: section, title: place[0].isEmpty ? "other figures" : place[0],
-                unit: place[1], form: .dots, sizeWords: "", rows: rows)
+        figures.map(\.unit).uniqued.flatMap { unit in
+            let ours = figures.filter { $0.unit == unit }
+            guard ours.count > dotCountMax else { return [dots(ours, section, earlier)] }
+            let groups = Dictionary(grouping: ours, by: \.name.firstPart)
+            let together = ours.map(\.name.firstPart).uniqued.compactMap { groups[$0] }
+                .filter { $0.count > 1 }
+            let others = ours.filter { groups[$0.name.firstPart]?.count == 1 }
+            return (together + [others]).filter { !$0.isEmpty }.map { dots($0, section, earlier) }
         }
+    }
+
+    private static func dots(
+        _ figures: [BenchmarkFigure], _ section: String, _ earlier: [String: Double]
+    ) -> BenchmarkChart {
+        let starts = figures.map(\.name.firstPart).uniqued
+        let isShared = starts.count == 1 && figures.allSatisfy { $0.name != starts[0] }
+        let rows = figures.map { figure in
+            Row(
+                figure: figure, earlier: earlier[figure.name],
+                label: isShared
+                    ? String(figure.name.dropFirst(starts[0].count + 2)) : figure.name,
+                size: nil)
+        }
+        return BenchmarkChart(
+            section: section, title: isShared ? starts[0] : "", unit: figures[0].unit, form: .dots,
+            sizeWords: "", rows: rows)
     }
 }
 

@@ -98,7 +98,7 @@ package struct BenchmarkPage {
         return """
             <figure>
             \(chart.svg(.page(prefix: id)))<div class="table" tabindex="0" role="region" \
-            aria-label="Figures: \(chart.title.escapedForXML)"><table>
+            aria-label="Figures: \(chart.heading.escapedForXML)"><table>
             <thead><tr><th scope="col">figure</th><th scope="col">\(unit)</th>\
             <th scope="col">earlier</th><th scope="col">change</th><th scope="col">samples</th>\
             <th scope="col">note</th></tr></thead>
