@@ -3,19 +3,21 @@ package struct ArticlePicture: Sendable {
     /// The name of the SVG file.
     package let name: String
     private let section: String
-    /// Words in the title of the chart.
+    /// Words in the title of the chart; empty for any title.
     private let words: String
     private let unit: String
 
     /// Returns the first chart of the section and unit whose title contains the words.
     package func chart(among charts: [BenchmarkChart]) -> BenchmarkChart? {
-        charts.first { $0.section == section && $0.unit == unit && $0.title.contains(words) }
+        charts.first {
+            $0.section == section && $0.unit == unit && (words.isEmpty || $0.title.contains(words))
+        }
     }
 
     /// In the order of the article.
     package static let all = [
         picture("recording", "Recording, durable", "in flight", "intents/s"),
-        picture("recording-latency", "Recording, durable", "p99", "us"),
+        picture("recording-latency", "Recording, durable", "in flight, p99", "us"),
         picture("answers", "Answers", "256 together", "us/answer"),
         picture("opening", "Opening", "settled entries", "ms"),
         picture("past-views", "The past", "view at a past sequence", "ms"),

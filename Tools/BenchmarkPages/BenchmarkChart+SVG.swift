@@ -33,7 +33,7 @@ extension BenchmarkChart {
         let isLog = rows.allSatisfy { $0.figure.value > 0 && $0.earlier ?? 1 > 0 }
         return Plot(
             title: heading,
-            x: Plot.Axis(sizeWords.isEmpty ? "n" : "n \(sizeWords)", .log, .counts),
+            x: Plot.Axis(sizeWords, .log, .counts),
             y: Plot.Axis(unit.isEmpty ? "count" : unit, isLog ? .log : .linear),
             series: now + before, facts: facts)
     }

@@ -25,12 +25,12 @@ package struct BenchmarkChart: Equatable, Sendable {
     package let title: String
     package let unit: String
     package let form: Form
-    /// The words of the sizes, such as "pending"; empty for dots.
+    /// The words of the sizes, such as "n pending"; empty for dots.
     package let sizeWords: String
     package fileprivate(set) var rows: [Row]
 
     /// More curves than this are divided among several charts.
-    package static let curveCountMax = 4
+    package static let curveCountMax = 5
     /// More dots than this are divided among several charts.
     package static let dotCountMax = 12
 
@@ -78,17 +78,17 @@ package struct BenchmarkChart: Equatable, Sendable {
         let name = curves[0].name
         let names = curves.map(\.name.leading)
         let common = curves.count > 1 ? "" : name.leading
-        let words = [common, name.part.replacing("…", with: "n"), name.trailing]
+        let words = [common, name.part, name.trailing]
         let rows = zip(curves, names).flatMap { curve, label in
             curve.figures.map { figure, size in
                 Row(
                     figure: figure, earlier: earlier[figure.name],
-                    label: label.isEmpty ? name.sizeWords : label, size: size)
+                    label: label.isEmpty ? name.part : label, size: size)
             }
         }
         return BenchmarkChart(
             section: section, title: words.filter { !$0.isEmpty }.joined(separator: ", "),
-            unit: curves[0].unit, form: .curves, sizeWords: name.sizeWords, rows: rows)
+            unit: curves[0].unit, form: .curves, sizeWords: name.part, rows: rows)
     }
 
     // MARK: Dots

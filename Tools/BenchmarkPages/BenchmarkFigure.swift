@@ -34,8 +34,12 @@ package struct SizedName: Hashable, Sendable {
     /// The parts of the name before the part with the size, and after it.
     package let leading: String
     package let trailing: String
-    /// The part with the size, which "…" replaces: "… pending".
+    /// The part with n in place of the size: "n pending".
     package let part: String
+
+    /// Returns each division of a name, in the order of the sizes in it. Returns none for a name
+    /// without a size.
+    ///
     /// A size is not part of the identity: names that differ only in it form a curve.
     package static func divisions(of name: String) -> [(name: SizedName, size: Double)] {
         let parts = name.components(separatedBy: ", ")
@@ -45,7 +49,7 @@ package struct SizedName: Hashable, Sendable {
             for (number, word) in words.enumerated() {
                 guard let size = size(word) else { continue }
                 var words = words
-                words[number] = "…"
+                words[number] = "n"
                 let sized = SizedName(
                     leading: parts[..<place].joined(separator: ", "),
                     trailing: parts[(place + 1)...].joined(separator: ", "),
@@ -66,10 +70,5 @@ package struct SizedName: Hashable, Sendable {
             size > 0
         else { return nil }
         return size
-    }
-
-    /// The words of the part without the size.
-    package var sizeWords: String {
-        part.components(separatedBy: " ").filter { $0 != "…" }.joined(separator: " ")
     }
 }

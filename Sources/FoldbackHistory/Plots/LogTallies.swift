@@ -46,7 +46,9 @@ struct PendingTally: Sendable {
         if let fact = samples.pending.fact { facts.append(fact) }
         return Plot(
             title: "Pending intents",
-            x: isByTime ? Plot.Axis("time (UTC)", .linear, .moments) : Plot.Axis("sequence", .linear, .counts),
+            x: isByTime
+                ? Plot.Axis("time (UTC)", .linear, .moments)
+                : Plot.Axis("sequence", .linear, .counts),
             y: Plot.Axis("intents", .linear, .counts), series: series, facts: facts)
     }
 }

@@ -139,20 +139,24 @@ private struct PlotLegend {
     let rowCount: Int
 
     init(_ plot: Plot, width: Double) {
-        // The label of a single series would say the same as the title.
-        entries =
-            plot.series.count < 2
-            ? [] : plot.series.enumerated().map { (SVGStyle(of: $1, at: $0), $1.name) }
+        var entries = plot.series.enumerated().filter { !$0.element.isEarlier }
+            .map { (SVGStyle(of: $0.element, at: $0.offset), $0.element.name) }
+        // All earlier series share one entry. Their colors tell what they belong to.
+        if let earlier = plot.series.enumerated().first(where: { $0.element.isEarlier }) {
+            entries.append((SVGStyle(of: earlier.element, at: earlier.offset), "earlier"))
+        }
+        // The name of a single series would repeat the title.
+        self.entries = entries.count < 2 ? [] : entries
         var places: [(row: Int, x: Double)] = []
         var (row, end) = (0, 0.0)
-        for entry in entries {
+        for entry in self.entries {
             let length = 40 + SVGDrawing.width(of: entry.name) + 20
             if end > 0, end + length > width { (row, end) = (row + 1, 0) }
             places.append((row, end))
             end += length
         }
         self.places = places
-        rowCount = entries.isEmpty ? 0 : row + 1
+        rowCount = self.entries.isEmpty ? 0 : row + 1
     }
 
     func draw(in drawing: inout SVGDrawing, at start: (x: Double, y: Double)) {

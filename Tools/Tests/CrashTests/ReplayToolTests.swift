@@ -24,7 +24,7 @@ import Testing
         (["first-break", "--run", "grep -q -v -- -3"], 1),
         (["what-if", "--drop", "3"], 1), (["what-if", "--acknowledge", "3"], 1),
         (["minimise", "--expect", "/post/likes >= 0"], 0), (["export"], 0),
-        (["export", "--keep", "/value/likes"], 0), (["verify"], 0),
+        (["plot", "--of", "bytes"], 0), (["export", "--keep", "/value/likes"], 0), (["verify"], 0),
     ]
 
     @Test func `L9: commands that read change no byte, agree on a live log, and print JSON`()
