@@ -58,7 +58,7 @@ extension BenchmarkChart {
     private func dots(_ place: SVGPlace) -> String {
         let (left, right, rowHeight) = (14.0, 706.0, 38.0)
         let hasEarlier = rows.contains { $0.earlier != nil }
-        let top = hasEarlier ? 64.0 : 46.0
+        let top = hasEarlier ? 72.0 : 46.0
         var drawing = SVGDrawing(width: 720, height: top + Double(rows.count) * rowHeight + 20)
         drawing.text(heading, at: (12, 22), size: 15, isBold: true)
         let (now, before) = (SVGStyle(place: 0), SVGStyle(place: 0, isEarlier: true))

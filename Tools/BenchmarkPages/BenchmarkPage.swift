@@ -127,6 +127,7 @@ package struct BenchmarkPage {
         th, td { padding: 0.15rem 0.6rem; text-align: left; vertical-align: top;
           border-bottom: 1px solid var(--line); font-weight: normal }
         thead th { font-weight: 600 }
+        tbody th { min-width: 12rem }
         .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
         """
 }

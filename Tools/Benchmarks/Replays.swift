@@ -21,7 +21,7 @@ struct Replays: Sendable {
         return figures
     }
 
-    /// `at` and `diff`, at evenly spaced sequences.
+    /// `at` and `diff` at evenly spaced sequences, and the plots of the whole log.
     private func looking(
         _ shape: SettledLogs.Shape, _ reader: LogReader
     ) throws -> [Measurement] {
@@ -44,6 +44,7 @@ struct Replays: Sendable {
                 .judged(by: .atMost(200), on: at.max()),
             diff.quartered("diff, \(shape.words)", unit: "ms")
                 .judged(by: .atMost(200), on: diff.max()),
+            try pace("plots, \(shape.words)", Int(last)) { _ = try LogPlots(reader) },
         ]
     }
 
