@@ -116,6 +116,7 @@
                     .headJSON
             }
             head["counts"] = try counts()
+            head["plots"] = .object(try plots())
             head["test"] = try test()
             return head
         }
@@ -133,6 +134,17 @@
                 guard log.note(error) else { throw error }
                 return nil
             }
+        }
+
+        /// Returns the plots of the whole log. They show numbers only.
+        private func plots() throws -> JSON.Object {
+            let plots = try LogPlots(log.reader)
+            var object = JSON.Object()
+            for subject in PlotSubject.allCases {
+                object[ExactString(subject.rawValue)] = .string(
+                    subject.plot(plots).svg(.page(prefix: "plot-\(subject.rawValue)")))
+            }
+            return object
         }
 
         /// Returns the source of a test that folds the history of the page.
