@@ -28,7 +28,7 @@ struct PlotScale {
             let (low, high) = (least.decade, isWhole || most == least ? most.decadeAbove : most)
             let start = isWhole || most == least ? low.power : least
             range = start...max(high == most ? most : high, start * 10)
-            ticks = Self.powers(in: range)
+            ticks = axis.numbers == .milliseconds ? Self.lengths(in: range) : Self.powers(in: range)
         }
     }
 
@@ -93,6 +93,16 @@ struct PlotScale {
         let last = (range.upperBound / step + 1e-9).rounded(.down)
         guard first <= last, last - first < 100 else { return [range.lowerBound] }
         return stride(from: first, through: last, by: 1).map { $0 * step }
+    }
+
+    /// Round lengths of time in the range, up to years.
+    private static func lengths(in range: ClosedRange<Double>) -> [Double] {
+        let all: [Double] = [
+            1, 10, 100, 1_000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000, Moment.dayLength,
+            10 * Moment.dayLength, 100 * Moment.dayLength, 1_000 * Moment.dayLength,
+        ]
+        let found = all.filter(range.contains)
+        return found.count > 1 ? found : powers(in: range)
     }
 
     /// The powers of ten in the range, or every second or third of them. A short range also gets 2
