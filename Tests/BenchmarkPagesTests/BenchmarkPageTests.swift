@@ -42,11 +42,11 @@ import Testing
             "10,000 settled entries over 1,000 keys", "1,000,000 settled entries over 1,000 keys",
         ]
         let figures = ["0", "2,000"].flatMap { tail in
-            shapes.map { Self.figure("O", "open with \(tail) behind the checkpoint, \($0)", "ms") }
+            shapes.map { Self.figure("O", "open with \(tail) after the checkpoint, \($0)", "ms") }
         }
         #expect(
             Self.summary(figures) == [
-                "curves n settled entries over 1,000 keys [ms]: open with 0 behind the checkpoint 10000; open with 0 behind the checkpoint 1000000; open with 2,000 behind the checkpoint 10000; open with 2,000 behind the checkpoint 1000000"
+                "curves n settled entries over 1,000 keys [ms]: open with 0 after the checkpoint 10000; open with 0 after the checkpoint 1000000; open with 2,000 after the checkpoint 10000; open with 2,000 after the checkpoint 1000000"
             ])
     }
 
