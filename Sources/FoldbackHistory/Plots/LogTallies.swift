@@ -68,9 +68,14 @@ struct BytesTally: Sendable {
     var plot: Plot {
         let count = samples.count
         let mean = count == 0 ? 0 : Double(sum) / Double(count)
-        let words = checkpoints.count == 1 ? "checkpoint" : "checkpoints"
+        let lines =
+            switch checkpoints.count {
+            case 0: "The log has no checkpoints."
+            case 1: "A vertical line marks the log's checkpoint."
+            case let count: "Vertical lines mark the log's \(count.grouped) checkpoints."
+            }
         let facts = [
-            "\(count.grouped) entries have \(sum.grouped) bytes, \(mean.short) each. The log has \(checkpoints.count.grouped) \(words), shown as vertical lines.",
+            "\(count.grouped) entries have \(sum.grouped) bytes, \(mean.short) each. \(lines)",
             samples.fact,
         ]
         return Plot(
