@@ -46,7 +46,7 @@ package struct SVGDrawing {
             switch self {
             case .axis: #"stroke="currentColor" stroke-opacity="0.7""#
             case .grid: #"stroke="currentColor" stroke-opacity="0.16""#
-            case .mark: #"stroke="currentColor" stroke-opacity="0.6" stroke-dasharray="1 3""#
+            case .mark: #"stroke="currentColor" stroke-opacity="0.9" stroke-dasharray="3 3""#
             }
         }
     }
