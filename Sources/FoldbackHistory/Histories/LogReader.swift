@@ -127,6 +127,13 @@ public final class LogReader: Sendable {
     /// - Throws: `.damaged`, `.closed`, `.storage`.
     package func entryCount() throws(FoldbackError) -> Int { try log.entryCount() }
 
+    /// Returns the entries of the stored checkpoints, in order.
+    ///
+    /// - Throws: `.damaged`, `.closed`, `.storage`.
+    package func checkpoints() throws(FoldbackError) -> [LogSequence] {
+        try log.storedCheckpoints().map(\.sequence)
+    }
+
     /// Returns the log's counts. Reads the newest checkpoint and the entries after it.
     public func status() throws(FoldbackError) -> StoreStatus {
         var (fold, _) = try LogFold.folded(log, folds: [], codec: codec)

@@ -12,6 +12,7 @@
     final class FrameIndex: Sendable {
         private let log: InspectedLog
         private let view: any ReplayedView
+        private let workers: Workers
         private let background: Workers
         private let content = Mutex(Content())
 
@@ -25,38 +26,52 @@
             /// For each entry from the first on, the number of its changes of the view.
             var changes: [UInt32] = []
             var isRunning = false
+            /// Whether the first pass has not reached the end.
+            var isScouting = true
             /// Whether an error has ended the passes.
             var hasFailed = false
         }
 
-        init(_ log: InspectedLog, _ view: any ReplayedView, background: Workers) {
+        init(_ log: InspectedLog, _ view: any ReplayedView, _ workers: Workers, background: Workers)
+        {
             self.log = log
             self.view = view
+            self.workers = workers
             self.background = background
         }
 
         // MARK: Questions
 
         /// Returns a reader at the last entry that is at or before `sequence`.
-        func reader(at sequence: LogSequence) throws -> any FrameReader {
+        ///
+        /// It continues the nearest copy, or folds from the nearest checkpoint. If both are far
+        /// away, the first pass is on its way to the entry, and a second fold of the same entries
+        /// would only slow it down. So this waits for the pass then.
+        func reader(at sequence: LogSequence) async throws -> any FrameReader {
             let target = log.entry(notAfter: sequence)
-            var reader = try start(for: target)
-            while reader.sequence < target, try reader.skip() {}
-            return reader
+            while true {
+                if let reader = try await workers.run({ try self.nearReader(at: target) }) {
+                    return reader
+                }
+                try await Task.sleep(for: InspectorLimits.indexPause)
+            }
         }
 
-        /// Returns the nearest copy, or a reader that folds from the nearest checkpoint if the
-        /// copies are far away.
-        private func start(for target: LogSequence) throws -> any FrameReader {
-            let (nearest, stride) = content.withLock { content in
+        /// Returns nil if the first pass should come nearer first.
+        private func nearReader(at target: LogSequence) throws -> (any FrameReader)? {
+            let (nearest, isScouting) = content.withLock { content in
                 let index = content.copies.partitioningIndex { $0.sequence > target }
-                return (index > 0 ? content.copies[index - 1] : nil, content.stride)
+                return (index > 0 ? content.copies[index - 1] : nil, content.isScouting)
             }
-            if let nearest {
-                let distance = target.value - nearest.sequence.value
-                if distance <= 2 * stride || !log.isLive { return nearest }
+            let copied = nearest?.sequence ?? 0
+            let checkpoint = try log.reader.checkpoints().last { $0 <= target } ?? 0
+            let distance = target.value - max(copied, checkpoint).value
+            if isScouting, distance > InspectorLimits.foldCountMax { return nil }
+            guard var reader = nearest, copied >= checkpoint else {
+                return try view.frames(log.reader, after: target)
             }
-            return try view.frames(log.reader, after: target)
+            while reader.sequence < target, try reader.skip() {}
+            return reader
         }
 
         /// Returns the number of changes of entries, from an index on, as far as they are counted.
@@ -96,6 +111,7 @@
                 log.note(error)
                 content.withLock { content in
                     content.hasFailed = true
+                    content.isScouting = false
                     content.isRunning = false
                 }
                 return
@@ -126,7 +142,10 @@
                 }
                 kept = reader.sequence
             }
-            content.withLock { $0.scout = reader }
+            content.withLock { content in
+                content.scout = reader
+                content.isScouting = isMore
+            }
             return isMore
         }
 

@@ -9,8 +9,9 @@
             let start = max(try query.sequence("from"), 1)
             let count = try query.count("count", atMost: InspectorLimits.frameCountMax)
             let index = index(of: try projection(query))
+            let first = try await index.reader(at: LogSequence(start.value - 1))
             return try await short.run {
-                var reader = try index.reader(at: LogSequence(start.value - 1))
+                var reader = first
                 let state = reader.state
                 var frames: [JSON] = []
                 do {
@@ -29,14 +30,10 @@
         func state(_ query: InspectorQuery) async throws -> JSON {
             let sequence = try query.sequence("sequence")
             let index = index(of: try projection(query))
-            return try await short.run {
-                let last = try self.log.reader.lastSequence()
-                guard sequence <= last else {
-                    throw FoldbackError.beyondEnd(sequence, last: last)
-                }
-                let reader = try index.reader(at: sequence)
-                return reader.state
-            }
+            let last = try await short.run { [log] in try log.reader.lastSequence() }
+            guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
+            let reader = try await index.reader(at: sequence)
+            return try await short.run { reader.state }
         }
     }
 #endif

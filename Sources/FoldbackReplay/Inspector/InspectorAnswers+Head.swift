@@ -7,7 +7,8 @@
         /// Returns what the page shows first. This reads the newest checkpoint and the entries after
         /// it, and does not fold the log.
         func head() async throws -> JSON {
-            try await short.run { .object(try self.headObject()) }
+            let status = try await statuses.status()
+            return try await short.run { .object(try self.headObject(status)) }
         }
 
         /// Waits until the log has entries after the one that the page knows, or until its writer
@@ -29,12 +30,12 @@
             return try await head()
         }
 
-        private func headObject() throws -> JSON.Object {
+        private func headObject(_ status: JSON.Object) throws -> JSON.Object {
             let group = log.projections
             var head: JSON.Object = [
                 "tool": .string(log.tool), "log": .string(log.path), "isLive": .bool(log.isLive),
                 "made": .string(ISO8601DateFormatter().string(from: Date())),
-                "status": .object(try status()), "attempts": .object(try attempts()),
+                "status": .object(status), "attempts": .object(try attempts()),
                 "projections": .array(group.map(\.headJSON)),
                 "reruns": .array(log.reruns.map { .string($0.name) }), "filters": [],
                 "isRedacted": .bool(log.isRedacted),
@@ -60,19 +61,6 @@
                 head["writer"] = .object(object)
             }
             return head
-        }
-
-        /// The status; of a damaged log, what does not need its entries.
-        private func status() throws -> JSON.Object {
-            do { return try log.reader.status().json } catch {
-                guard log.note(error) else { throw error }
-                let reader = log.reader
-                return [
-                    "replica": .string(reader.replica.name), "kind": .string(reader.kind.rawValue),
-                    "entries": .integer(Int64(try reader.entryCount())),
-                    "sequence": .of(try reader.lastSequence()),
-                ]
-            }
         }
 
         private func attempts() throws -> JSON.Object {

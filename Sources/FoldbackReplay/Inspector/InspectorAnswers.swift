@@ -20,6 +20,7 @@
         let background = Workers("background", threads: 1, waitingMax: 0)
         let branches = Mutex(InspectorBranches())
         let counts = Mutex<StateCounts?>(nil)
+        let statuses: StatusCache
         private let indexes = Mutex<[String: FrameIndex]>([:])
         private let scans = Mutex<[(key: [String], scan: EntryScan)]>([])
 
@@ -32,6 +33,7 @@
 
         init(_ log: InspectedLog) {
             self.log = log
+            statuses = StatusCache(log, long)
             index(of: log.projections[0]).advance()
         }
 
@@ -73,7 +75,7 @@
         func index(of projection: ReplayProjection) -> FrameIndex {
             let index = indexes.withLock { indexes in
                 if let index = indexes[projection.name] { return index }
-                let index = FrameIndex(log, projection.view, background: background)
+                let index = FrameIndex(log, projection.view, short, background: background)
                 indexes[projection.name] = index
                 return index
             }

@@ -24,6 +24,12 @@
         static let copiesMax = 128
         /// The smallest number of entries between two copies.
         static let strideMin: UInt64 = 256
+        /// Entries that an answer folds at most while the first pass of an index goes on.
+        static let foldCountMax: UInt64 = 40_000
+        /// The time between two looks at an index that is not far enough.
+        static let indexPause = Duration.milliseconds(20)
+        /// The longest time that a head waits for counts that need a fold.
+        static let statusWaitMax = Duration.milliseconds(150)
         /// Filters whose matching sequences are kept.
         static let scansMax = 4
         /// What-if branches that are kept.
