@@ -82,9 +82,10 @@ function fill(group, value, place, options) {
     @param {any} value
     @param {TreeOptions} options */
 function item(name, place, value, options) {
-  if (!isBranch(value)) return leaf(name, place, value, options);
-  const change = options.changes.get(place);
+  // A branch whose only member was removed still shows that member.
   const isInside = options.inside.has(place);
+  if (!isBranch(value) && !(isInside && typeof value === "object" && value !== null)) return leaf(name, place, value, options);
+  const change = options.changes.get(place);
   const count = Array.isArray(value) ? value.length : Object.keys(value).length;
   const node = el("li", { role: "treeitem", tabindex: -1, "aria-expanded": "false", "data-place": place,
     "data-change": change ? kindOf(change) : null, "aria-label": `${visibleText(name.slice(0, 200))}, ${counted(count, Array.isArray(value) ? "element" : "member")}` });

@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 
 // Browsers limit an element's height. A longer list scrolls several rows for each pixel.
 const heightMax = 8_000_000;
-const extraRows = 8;
+const extraRows = 4;
 
 /** A listbox with any number of rows of equal height. */
 export class VirtualList {
