@@ -66,7 +66,6 @@ function escaped(code) {
   if (code === 9) return "\\t";
   if (code === 10) return "\\n";
   if (code === 13) return "\\r";
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
 

@@ -29,7 +29,7 @@ export class Entries {
   /** @param {import("./source.js").Row} row */
   row({ entry, changes }) {
     const intents = entry.kind === "confirmed" ? ownIntents(entry, this.app.source.head.status.replica) : [entry.intent];
-    const numbers = intents.slice(0, 3).map(keyOf).join(" ") + (intents.length > 3 ? "\u2026" : "");
+    const numbers = intents.slice(0, 1).map(keyOf).join("") + (intents.length > 1 ? ` +${intents.length - 1}` : "");
     const words = entryWords(entry);
     return el("div", { class: "row", "data-kind": entry.kind, "data-sequence": entry.sequence },
       el("span", { class: "number" }, entry.sequence),

@@ -5,12 +5,12 @@ import { numberOf } from "./json.js";
 import { copyText, shellQuoted } from "./commands.js";
 
 const legendWords = [
-  ["pending", "recorded here, and the server has not answered"],
-  ["accepted", "the server said yes, and its effect has not come back yet"],
+  ["pending", "the server has not answered yet"],
+  ["accepted", "the server said yes, and its effect is on the way"],
   ["confirmed", "its effect is in confirmed state"],
-  ["rejected", "the server said no, so the intent was rolled back"],
+  ["rejected", "the server said no, so it was rolled back"],
   ["withdrawn", "taken back by the user"],
-  ["conflicted", "still pending, but it does not fit the present state, so it does not count"],
+  ["conflicted", "it does not fit the state, so it does not count"],
 ];
 
 /** Paints the head again.
@@ -24,7 +24,7 @@ export function paintHead(app) {
   const number = (/** @type {any} */ value) => (value === undefined ? "?" : grouped(numberOf(value)));
   const chip = (/** @type {string} */ label, /** @type {any} */ value, /** @type {string} */ state = "") =>
     el("div", { class: "chip", "data-state": state || null, "data-zero": value === "0" },
-      el("dt", {}, state ? mark(state) : null, label), el("dd", {}, typeof value === "string" ? visible(value) : value));
+      el("dt", {}, state ? mark(state) : null, label), el("dd", { title: typeof value === "string" && value.length > 24 ? visibleText(value) : null }, typeof value === "string" ? visible(value) : value));
   byID("chips").replaceChildren(
     chip("Replica", status.replica), chip("Kind", String(status.kind)), chip("Entries", number(status.entries)),
     chip("Pending", number(status.pending), "pending"), chip("Accepted", number(status.accepted), "accepted"),
@@ -40,7 +40,7 @@ function paintBanners({ source }) {
   const banners = [];
   if (head.damage) {
     banners.push(el("p", { class: "banner", "data-tone": "rejected", role: "alert" }, mark("conflicted"), el("span", {}, el("strong", {}, "The log is damaged. "),
-      visible(String(head.damage)), " The page shows the entries before the damage.")));
+      visible(String(head.damage).replace(/\.?$/, ".")), " The page shows the entries before the damage.")));
   }
   if (head.filters?.length > 0) {
     banners.push(el("p", { class: "banner" }, el("span", {}, "This page has only some of the entries: ", el("code", {}, visibleText(head.filters.map(shellQuoted).join(" "))),
@@ -109,10 +109,10 @@ export function listenInHead(app) {
     app.model.saveNow();
     return location.href;
   });
-  copying("copy-command", () => byID("command").textContent);
+  copying("copy-command", () => app.command);
   byID("legend-list").append(...legendWords.flatMap(([state, words]) => [el("div", {}, el("dt", {}, badge(state)), el("dd", {}, words))]),
-    el("div", {}, el("dt", {}, el("span", { class: "badge plain" }, "batch")), el("dd", {}, "a tick above the axis: confirmed events from the server")),
-    el("div", {}, el("dt", {}, el("span", { class: "badge plain" }, "attempt")), el("dd", {}, "a thin line across a bar: the intent was sent")));
+    el("div", {}, el("dt", {}, el("span", { class: "badge plain" }, "batch")), el("dd", {}, "confirmed events from the server")),
+    el("div", {}, el("dt", {}, el("span", { class: "badge plain" }, "attempt")), el("dd", {}, "the intent was sent")));
   // The legend would fill a small screen.
   if (matchMedia("(max-width: 52rem)").matches) byID("legend").removeAttribute("open");
 }

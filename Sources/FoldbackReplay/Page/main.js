@@ -34,6 +34,7 @@ class Page {
     this.history = new History(source);
     this.model = new Model("");
     this.moment = /** @type {import("./history.js").Moment} */ (/** @type {unknown} */ (null));
+    this.command = "";
     this.token = 0;
     this.lost = /** @type {string | null} */ (null);
     /** The last sequence that the page has shown. */
@@ -193,7 +194,6 @@ class Page {
     this.model.save();
     this.paintPanel();
     this.paintCommand();
-    byID(`tab-${tab}`).scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   paintPanel() {
@@ -209,7 +209,8 @@ class Page {
 
   paintCommand() {
     const ofPanel = panels.find(({ id }) => id === this.model.tab)?.command?.(this) ?? null;
-    byID("command").textContent = visibleText(tabCommand(this, ofPanel));
+    this.command = tabCommand(this, ofPanel);
+    byID("command").textContent = visibleText(this.command);
   }
 
   fillProjections() {
@@ -225,12 +226,14 @@ class Page {
     this.model.intent = keyOf(intent);
     this.openTab("intent");
     this.timeline?.paint();
+    byID("tabs").scrollIntoView({ block: "nearest" });
   }
 
   /** @param {string} place */
   openPlace(place) {
     this.model.place = place;
     this.openTab("place");
+    byID("tabs").scrollIntoView({ block: "nearest" });
   }
 
   // ---- A log that grows -------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import { entryKinds, filterNames, filterParameters } from "./filters.js";
     @property {import("./source.js").Source} source
     @property {import("./history.js").History} history
     @property {Model} model
+    @property {string} command the command line for the present tab
     @property {import("./history.js").Moment} moment the selected entry
     @property {(sequence: number) => Promise<void>} select
     @property {(intent: any) => void} openIntent shows the story of an intent

@@ -176,7 +176,7 @@ export class Timeline {
         `+ ${leftOut} more ${leftOut === 1 ? "intent" : "intents"}: zoom in to see them`));
     }
     if (lives.length === 0) {
-      picture.append(el("text", { class: "axis-text", x: margin, y: 20 }, "No intent is pending here."));
+      picture.append(el("text", { class: "axis-text", x: margin, y: 20 }, this.app.source.last === 0 ? "There are no entries yet." : "No intent is pending here."));
     }
     return picture;
   }
