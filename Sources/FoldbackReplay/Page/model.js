@@ -71,7 +71,7 @@ export class Model {
     set("projection", this.projection, "");
     set("part", this.part, "view");
     set("axis", this.axis, "sequence");
-    set("story", this.intent, "");
+    if (this.tab === "intent") set("story", this.intent, "");
     if (this.place !== null) parameters.set("place", this.place);
     set("table", this.table, "");
     set("pin", this.pin, null);

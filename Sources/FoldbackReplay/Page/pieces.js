@@ -1,7 +1,7 @@
 // Sentences and lists of changes as nodes, with the intents and places in them as links.
 
 import { button, counted, el, mark, valueNode, visible, visibleText } from "./dom.js";
-import { namesIn } from "./json.js";
+import { isSameJSON, namesIn } from "./json.js";
 import { keyOf } from "./words.js";
 
 const changesMax = 100;
@@ -86,9 +86,10 @@ export function changesTable(app, changes, { caption, old = "before", next = "af
 /** @param {import("./model.js").App} app
     @param {import("./json.js").Difference} change */
 function changeRow(app, change) {
-  const how = change.old === undefined ? "added" : change.new === undefined ? "removed" : "changed";
+  const how = change.old === undefined ? "added" : change.new === undefined ? "removed"
+    : isSameJSON(change.old, change.new) ? "equal again" : "changed";
   return el("tr", { "data-change": how },
-    el("td", { class: "sign", title: how }, el("span", { "aria-hidden": "true" }, { added: "+", removed: "\u2212", changed: "~" }[how]),
+    el("td", { class: "sign", title: how }, el("span", { "aria-hidden": "true" }, { added: "+", removed: "\u2212", changed: "~", "equal again": "=" }[how]),
       el("span", { class: "sr" }, how)),
     el("th", { scope: "row" }, placeLink(app, change.place)),
     el("td", { class: "old" }, valueNode(change.old)), el("td", { class: "new" }, valueNode(change.new)));

@@ -178,7 +178,10 @@ function mainSentence({ entry, before, after }, changes) {
         entry.confirmOnly ? "It counts only when the server confirms it." : changes.length > 0
           ? "It counts at once, before the server answers." : "The view did not change."] };
     case "acknowledged":
-      if (!isThere && wasThere) return { tone: "confirmed", pieces: ["The server confirmed ", intent, "."] };
+      if (!isThere && wasThere) {
+        return { tone: "confirmed", pieces: ["The server confirmed ", intent, before.confirmed === after.confirmed
+          ? ". Its effect was in confirmed state already." : "."] };
+      }
       if (isThere && !wasThere) {
         return { tone: "accepted", pieces: ["The server accepted ", intent,
           " after all, so it counts again."] };
@@ -223,9 +226,14 @@ function batchSentence(entry, before, after) {
     .filter((/** @type {any} */ replica) => replica !== undefined && replica !== entry.replica))];
   if (settled.length === 0 && count > 0) {
     pieces.push(others.length > 0 ? ` It comes from ${others.slice(0, 3).map(plain).join(", ")}.`
-      : " None of them is an intent of this log.");
+      : count === 1 ? " It is not an intent of this log." : " None of them is an intent of this log.");
   }
   return { tone: settled.length > 0 ? "confirmed" : "plain", pieces };
+}
+
+/** @param {any} text */
+function withoutPeriod(text) {
+  return String(text ?? "").replace(/\.$/, "");
 }
 
 /** @param {Piece[]} items
@@ -252,11 +260,13 @@ function changeSentences(entry, { before, after }, changes) {
       : [{ tone: "plain", pieces: ["The view did not change."] }];
   }
   const isBack = ["rejected", "withdrawn", "abandoned"].includes(entry.kind);
+  const isSettling = entry.kind === "confirmed" && overlayOf(before).length > overlayOf(after).length;
   /** @type {Sentence[]} */
+  const difference = isSettling ? [{ tone: "plain", pieces: ["The result is different from what the view showed:"] }] : [];
   const sentences = changes.slice(0, listedMax).map((change) => ({ tone: "plain", pieces: changePieces(change, isBack) }));
   const more = changes.length - listedMax;
   if (more > 0) sentences.push({ tone: "plain", pieces: [`${counted(more, "more change")} of the view: see below.`] });
-  return sentences;
+  return [...difference, ...sentences];
 }
 
 /** @param {import("./json.js").Difference} change
@@ -284,7 +294,7 @@ function conflictSentences({ before, after, entry }) {
     if (old.has(keyOf(number))) continue;
     const isNew = entry.kind === "intent" && keyOf(entry.intent) === keyOf(number);
     sentences.push({ tone: "conflicted", pieces: [{ intent: number },
-      isNew ? " does not apply to the present state: " : " no longer applies: ", { reason: String(after.reasons?.[keyOf(number)] ?? "") },
+      isNew ? " does not apply to the present state: " : " no longer applies: ", { reason: withoutPeriod(after.reasons?.[keyOf(number)]) },
       ". It is conflicted: still pending, but it does not count."] });
   }
   const overlay = new Set(overlayOf(after).map(keyOf));
@@ -297,14 +307,17 @@ function conflictSentences({ before, after, entry }) {
 
 /** @param {import("./history.js").Moment} moment
     @returns {Sentence[]} */
-function otherSentences({ others }) {
-  return (others ?? []).slice(0, listedMax).map((other) => ({ tone: "conflicted",
-    pieces: [{ intent: other.intent }, " came out differently: ", { reason: other.old }, " \u2192 ", { reason: other.new }, "."] }));
+function otherSentences({ others, before, after }) {
+  // An intent that became conflicted has its own sentence.
+  const old = new Set(before.conflicted.map(keyOf));
+  const said = new Set(after.conflicted.map(keyOf).filter((key) => !old.has(key)));
+  return (others ?? []).filter((other) => !said.has(keyOf(other.intent))).slice(0, listedMax).map((other) => ({ tone: "conflicted",
+    pieces: [{ intent: other.intent }, " came out differently: ", { reason: withoutPeriod(other.old) }, " \u2192 ", { reason: withoutPeriod(other.new) }, "."] }));
 }
 
 /** @param {import("./history.js").Moment} moment
     @returns {Sentence[]} */
 function faultSentences({ before, after }) {
   return (after.faulted ?? []).slice((before.faulted ?? []).length).slice(0, listedMax).map((/** @type {any} */ fault) => ({ tone: "rejected",
-    pieces: ["Fault: a confirmed event could not be applied, so it was skipped: ", { reason: String(fault.reason) }, "."] }));
+    pieces: ["Fault: a confirmed event could not be applied, so it was skipped: ", { reason: withoutPeriod(fault.reason) }, "."] }));
 }
