@@ -13,8 +13,13 @@ export function shellQuoted(argument) {
   // A line break or another control character needs an escape.
   // eslint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(argument)) {
-    const escaped = argument.replaceAll("\\", "\\\\").replaceAll("'", "\\'")
-      .replace(/[\u0000-\u001f\u007f]/g, (found) => `\\x${found.charCodeAt(0).toString(16).padStart(2, "0")}`);
+    const escaped = argument
+      .replaceAll("\\", "\\\\")
+      .replaceAll("'", "\\'")
+      .replace(
+        /[\u0000-\u001f\u007f]/g,
+        (found) => `\\x${found.charCodeAt(0).toString(16).padStart(2, "0")}`,
+      );
     return `$'${escaped}'`;
   }
   return `'${argument.replaceAll("'", "'\\''")}'`;
@@ -25,8 +30,10 @@ export function shellQuoted(argument) {
     @param {...string} options */
 export function commandLine({ source, model }, command, ...options) {
   const { tool, log, projections } = source.head;
-  const needsProjection = projections.length > 1
-    && !["log", "rerun", "import", "verify"].includes(command) && model.projection !== projections[0].name;
+  const needsProjection =
+    projections.length > 1 &&
+    !["log", "rerun", "import", "verify"].includes(command) &&
+    model.projection !== projections[0].name;
   const path = log.startsWith("-") ? `./${log}` : log;
   const projection = needsProjection ? ["--projection", model.projection] : [];
   return [tool, command, path, ...options, ...projection].map(shellQuoted).join(" ");
@@ -59,13 +66,32 @@ export function tabCommand(app, ofPanel = null) {
   const entry = String(model.selected);
   if (ofPanel) return ofPanel;
   switch (model.tab) {
-    case "state": return model.part === "view" ? commandLine(app, "at", entry) : commandLine(app, "at", entry, "--json");
-    case "overlay": return commandLine(app, "at", entry, "--json");
-    case "intent": return model.intent === "" ? commandLine(app, "log") : commandLine(app, "why", "--intent", model.intent);
-    case "place": return model.place === null ? commandLine(app, "at", entry) : commandLine(app, "why", "--place", model.place);
-    case "compare": return commandLine(app, "diff", String(model.pin ?? 0), entry, ...(model.part === "confirmed" ? ["--confirmed"] : []));
-    case "plots": return commandLine(app, "status");
-    default: return commandLine(app, "step", "--from", entry);
+    case "state":
+      return model.part === "view"
+        ? commandLine(app, "at", entry)
+        : commandLine(app, "at", entry, "--json");
+    case "overlay":
+      return commandLine(app, "at", entry, "--json");
+    case "intent":
+      return model.intent === ""
+        ? commandLine(app, "log")
+        : commandLine(app, "why", "--intent", model.intent);
+    case "place":
+      return model.place === null
+        ? commandLine(app, "at", entry)
+        : commandLine(app, "why", "--place", model.place);
+    case "compare":
+      return commandLine(
+        app,
+        "diff",
+        String(model.pin ?? 0),
+        entry,
+        ...(model.part === "confirmed" ? ["--confirmed"] : []),
+      );
+    case "plots":
+      return commandLine(app, "status");
+    default:
+      return commandLine(app, "step", "--from", entry);
   }
 }
 

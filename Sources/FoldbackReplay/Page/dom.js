@@ -6,13 +6,25 @@ import { isObject, jsonText, namesOf, shortText } from "./json.js";
 
 const charactersMax = 300;
 const charactersMore = 10_000;
-const svgNames = new Set(["svg", "g", "path", "rect", "line", "circle", "text", "title", "polygon"]);
+const svgNames = new Set([
+  "svg",
+  "g",
+  "path",
+  "rect",
+  "line",
+  "circle",
+  "text",
+  "title",
+  "polygon",
+]);
 
 // Characters that are not visible or that change the direction of text, and halves of pairs.
 const invisible = new RegExp(
-  "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e"
-  + "\\u200b-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\ufff0-\\ufffb]"
-  + "|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]", "g");
+  "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e" +
+    "\\u200b-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\ufff0-\\ufffb]" +
+    "|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]",
+  "g",
+);
 
 /** Makes an element. Members of `properties`: `class`, `on` (listeners), and attributes. A value
     of null or false leaves the attribute out.
@@ -22,7 +34,8 @@ const invisible = new RegExp(
     @returns {any} */
 export function el(name, properties = {}, ...children) {
   const isSVG = svgNames.has(name);
-  const node = isSVG ? document.createElementNS("http://www.w3.org/2000/svg", name)
+  const node = isSVG
+    ? document.createElementNS("http://www.w3.org/2000/svg", name)
     : document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
@@ -30,8 +43,13 @@ export function el(name, properties = {}, ...children) {
       for (const [event, run] of Object.entries(value)) node.addEventListener(event, run);
     } else node.setAttribute(key, value === true ? "" : String(value));
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (typeof child === "number" ? String(child) : /** @type {string | Node} */ (child))));
+  node.append(
+    ...children
+      .filter((child) => child !== null && child !== undefined && child !== false)
+      .map((child) =>
+        typeof child === "number" ? String(child) : /** @type {string | Node} */ (child),
+      ),
+  );
   return node;
 }
 
@@ -101,21 +119,35 @@ function cutTo(text, length) {
     @param {string} text
     @param {string} [quote] */
 export function longText(text, quote = "") {
-  if (text.length <= charactersMax) return el("span", { class: "long" }, quote, visible(text), quote);
+  if (text.length <= charactersMax)
+    return el("span", { class: "long" }, quote, visible(text), quote);
   const node = el("span", { class: "long" });
   /** @param {number} length */
   const show = (length) => {
     const isWhole = text.length <= length;
     const all = grouped(text.length);
-    node.replaceChildren(quote, visible(isWhole ? text : cutTo(text, length)), isWhole ? quote : "\u2026");
+    node.replaceChildren(
+      quote,
+      visible(isWhole ? text : cutTo(text, length)),
+      isWhole ? quote : "\u2026",
+    );
     if (isWhole) return;
-    node.append(" ", el("span", { class: "note" },
-      `${all} characters; the first ${grouped(length)} are shown.`));
+    node.append(
+      " ",
+      el("span", { class: "note" }, `${all} characters; the first ${grouped(length)} are shown.`),
+    );
     if (length >= charactersMore) return;
-    node.append(" ", button(`Show ${text.length > charactersMore ? "10,000" : "all"}`, (event) => {
-      event.stopPropagation();
-      show(charactersMore);
-    }, { class: "small" }));
+    node.append(
+      " ",
+      button(
+        `Show ${text.length > charactersMore ? "10,000" : "all"}`,
+        (event) => {
+          event.stopPropagation();
+          show(charactersMore);
+        },
+        { class: "small" },
+      ),
+    );
   };
   show(charactersMax);
   return node;
@@ -125,9 +157,10 @@ export function longText(text, quote = "") {
     @param {any} value */
 export function valueNode(value) {
   if (value === undefined) return el("span", { class: "none" }, "absent");
-  const type = value === null ? "null" : Array.isArray(value) || isObject(value) ? "compound" : typeof value;
+  const type =
+    value === null ? "null" : Array.isArray(value) || isObject(value) ? "compound" : typeof value;
   const node = el("span", { class: "value", "data-type": type });
-  if (typeof value === "string") node.append(longText(value, "\""));
+  if (typeof value === "string") node.append(longText(value, '"'));
   else node.append(longText(type === "compound" ? boundedText(value) : jsonText(value)));
   return node;
 }
@@ -157,8 +190,12 @@ export function durationText(milliseconds) {
 /** @param {number} bytes */
 export function sizeText(bytes) {
   if (bytes < 1_000) return `${bytes} B`;
-  const [size, unit] = bytes < 1_000_000 ? [bytes / 1_000, "kB"]
-    : bytes < 1_000_000_000 ? [bytes / 1_000_000, "MB"] : [bytes / 1_000_000_000, "GB"];
+  const [size, unit] =
+    bytes < 1_000_000
+      ? [bytes / 1_000, "kB"]
+      : bytes < 1_000_000_000
+        ? [bytes / 1_000_000, "MB"]
+        : [bytes / 1_000_000_000, "GB"];
   return `${size.toFixed(size < 10 ? 1 : 0)} ${unit}`;
 }
 
@@ -179,12 +216,29 @@ const shapes = {
 /** @param {string} name
     @param {{[name: string]: any}} [properties] */
 export function mark(name, properties = {}) {
-  const shown = name === "intent" ? "pending" : name === "acknowledged" ? "accepted"
-    : name === "abandoned" ? "withdrawn" : name;
-  const [outline, detail] = (Object.hasOwn(shapes, shown) ? shapes[shown] : shapes.dismissed);
-  return el("svg", { class: "mark", "data-state": shown, viewBox: "0 0 16 16", width: 16, height: 16,
-    "aria-hidden": "true", ...properties },
-  el("path", { class: "outline", d: outline }), detail && el("path", { class: "detail", d: detail }));
+  const shown =
+    name === "intent"
+      ? "pending"
+      : name === "acknowledged"
+        ? "accepted"
+        : name === "abandoned"
+          ? "withdrawn"
+          : name;
+  const [outline, detail] = Object.hasOwn(shapes, shown) ? shapes[shown] : shapes.dismissed;
+  return el(
+    "svg",
+    {
+      class: "mark",
+      "data-state": shown,
+      viewBox: "0 0 16 16",
+      width: 16,
+      height: 16,
+      "aria-hidden": "true",
+      ...properties,
+    },
+    el("path", { class: "outline", d: outline }),
+    detail && el("path", { class: "detail", d: detail }),
+  );
 }
 
 /** @param {string} state
@@ -202,6 +256,12 @@ export function announce(words) {
 /** Replaces an element's children by parts of an object, as lines of a definition list.
     @param {{[name: string]: any}} object */
 export function members(object) {
-  return el("dl", { class: "members" }, ...namesOf(object).flatMap((name) =>
-    [el("dt", {}, visible(name)), el("dd", {}, valueNode(object[name]))]));
+  return el(
+    "dl",
+    { class: "members" },
+    ...namesOf(object).flatMap((name) => [
+      el("dt", {}, visible(name)),
+      el("dd", {}, valueNode(object[name])),
+    ]),
+  );
 }

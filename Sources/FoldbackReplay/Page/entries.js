@@ -17,7 +17,8 @@ export class Entries {
     this.timer = 0;
     this.counting = 0;
     this.list = new VirtualList(byID("list"), {
-      load: (offset, count) => app.source.rows(app.model.filter, offset, count, app.model.projection),
+      load: (offset, count) =>
+        app.source.rows(app.model.filter, offset, count, app.model.projection),
       row: (row) => this.row(row),
       choose: (offset) => this.choose(offset),
       counted: (count, isWhole) => this.showCount(count, isWhole),
@@ -28,24 +29,42 @@ export class Entries {
 
   /** @param {import("./source.js").Row} row */
   row({ entry, changes }) {
-    const intents = entry.kind === "confirmed" ? ownIntents(entry, this.app.source.head.status.replica) : [entry.intent];
-    const numbers = intents.slice(0, 1).map(keyOf).join("") + (intents.length > 1 ? ` +${intents.length - 1}` : "");
+    const intents =
+      entry.kind === "confirmed"
+        ? ownIntents(entry, this.app.source.head.status.replica)
+        : [entry.intent];
+    const numbers =
+      intents.slice(0, 1).map(keyOf).join("") +
+      (intents.length > 1 ? ` +${intents.length - 1}` : "");
     const words = entryWords(entry);
-    return el("div", { class: "row", "data-kind": entry.kind, "data-sequence": entry.sequence },
+    return el(
+      "div",
+      { class: "row", "data-kind": entry.kind, "data-sequence": entry.sequence },
       el("span", { class: "number" }, entry.sequence),
       el("span", { class: "time" }, timeText(numberOf(entry.at)).slice(11)),
       el("span", { class: "kind" }, mark(entry.kind), el("span", {}, kindWords(entry))),
-      el("span", { class: "intent" }, numbers === "" ? "" : el("span", { class: "sr" }, "intent "), numbers),
+      el(
+        "span",
+        { class: "intent" },
+        numbers === "" ? "" : el("span", { class: "sr" }, "intent "),
+        numbers,
+      ),
       el("span", { class: "words", title: words }, el("bdi", {}, words)),
-      el("span", { class: "changes" }, changes || "", changes ? el("span", { class: "sr" },
-        changes === 1 ? " change" : " changes") : null));
+      el(
+        "span",
+        { class: "changes" },
+        changes || "",
+        changes ? el("span", { class: "sr" }, changes === 1 ? " change" : " changes") : null,
+      ),
+    );
   }
 
   /** @param {number} offset */
   async choose(offset) {
     const loaded = this.list.loaded;
     const known = loaded?.rows[offset - loaded.start];
-    const { rows } = known ? { rows: [known] }
+    const { rows } = known
+      ? { rows: [known] }
       : await this.app.source.rows(this.app.model.filter, offset, 1, this.app.model.projection);
     if (rows[0]) await this.app.select(rows[0].entry.sequence);
   }
@@ -80,12 +99,15 @@ export class Entries {
   showCount(count, isWhole) {
     const { filter } = this.app.model;
     const total = Number(keyOf(this.app.source.head.status.entries));
-    const words = isFilterEmpty(filter) ? counted(count, "entry", "entries")
+    const words = isFilterEmpty(filter)
+      ? counted(count, "entry", "entries")
       : `${grouped(count)} of ${counted(total, "entry", "entries")} match`;
     byID("entries-count").textContent = isWhole ? words : `${words} so far`;
     const empty = byID("list-empty");
     empty.hidden = count > 0 || !isWhole;
-    empty.textContent = isFilterEmpty(filter) ? "This log has no entries yet." : "No entry matches the filters.";
+    empty.textContent = isFilterEmpty(filter)
+      ? "This log has no entries yet."
+      : "No entry matches the filters.";
     byID("list").hidden = count === 0 && isWhole;
     clearTimeout(this.counting);
     if (!isWhole) this.counting = window.setTimeout(() => this.list.paint(true), countingPause);
@@ -97,25 +119,69 @@ export class Entries {
     node.hidden = filterOptions(filter).length === 0;
     if (node.hidden) return;
     const command = filterCommand(this.app);
-    node.replaceChildren("In a terminal: ", el("code", {}, visibleText(command)), " ",
-      button("Copy", () => copyText(command), { class: "small", "aria-label": "Copy the command of the filters" }));
+    node.replaceChildren(
+      "In a terminal: ",
+      el("code", {}, visibleText(command)),
+      " ",
+      button("Copy", () => copyText(command), {
+        class: "small",
+        "aria-label": "Copy the command of the filters",
+      }),
+    );
   }
 
   makeForm() {
-    const field = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string} */ placeholder) =>
-      el("div", { class: "field" }, el("label", { for: `filter-${name}` }, label),
-        el("input", { id: `filter-${name}`, name, placeholder, autocomplete: "off" }));
+    const field = (
+      /** @type {string} */ name,
+      /** @type {string} */ label,
+      /** @type {string} */ placeholder,
+    ) =>
+      el(
+        "div",
+        { class: "field" },
+        el("label", { for: `filter-${name}` }, label),
+        el("input", { id: `filter-${name}`, name, placeholder, autocomplete: "off" }),
+      );
     const form = byID("filters");
     form.append(
-      el("fieldset", {}, el("legend", {}, "Kinds"), ...entryKinds.map((kind) => el("label", { class: "check" },
-        el("input", { type: "checkbox", name: "kind", value: kind }), mark(kind), ` ${kind}`))),
-      el("div", { class: "fields" }, field("intent", "Intent", "12"), field("key", "Document key", "post"),
-        el("div", { class: "field" }, el("label", { for: "filter-state" }, "Intents that ended"),
-          el("select", { id: "filter-state", name: "state" }, el("option", { value: "" }, "in any state"),
-            ...intentStates.map((state) => el("option", { value: state }, state)))),
-        field("since", "From (UTC)", "2026-11-21"), field("until", "Before (UTC)", "2026-11-21T15:04:05Z")),
-      button("Clear filters", () => this.clear()));
-    const isOverDocuments = this.app.source.head.projections.some((/** @type {any} */ one) => one.isOverDocuments);
+      el(
+        "fieldset",
+        {},
+        el("legend", {}, "Kinds"),
+        ...entryKinds.map((kind) =>
+          el(
+            "label",
+            { class: "check" },
+            el("input", { type: "checkbox", name: "kind", value: kind }),
+            mark(kind),
+            ` ${kind}`,
+          ),
+        ),
+      ),
+      el(
+        "div",
+        { class: "fields" },
+        field("intent", "Intent", "12"),
+        field("key", "Document key", "post"),
+        el(
+          "div",
+          { class: "field" },
+          el("label", { for: "filter-state" }, "Intents that ended"),
+          el(
+            "select",
+            { id: "filter-state", name: "state" },
+            el("option", { value: "" }, "in any state"),
+            ...intentStates.map((state) => el("option", { value: state }, state)),
+          ),
+        ),
+        field("since", "From (UTC)", "2026-11-21"),
+        field("until", "Before (UTC)", "2026-11-21T15:04:05Z"),
+      ),
+      button("Clear filters", () => this.clear()),
+    );
+    const isOverDocuments = this.app.source.head.projections.some(
+      (/** @type {any} */ one) => one.isOverDocuments,
+    );
     byID("filter-key").closest(".field").hidden = !isOverDocuments;
     const changed = () => {
       clearTimeout(this.timer);
@@ -153,7 +219,8 @@ export class Entries {
 
   fillForm() {
     const { filter } = this.app.model;
-    for (const node of byID("filters").querySelectorAll("[name=kind]")) node.checked = (filter.kind ?? []).includes(node.value);
+    for (const node of byID("filters").querySelectorAll("[name=kind]"))
+      node.checked = (filter.kind ?? []).includes(node.value);
     for (const name of ["intent", "key", "state", "since", "until", "text"]) {
       byID(`filter-${name}`).value = Reflect.get(filter, name) ?? "";
     }
@@ -164,7 +231,10 @@ export class Entries {
 
   showToggle() {
     const { filter } = this.app.model;
-    const count = (filter.kind ?? []).length + ["intent", "key", "state", "since", "until"].filter((name) => Reflect.get(filter, name)).length;
+    const count =
+      (filter.kind ?? []).length +
+      ["intent", "key", "state", "since", "until"].filter((name) => Reflect.get(filter, name))
+        .length;
     byID("filters-toggle").textContent = count > 0 ? `Filters (${count})` : "Filters";
   }
 

@@ -6,13 +6,23 @@ import { isObject, jsonText, numberOf } from "./json.js";
     @typedef {{kind?: string[], intent?: string, key?: string, state?: string, since?: string,
       until?: string, text?: string}} Filter */
 
-export const entryKinds = ["intent", "acknowledged", "rejected", "withdrawn", "abandoned", "dismissed", "confirmed"];
+export const entryKinds = [
+  "intent",
+  "acknowledged",
+  "rejected",
+  "withdrawn",
+  "abandoned",
+  "dismissed",
+  "confirmed",
+];
 export const intentStates = ["pending", "accepted", "confirmed", "rejected", "withdrawn"];
 export const filterNames = ["intent", "key", "state", "since", "until", "text"];
 
 /** @param {Filter} filter */
 export function isFilterEmpty(filter) {
-  return (filter.kind ?? []).length === 0 && filterNames.every((name) => !Reflect.get(filter, name));
+  return (
+    (filter.kind ?? []).length === 0 && filterNames.every((name) => !Reflect.get(filter, name))
+  );
 }
 
 /** Returns the filter as the parameters of a request or of a link.
@@ -53,10 +63,12 @@ export function momentOf(text) {
 export function filterFlaw(filter) {
   if (filter.intent && !/^\d+$/.test(filter.intent)) return "An intent is a whole number.";
   for (const text of [filter.since, filter.until]) {
-    if (text && momentOf(text) === null) return "Write a moment as 2026-11-21 or 2026-11-21T15:04:05Z.";
+    if (text && momentOf(text) === null)
+      return "Write a moment as 2026-11-21 or 2026-11-21T15:04:05Z.";
   }
   const [since, until] = [filter.since, filter.until].map((text) => (text ? momentOf(text) : null));
-  if (since !== null && until !== null && since >= until) return "The first moment must be before the second.";
+  if (since !== null && until !== null && since >= until)
+    return "The first moment must be before the second.";
   return null;
 }
 
@@ -72,7 +84,8 @@ function documentKeys(event) {
 /** @param {any} entry
     @returns {any[]} */
 export function eventsOf(entry) {
-  if (entry.kind === "confirmed") return (entry.events ?? []).map((/** @type {any} */ one) => one.event);
+  if (entry.kind === "confirmed")
+    return (entry.events ?? []).map((/** @type {any} */ one) => one.event);
   return entry.event === undefined ? [] : [entry.event];
 }
 
@@ -85,8 +98,11 @@ export function filterPredicate(filter, entries, stateOf) {
   const since = filter.since ? momentOf(filter.since) : null;
   const until = filter.until ? momentOf(filter.until) : null;
   const wanted = filter.intent ? String(BigInt(filter.intent)) : null;
-  const recorder = wanted === null ? undefined
-    : entries.find((entry) => entry.kind === "intent" && textOf(entry.intent) === wanted)?.replica;
+  const recorder =
+    wanted === null
+      ? undefined
+      : entries.find((entry) => entry.kind === "intent" && textOf(entry.intent) === wanted)
+          ?.replica;
   const text = filter.text?.toLowerCase();
   /** @param {any} entry */
   return (entry) => {
@@ -94,8 +110,13 @@ export function filterPredicate(filter, entries, stateOf) {
     const time = numberOf(entry.at);
     if ((since !== null && time < since) || (until !== null && time >= until)) return false;
     if (wanted !== null && !isAbout(entry, wanted, recorder)) return false;
-    if (filter.key && !eventsOf(entry).some((event) => documentKeys(event).includes(filter.key ?? ""))) return false;
-    if (filter.state && (entry.kind !== "intent" || stateOf(entry.intent) !== filter.state)) return false;
+    if (
+      filter.key &&
+      !eventsOf(entry).some((event) => documentKeys(event).includes(filter.key ?? ""))
+    )
+      return false;
+    if (filter.state && (entry.kind !== "intent" || stateOf(entry.intent) !== filter.state))
+      return false;
     return !text || jsonText(entry).toLowerCase().includes(text);
   };
 }
@@ -113,6 +134,8 @@ export function isAbout(entry, number, recorder) {
   if (entry.kind !== "confirmed") {
     return textOf(entry.intent) === number || textOf(entry.retries) === number;
   }
-  return (entry.events ?? []).some((/** @type {any} */ { origin }) => origin !== undefined
-    && origin.replica === recorder && textOf(origin.intent) === number);
+  return (entry.events ?? []).some(
+    (/** @type {any} */ { origin }) =>
+      origin !== undefined && origin.replica === recorder && textOf(origin.intent) === number,
+  );
 }

@@ -19,18 +19,43 @@ export function paintHead(app) {
   const { head, isLive } = app.source;
   const { status, counts = {} } = head;
   byID("log-name").replaceChildren(visible(head.log));
-  byID("source-words").textContent = isLive ? `Opened by ${head.tool} inspect`
+  byID("source-words").textContent = isLive
+    ? `Opened by ${head.tool} inspect`
     : `A report by ${head.tool}${head.made ? `, made ${timeText(Date.parse(head.made)).slice(0, 16)} UTC` : ""}`;
-  const number = (/** @type {any} */ value) => (value === undefined ? "?" : grouped(numberOf(value)));
-  const chip = (/** @type {string} */ label, /** @type {any} */ value, /** @type {string} */ state = "") =>
-    el("div", { class: "chip", "data-state": state || null, "data-zero": value === "0" },
-      el("dt", {}, state ? mark(state) : null, label), el("dd", { title: typeof value === "string" && value.length > 24 ? visibleText(value) : null }, typeof value === "string" ? visible(value) : value));
+  const number = (/** @type {any} */ value) =>
+    value === undefined ? "?" : grouped(numberOf(value));
+  const chip = (
+    /** @type {string} */ label,
+    /** @type {any} */ value,
+    /** @type {string} */ state = "",
+  ) =>
+    el(
+      "div",
+      { class: "chip", "data-state": state || null, "data-zero": value === "0" },
+      el("dt", {}, state ? mark(state) : null, label),
+      el(
+        "dd",
+        { title: typeof value === "string" && value.length > 24 ? visibleText(value) : null },
+        typeof value === "string" ? visible(value) : value,
+      ),
+    );
   byID("chips").replaceChildren(
-    chip("Replica", status.replica), chip("Kind", String(status.kind)), chip("Entries", number(status.entries)),
-    chip("Pending", number(status.pending), "pending"), chip("Accepted", number(status.accepted), "accepted"),
-    chip("Rejected", number(status.rejected), "rejected"), chip("Conflicted", number(counts.conflicted), "conflicted"),
-    chip("Faults", number(counts.faults)), chip("Size", sizeText(numberOf(status.bytes ?? 0))),
-    chip("Last write", head.lastWrite === undefined ? "never" : `${timeText(numberOf(head.lastWrite)).slice(0, 19)} UTC`));
+    chip("Replica", status.replica),
+    chip("Kind", String(status.kind)),
+    chip("Entries", number(status.entries)),
+    chip("Pending", number(status.pending), "pending"),
+    chip("Accepted", number(status.accepted), "accepted"),
+    chip("Rejected", number(status.rejected), "rejected"),
+    chip("Conflicted", number(counts.conflicted), "conflicted"),
+    chip("Faults", number(counts.faults)),
+    chip("Size", sizeText(numberOf(status.bytes ?? 0))),
+    chip(
+      "Last write",
+      head.lastWrite === undefined
+        ? "never"
+        : `${timeText(numberOf(head.lastWrite)).slice(0, 19)} UTC`,
+    ),
+  );
   paintBanners(app);
 }
 
@@ -39,14 +64,44 @@ function paintBanners({ source }) {
   const { head } = source;
   const banners = [];
   if (head.damage) {
-    banners.push(el("p", { class: "banner", "data-tone": "rejected", role: "alert" }, mark("conflicted"), el("span", {}, el("strong", {}, "The log is damaged. "),
-      visible(String(head.damage).replace(/\.?$/, ".")), " The page shows the entries before the damage.")));
+    banners.push(
+      el(
+        "p",
+        { class: "banner", "data-tone": "rejected", role: "alert" },
+        mark("conflicted"),
+        el(
+          "span",
+          {},
+          el("strong", {}, "The log is damaged. "),
+          visible(String(head.damage).replace(/\.?$/, ".")),
+          " The page shows the entries before the damage.",
+        ),
+      ),
+    );
   }
   if (head.filters?.length > 0) {
-    banners.push(el("p", { class: "banner" }, el("span", {}, "This page has only some of the entries: ", el("code", {}, visibleText(head.filters.map(shellQuoted).join(" "))),
-      ". States and changes count all entries.")));
+    banners.push(
+      el(
+        "p",
+        { class: "banner" },
+        el(
+          "span",
+          {},
+          "This page has only some of the entries: ",
+          el("code", {}, visibleText(head.filters.map(shellQuoted).join(" "))),
+          ". States and changes count all entries.",
+        ),
+      ),
+    );
   }
-  if (head.isRedacted) banners.push(el("p", { class: "banner" }, el("span", {}, "Values in this page are replaced by pseudonyms, because it is redacted.")));
+  if (head.isRedacted)
+    banners.push(
+      el(
+        "p",
+        { class: "banner" },
+        el("span", {}, "Values in this page are replaced by pseudonyms, because it is redacted."),
+      ),
+    );
   const place = byID("banners");
   // An alert that is there already is not announced again.
   const words = banners.map((banner) => banner.textContent).join("\n");
@@ -63,7 +118,11 @@ export function paintLive({ source }, lost) {
   if (!source.isLive) return;
   const { writer } = source.head;
   const isThere = writer?.isThere ?? false;
-  const words = lost ? lost : isThere ? `live: a process${writer.process === undefined ? "" : ` (${numberOf(writer.process)})`} has the log open` : "the writer is gone";
+  const words = lost
+    ? lost
+    : isThere
+      ? `live: a process${writer.process === undefined ? "" : ` (${numberOf(writer.process)})`} has the log open`
+      : "the writer is gone";
   node.hidden = false;
   node.dataset.tone = lost ? "rejected" : isThere ? "confirmed" : "withdrawn";
   if (node.textContent !== words) node.textContent = words;
@@ -74,10 +133,37 @@ function verdictNodes(verdict) {
   if (!verdict) return [el("p", {}, "This page has no verdict. Run verify in a terminal.")];
   const findings = verdict.findings ?? [];
   const facts = `${counted(numberOf(verdict.entries), "entry", "entries")} and ${counted(numberOf(verdict.checkpoints), "checkpoint")} checked.`;
-  return [el("p", { class: "verdict", "data-tone": verdict.sound ? "confirmed" : "rejected" }, mark(verdict.sound ? "confirmed" : "rejected"),
-    el("strong", {}, verdict.sound ? "The log is sound. " : "The log is not sound. "), facts),
-  findings.length > 0 ? el("ul", {}, ...findings.slice(0, 100).map((/** @type {any} */ finding) => el("li", {}, el("strong", {}, visible(String(finding.place))), ": ", visible(String(finding.what))))) : "",
-  ...(verdict.notCompared ?? []).slice(0, 20).map((/** @type {any} */ what) => el("p", { class: "soft" }, "Not compared: ", visible(String(what))))];
+  return [
+    el(
+      "p",
+      { class: "verdict", "data-tone": verdict.sound ? "confirmed" : "rejected" },
+      mark(verdict.sound ? "confirmed" : "rejected"),
+      el("strong", {}, verdict.sound ? "The log is sound. " : "The log is not sound. "),
+      facts,
+    ),
+    findings.length > 0
+      ? el(
+          "ul",
+          {},
+          ...findings
+            .slice(0, 100)
+            .map((/** @type {any} */ finding) =>
+              el(
+                "li",
+                {},
+                el("strong", {}, visible(String(finding.place))),
+                ": ",
+                visible(String(finding.what)),
+              ),
+            ),
+        )
+      : "",
+    ...(verdict.notCompared ?? [])
+      .slice(0, 20)
+      .map((/** @type {any} */ what) =>
+        el("p", { class: "soft" }, "Not compared: ", visible(String(what))),
+      ),
+  ];
 }
 
 /** @param {import("./model.js").App} app */
@@ -92,14 +178,16 @@ export function listenInHead(app) {
     try {
       node.replaceChildren(...verdictNodes(await app.source.verification()));
     } catch (error) {
-      node.replaceChildren(el("p", { class: "flaw" }, error instanceof Error ? error.message : String(error)));
+      node.replaceChildren(
+        el("p", { class: "flaw" }, error instanceof Error ? error.message : String(error)),
+      );
     }
   });
   const copying = (/** @type {string} */ id, /** @type {() => string} */ text) => {
     const node = byID(id);
     const words = node.textContent;
     node.addEventListener("click", async () => {
-      node.textContent = await copyText(text()) ? "Copied" : "Not copied";
+      node.textContent = (await copyText(text())) ? "Copied" : "Not copied";
       setTimeout(() => {
         node.textContent = words;
       }, 1_500);
@@ -110,10 +198,23 @@ export function listenInHead(app) {
     return location.href;
   });
   copying("copy-command", () => app.command);
-  byID("legend-list").append(...legendWords.flatMap(([state, words]) => [el("div", {}, el("dt", {}, badge(state)), el("dd", {}, words))]),
-    el("div", {}, el("dt", {}, el("span", { class: "badge plain" }, "batch")), el("dd", {}, "confirmed events from the server")),
-    el("div", {}, el("dt", {}, el("span", { class: "badge plain" }, "attempt")), el("dd", {}, "the intent was sent")));
+  byID("legend-list").append(
+    ...legendWords.flatMap(([state, words]) => [
+      el("div", {}, el("dt", {}, badge(state)), el("dd", {}, words)),
+    ]),
+    el(
+      "div",
+      {},
+      el("dt", {}, el("span", { class: "badge plain" }, "batch")),
+      el("dd", {}, "confirmed events from the server"),
+    ),
+    el(
+      "div",
+      {},
+      el("dt", {}, el("span", { class: "badge plain" }, "attempt")),
+      el("dd", {}, "the intent was sent"),
+    ),
+  );
   // The legend would fill a small screen.
   if (matchMedia("(max-width: 52rem)").matches) byID("legend").removeAttribute("open");
 }
-

@@ -87,11 +87,14 @@ export class History {
   isInside(window, sequence) {
     const index = window.indexOf(sequence);
     const margin = 40;
-    return index >= 0 && (index >= margin || window.first <= this.source.first)
-      && (index < window.frames.length - margin || window.last >= this.source.last);
+    return (
+      index >= 0 &&
+      (index >= margin || window.first <= this.source.first) &&
+      (index < window.frames.length - margin || window.last >= this.source.last)
+    );
   }
 
-  /** Returns an entry with the states around it. If there is no entry with this sequence, the
+  /** Returns an entry with the states around it. If no entry has this sequence, the
       entry before it counts.
       @param {string} projection
       @param {number} sequence
@@ -105,10 +108,25 @@ export class History {
     if (index < 0 && wanted > first) index = 0;
     if (index < 0 || window.frames.length === 0) {
       const state = window.state;
-      return { sequence: 0, entry: null, before: state, after: state, others: [], window, index: -1 };
+      return {
+        sequence: 0,
+        entry: null,
+        before: state,
+        after: state,
+        others: [],
+        window,
+        index: -1,
+      };
     }
     const { entry, others } = window.frames[index];
-    return { sequence: entry.sequence, entry, ...window.around(index), others: others ?? [], window, index };
+    return {
+      sequence: entry.sequence,
+      entry,
+      ...window.around(index),
+      others: others ?? [],
+      window,
+      index,
+    };
   }
 
   /** Returns the sequence of the entry before or after another; null if there is none. 0 is before
@@ -119,7 +137,8 @@ export class History {
     const index = moment.index + direction;
     const inWindow = moment.window.frames[index]?.entry.sequence;
     if (inWindow !== undefined) return inWindow;
-    if (direction < 0 && moment.sequence <= this.source.first) return moment.sequence === 0 ? null : 0;
+    if (direction < 0 && moment.sequence <= this.source.first)
+      return moment.sequence === 0 ? null : 0;
     if (direction > 0 && moment.sequence >= this.source.last) return null;
     const offset = await this.source.place({}, moment.sequence);
     const { rows } = await this.source.rows({}, offset + direction, 1, "");

@@ -20,7 +20,8 @@ export class ExactNumber {
 // A number of JSON text that may not survive a double: many digits, an exponent, a trailing zero
 // after the point, a very small number, or -0. A match in a string only costs time.
 const inexactNumber = new RegExp(
-  "(?:^|[:,[\\s])(?:-0|-?(?:[\\d.]{16,}|\\d+\\.\\d*0|0\\.0{5}\\d*|[\\d.]+[eE][+-]?\\d+))(?=[,\\]}\\s]|$)");
+  "(?:^|[:,[\\s])(?:-0|-?(?:[\\d.]{16,}|\\d+\\.\\d*0|0\\.0{5}\\d*|[\\d.]+[eE][+-]?\\d+))(?=[,\\]}\\s]|$)",
+);
 
 /** Parses JSON without loss.
     @param {string} text
@@ -46,8 +47,12 @@ export function numberOf(value) {
 /** @param {any} value
     @returns {value is {[name: string]: any}} */
 export function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    && !(value instanceof ExactNumber);
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof ExactNumber)
+  );
 }
 
 /** Compares names by their UTF-8 bytes, which is the order of their code points.
@@ -131,7 +136,9 @@ export function isSameJSON(a, b) {
 /** @param {string} pointer
     @returns {string[]} */
 export function namesIn(pointer) {
-  return pointer.split("/").slice(1)
+  return pointer
+    .split("/")
+    .slice(1)
     .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
@@ -147,9 +154,14 @@ export function appended(pointer, name) {
 export function valueAt(root, pointer) {
   let value = root;
   for (const name of namesIn(pointer)) {
-    if (typeof value !== "object" || value === null || value instanceof ExactNumber
-      || (Array.isArray(value) && !/^(0|[1-9]\d*)$/.test(name))
-      || !Object.hasOwn(value, name)) return undefined;
+    if (
+      typeof value !== "object" ||
+      value === null ||
+      value instanceof ExactNumber ||
+      (Array.isArray(value) && !/^(0|[1-9]\d*)$/.test(name)) ||
+      !Object.hasOwn(value, name)
+    )
+      return undefined;
     value = value[name];
   }
   return value;
@@ -163,8 +175,13 @@ export function valueAt(root, pointer) {
     @param {any} value */
 function put(object, name, value) {
   if (name !== "__proto__") object[name] = value;
-  else Object.defineProperty(object, name,
-    { value, writable: true, enumerable: true, configurable: true });
+  else
+    Object.defineProperty(object, name, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
 }
 
 /** @param {any} value */
@@ -202,7 +219,8 @@ export function patched(root, patch, owned) {
     result = own(result);
     let parent = result;
     for (const name of names) {
-      if (!Object.hasOwn(parent, name)) throw new RangeError(`A patch names ${path}, which is not there.`);
+      if (!Object.hasOwn(parent, name))
+        throw new RangeError(`A patch names ${path}, which is not there.`);
       const child = own(parent[name]);
       put(parent, name, child);
       parent = child;
@@ -234,12 +252,16 @@ export function differences(old, next, place = "", found = []) {
       differences(old[index], next[index], appended(place, index), found);
     }
   } else if (isObject(old) && isObject(next)) {
-    const changed = Object.keys(old).filter((name) => !Object.hasOwn(next, name) || next[name] !== old[name]);
+    const changed = Object.keys(old).filter(
+      (name) => !Object.hasOwn(next, name) || next[name] !== old[name],
+    );
     const added = Object.keys(next).filter((name) => !Object.hasOwn(old, name));
     for (const name of changed.concat(added).sort(compareNames)) {
       differences(own(old, name), own(next, name), appended(place, name), found);
     }
-  } else if (!(old instanceof ExactNumber && next instanceof ExactNumber && old.digits === next.digits)) {
+  } else if (
+    !(old instanceof ExactNumber && next instanceof ExactNumber && old.digits === next.digits)
+  ) {
     found.push({ place, old, new: next });
   }
   return found;

@@ -37,9 +37,19 @@ export function livesIn(window) {
   const open = new Map();
   /** @type {Life[]} */
   const lives = [];
-  const begin = (/** @type {any} */ { number, state, isConflicted }, /** @type {number} */ at, /** @type {any} */ entry) => {
-    const life = { intent: number, key: keyOf(number), isEarlier: at < 0, entry, end: null,
-      segments: [{ from: at, to: at, state, isConflicted }] };
+  const begin = (
+    /** @type {any} */ { number, state, isConflicted },
+    /** @type {number} */ at,
+    /** @type {any} */ entry,
+  ) => {
+    const life = {
+      intent: number,
+      key: keyOf(number),
+      isEarlier: at < 0,
+      entry,
+      end: null,
+      segments: [{ from: at, to: at, state, isConflicted }],
+    };
     open.set(life.key, life);
     lives.push(life);
   };
@@ -60,8 +70,13 @@ export function livesIn(window) {
       }
     }
   });
-  for (const life of open.values()) /** @type {Segment} */ (life.segments.at(-1)).to = window.frames.length;
+  for (const life of open.values()) lastSegment(life).to = window.frames.length;
   return lives;
+}
+
+/** @param {Life} life */
+function lastSegment(life) {
+  return life.segments[life.segments.length - 1];
 }
 
 /** @param {Life} life
@@ -70,8 +85,11 @@ export function livesIn(window) {
     @param {Map<string, Life>} open */
 function end(life, frame, index, open) {
   const isOwn = frame.entry.intent !== undefined && keyOf(frame.entry.intent) === life.key;
-  const how = isOwn && ["rejected", "withdrawn", "abandoned"].includes(frame.entry.kind) ? frame.entry.kind : "confirmed";
-  /** @type {Segment} */ (life.segments.at(-1)).to = index;
+  const how =
+    isOwn && ["rejected", "withdrawn", "abandoned"].includes(frame.entry.kind)
+      ? frame.entry.kind
+      : "confirmed";
+  lastSegment(life).to = index;
   life.end = { at: index, how };
   open.delete(life.key);
 }
@@ -80,7 +98,7 @@ function end(life, frame, index, open) {
     @param {{state: string, isConflicted: boolean}} now
     @param {number} index */
 function change(life, now, index) {
-  const last = /** @type {Segment} */ (life.segments.at(-1));
+  const last = lastSegment(life);
   if (last.state === now.state && last.isConflicted === now.isConflicted) return;
   last.to = index;
   life.segments.push({ from: index, to: index, state: now.state, isConflicted: now.isConflicted });
@@ -115,15 +133,23 @@ export function inLanes(lives, extent, lanesMax) {
     @param {import("./history.js").FrameWindow} window */
 export function lifeWords(life, window) {
   const at = (/** @type {number} */ index) => `entry ${window.frames[index]?.entry.sequence}`;
-  const parts = [life.isEarlier ? "recorded before this window" : `recorded at ${at(life.segments[0].from)}`];
+  const parts = [
+    life.isEarlier ? "recorded before this window" : `recorded at ${at(life.segments[0].from)}`,
+  ];
   life.segments.slice(1).forEach((segment, index) => {
     const before = life.segments[index];
-    if (segment.isConflicted && !before.isConflicted) parts.push(`conflicted at ${at(segment.from)}`);
-    else if (!segment.isConflicted && before.isConflicted) parts.push(`applies again at ${at(segment.from)}`);
+    if (segment.isConflicted && !before.isConflicted)
+      parts.push(`conflicted at ${at(segment.from)}`);
+    else if (!segment.isConflicted && before.isConflicted)
+      parts.push(`applies again at ${at(segment.from)}`);
     if (segment.state !== before.state) parts.push(`${segment.state} at ${at(segment.from)}`);
   });
   const last = life.segments.at(-1);
-  parts.push(life.end ? `${life.end.how} at ${at(life.end.at)}` : `still ${last?.state} at the end of the window`);
+  parts.push(
+    life.end
+      ? `${life.end.how} at ${at(life.end.at)}`
+      : `still ${last?.state} at the end of the window`,
+  );
   return `Intent ${life.key}: ${parts.join(", ")}`;
 }
 
@@ -132,10 +158,15 @@ export function lifeWords(life, window) {
 export function timeScale(window) {
   const times = window.frames.map((frame) => numberOf(frame.entry.at));
   // Clocks go back. The axis does not.
-  for (let index = 1; index < times.length; index += 1) times[index] = Math.max(times[index], times[index - 1]);
+  for (let index = 1; index < times.length; index += 1)
+    times[index] = Math.max(times[index], times[index - 1]);
   const [start, end] = [times[0] ?? 0, times.at(-1) ?? 0];
   const span = Math.max(1, end - start);
   const scale = Math.max(1, times.length - 1) / span;
-  return { times, start, place: (/** @type {number} */ time) => (time - start) * scale, timeOf: (/** @type {number} */ place) => start + place / scale };
+  return {
+    times,
+    start,
+    place: (/** @type {number} */ time) => (time - start) * scale,
+    timeOf: (/** @type {number} */ place) => start + place / scale,
+  };
 }
-

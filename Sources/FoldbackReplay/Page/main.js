@@ -1,8 +1,8 @@
 // The page. The modules are put together in this order, with the imports and exports left out:
-// json.js dom.js filters.js source.js run.js words.js stories.js source-embedded.js
+// json.js dom.js filters.js source.js run.js words.js effects.js stories.js source-embedded.js
 // source-fetched.js history.js model.js commands.js pieces.js lanes.js timeline.js virtual.js
-// entries.js tree.js panel-state.js panel-stories.js panel-tools.js panel-what-if.js play.js head.js
-// main.js
+// entries.js tree.js panel-state.js panel-overlay.js panel-stories.js panel-find.js
+// panel-export.js branch.js panel-what-if.js play.js head.js main.js
 
 import { jsonText, numberOf } from "./json.js";
 import { announce, byID, counted, el, timeText, visibleText } from "./dom.js";
@@ -11,19 +11,33 @@ import { FetchedSource } from "./source-fetched.js";
 import { projectionNamed, viewChangeCount } from "./source.js";
 import { History } from "./history.js";
 import { Model, tabNames } from "./model.js";
-import { explained, keyOf, kindWords } from "./words.js";
+import { keyOf, kindWords } from "./words.js";
+import { explained } from "./effects.js";
 import { sentenceList } from "./pieces.js";
 import { Timeline } from "./timeline.js";
 import { Entries } from "./entries.js";
-import { entryPanel, overlayPanel, statePanel } from "./panel-state.js";
+import { entryPanel, statePanel } from "./panel-state.js";
+import { overlayPanel } from "./panel-overlay.js";
 import { comparePanel, intentPanel, placePanel } from "./panel-stories.js";
-import { exportPanel, findPanel, plotsPanel } from "./panel-tools.js";
+import { findPanel } from "./panel-find.js";
+import { exportPanel, plotsPanel } from "./panel-export.js";
 import { whatIfPanel } from "./panel-what-if.js";
 import { Player } from "./play.js";
 import { listenInHead, paintHead, paintLive } from "./head.js";
 import { tabCommand } from "./commands.js";
 
-const panels = [entryPanel, statePanel, overlayPanel, intentPanel, placePanel, comparePanel, whatIfPanel, findPanel, exportPanel, plotsPanel];
+const panels = [
+  entryPanel,
+  statePanel,
+  overlayPanel,
+  intentPanel,
+  placePanel,
+  comparePanel,
+  whatIfPanel,
+  findPanel,
+  exportPanel,
+  plotsPanel,
+];
 const searchedMax = 2_000;
 
 /** The page's parts together. */
@@ -58,10 +72,13 @@ class Page {
     await this.select(isChosen ? this.model.selected : await this.mostTelling());
     await this.entries.reload();
     document.documentElement.dataset.ready = "true";
-    this.source.follow((head) => this.headChanged(head), (reason) => {
-      this.lost = reason;
-      paintLive(this, reason);
-    });
+    this.source.follow(
+      (head) => this.headChanged(head),
+      (reason) => {
+        this.lost = reason;
+        paintLive(this, reason);
+      },
+    );
   }
 
   get projections() {
@@ -103,7 +120,10 @@ class Page {
       const start = Math.max(0, end - 100);
       const { rows } = await source.rows(filter, start, end - start, model.projection);
       for (const row of rows.reverse()) {
-        if (row.changes !== undefined ? row.changes > 0 : await this.changesView(row.entry.sequence)) return row.entry.sequence;
+        if (
+          row.changes !== undefined ? row.changes > 0 : await this.changesView(row.entry.sequence)
+        )
+          return row.entry.sequence;
       }
       end = start;
     }
@@ -129,12 +149,15 @@ class Page {
       return this.fail(error);
     }
     if (token !== this.token) return undefined;
-    const isOther = this.moment?.sequence !== moment.sequence || this.moment?.window.state !== moment.window.state;
+    const isOther =
+      this.moment?.sequence !== moment.sequence ||
+      this.moment?.window.state !== moment.window.state;
     this.moment = moment;
     this.model.selected = moment.sequence;
-    if (isOther && this.model.tab !== "intent") this.model.intent = moment.entry?.intent === undefined ? "" : keyOf(moment.entry.intent);
+    if (isOther && this.model.tab !== "intent")
+      this.model.intent = moment.entry?.intent === undefined ? "" : keyOf(moment.entry.intent);
     // The list scrolls first, while the layout of the page is known.
-    const offset = await this.entries?.offset() ?? -1;
+    const offset = (await this.entries?.offset()) ?? -1;
     if (token !== this.token) return undefined;
     const listed = this.entries?.list.select(offset);
     this.paint();
@@ -146,7 +169,9 @@ class Page {
   /** @param {unknown} error */
   fail(error) {
     const words = error instanceof Error ? error.message : String(error);
-    byID("explanation").replaceChildren(el("p", { class: "flaw", role: "alert" }, visibleText(words)));
+    byID("explanation").replaceChildren(
+      el("p", { class: "flaw", role: "alert" }, visibleText(words)),
+    );
   }
 
   /** Paints what depends on the model. */
@@ -158,11 +183,18 @@ class Page {
     const { moment, model, source } = this;
     model.save();
     const { entry } = moment;
-    byID("details-title").textContent = entry ? `Entry ${entry.sequence}: ${kindWords(entry)}${entry.intent === undefined ? "" : ` ${keyOf(entry.intent)}`}` : "Before the first entry";
+    byID("details-title").textContent = entry
+      ? `Entry ${entry.sequence}: ${kindWords(entry)}${entry.intent === undefined ? "" : ` ${keyOf(entry.intent)}`}`
+      : "Before the first entry";
     byID("details-time").textContent = entry ? `${timeText(numberOf(entry.at))} UTC` : "";
-    byID("explanation").replaceChildren(...(source.last === 0 ? [el("p", { class: "main-sentence" }, "This log has no entries yet.")] : sentenceList(this, explained(moment))));
+    byID("explanation").replaceChildren(
+      ...(source.last === 0
+        ? [el("p", { class: "main-sentence" }, "This log has no entries yet.")]
+        : sentenceList(this, explained(moment))),
+    );
     const pin = byID("pin");
-    pin.textContent = model.pin === model.selected ? "Unpin" : entry ? "Pin this entry" : "Pin the start";
+    pin.textContent =
+      model.pin === model.selected ? "Unpin" : entry ? "Pin this entry" : "Pin the start";
     document.title = `${visibleText(source.head.log)}: ${entry ? `entry ${entry.sequence}` : "the start"} - Foldback`;
     this.timeline?.select();
     this.player?.select();
@@ -175,12 +207,35 @@ class Page {
   makeTabs() {
     const tabs = byID("tabs");
     for (const { id, title } of panels) {
-      tabs.append(el("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}`, on: { click: () => this.openTab(id) } }, title));
-      byID("panels").append(el("div", { role: "tabpanel", id: `panel-${id}`, class: "panel", tabindex: 0, "aria-labelledby": `tab-${id}`, hidden: true }));
+      tabs.append(
+        el(
+          "button",
+          {
+            type: "button",
+            role: "tab",
+            id: `tab-${id}`,
+            "aria-controls": `panel-${id}`,
+            on: { click: () => this.openTab(id) },
+          },
+          title,
+        ),
+      );
+      byID("panels").append(
+        el("div", {
+          role: "tabpanel",
+          id: `panel-${id}`,
+          class: "panel",
+          tabindex: 0,
+          "aria-labelledby": `tab-${id}`,
+          hidden: true,
+        }),
+      );
     }
     tabs.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       const at = tabNames.indexOf(this.model.tab);
-      const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabNames.length - 1 }[event.key];
+      const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabNames.length - 1 }[
+        event.key
+      ];
       if (next === undefined) return;
       event.preventDefault();
       this.openTab(tabNames[(next + tabNames.length) % tabNames.length]);
@@ -215,7 +270,11 @@ class Page {
 
   fillProjections() {
     const select = byID("projection");
-    select.append(...this.projections.map((/** @type {string} */ name) => el("option", { value: name }, visibleText(name))));
+    select.append(
+      ...this.projections.map((/** @type {string} */ name) =>
+        el("option", { value: name }, visibleText(name)),
+      ),
+    );
     select.value = projectionNamed(this.source.head, this.model.projection)?.name ?? "";
     byID("projection-row").hidden = this.projections.length < 2;
   }
@@ -256,11 +315,14 @@ class Page {
 
 /** What tests read. */
 async function start() {
-  const source = document.querySelector("script#entries") ? new EmbeddedSource() : await FetchedSource.opened();
+  const source = document.querySelector("script#entries")
+    ? new EmbeddedSource()
+    : await FetchedSource.opened();
   const page = new Page(source);
   const ready = page.open().catch((error) => page.fail(error));
   Reflect.set(globalThis, "foldback", {
-    source, ready,
+    source,
+    ready,
     select: (/** @type {number} */ sequence) => page.select(sequence),
     state: () => jsonText(page.moment.after),
   });
@@ -268,5 +330,11 @@ async function start() {
 }
 
 start().catch((error) => {
-  byID("banners").replaceChildren(el("p", { class: "banner", "data-tone": "rejected", role: "alert" }, error instanceof Error ? error.message : String(error)));
+  byID("banners").replaceChildren(
+    el(
+      "p",
+      { class: "banner", "data-tone": "rejected", role: "alert" },
+      error instanceof Error ? error.message : String(error),
+    ),
+  );
 });

@@ -15,7 +15,18 @@ import { entryKinds, filterNames, filterParameters } from "./filters.js";
     @property {(tab: string) => void} openTab
     @property {() => void} changed paints again what depends on the model */
 
-export const tabNames = ["entry", "state", "overlay", "intent", "place", "compare", "what-if", "find", "export", "plots"];
+export const tabNames = [
+  "entry",
+  "state",
+  "overlay",
+  "intent",
+  "place",
+  "compare",
+  "what-if",
+  "find",
+  "export",
+  "plots",
+];
 export const stateParts = ["view", "confirmed", "difference"];
 
 export class Model {
@@ -41,9 +52,13 @@ export class Model {
   read(fragment, projections) {
     const parameters = new URLSearchParams(fragment.replace(/^#/, ""));
     const one = (/** @type {string} */ name) => parameters.get(name) ?? "";
-    const among = (/** @type {string} */ name, /** @type {string[]} */ known, /** @type {string} */ otherwise) =>
-      (known.includes(one(name)) ? one(name) : otherwise);
-    const number = (/** @type {string} */ name) => (/^\d{1,15}$/.test(one(name)) ? Number(one(name)) : null);
+    const among = (
+      /** @type {string} */ name,
+      /** @type {string[]} */ known,
+      /** @type {string} */ otherwise,
+    ) => (known.includes(one(name)) ? one(name) : otherwise);
+    const number = (/** @type {string} */ name) =>
+      /^\d{1,15}$/.test(one(name)) ? Number(one(name)) : null;
     this.projection = among("projection", projections, projections[0] ?? "");
     this.tab = among("tab", tabNames, "entry");
     this.part = among("part", stateParts, "view");
@@ -64,7 +79,11 @@ export class Model {
   /** Returns the fragment that {@link read} reads. */
   fragment() {
     const parameters = new URLSearchParams({ entry: String(this.selected) });
-    const set = (/** @type {string} */ name, /** @type {any} */ value, /** @type {any} */ usual) => {
+    const set = (
+      /** @type {string} */ name,
+      /** @type {any} */ value,
+      /** @type {any} */ usual,
+    ) => {
       if (value !== usual && value !== null && value !== "") parameters.set(name, String(value));
     };
     set("tab", this.tab, "entry");

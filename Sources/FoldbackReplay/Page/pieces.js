@@ -10,14 +10,20 @@ const changesMax = 100;
     @param {any} number */
 export function intentLink(app, number) {
   const words = `intent ${keyOf(number)}`;
-  return button(words, () => app.openIntent(number), { class: "link", title: `Show the story of ${words}` });
+  return button(words, () => app.openIntent(number), {
+    class: "link",
+    title: `Show the story of ${words}`,
+  });
 }
 
 /** @param {import("./model.js").App} app
     @param {string} place */
 export function placeLink(app, place) {
   const words = place === "" ? "the whole state" : place;
-  const node = button("", () => app.openPlace(place), { class: "link place", title: "Show the story of this place" });
+  const node = button("", () => app.openPlace(place), {
+    class: "link place",
+    title: "Show the story of this place",
+  });
   node.append(visible(words.length > 200 ? `${words.slice(0, 200)}\u2026` : words));
   return node;
 }
@@ -25,7 +31,9 @@ export function placeLink(app, place) {
 /** @param {import("./model.js").App} app
     @param {number} sequence */
 export function entryLink(app, sequence) {
-  return button(sequence === 0 ? "the start" : `entry ${sequence}`, () => app.select(sequence), { class: "link" });
+  return button(sequence === 0 ? "the start" : `entry ${sequence}`, () => app.select(sequence), {
+    class: "link",
+  });
 }
 
 /** Makes the sentence's first letter a capital, if the sentence starts with a link.
@@ -33,19 +41,25 @@ export function entryLink(app, sequence) {
 function capitalize(node) {
   const first = node.firstChild;
   if (first instanceof HTMLButtonElement && first.firstChild instanceof Text) {
-    first.firstChild.data = first.firstChild.data.charAt(0).toUpperCase() + first.firstChild.data.slice(1);
+    first.firstChild.data =
+      first.firstChild.data.charAt(0).toUpperCase() + first.firstChild.data.slice(1);
   }
 }
 
 /** @param {import("./model.js").App} app
-    @param {import("./words.js").Piece[]} pieces */
+    @param {import("./effects.js").Piece[]} pieces */
 export function sentenceNode(app, pieces) {
   const nodes = pieces.map((piece) => {
     if (typeof piece === "string") return piece;
     if ("intent" in piece) return intentLink(app, piece.intent);
     if ("place" in piece) return placeLink(app, piece.place);
     if ("entry" in piece) return entryLink(app, piece.entry);
-    if ("reason" in piece) return el("q", {}, visible(piece.reason.length > 400 ? `${piece.reason.slice(0, 400)}\u2026` : piece.reason));
+    if ("reason" in piece)
+      return el(
+        "q",
+        {},
+        visible(piece.reason.length > 400 ? `${piece.reason.slice(0, 400)}\u2026` : piece.reason),
+      );
     return valueNode(piece.value);
   });
   const node = el("span", {}, ...nodes);
@@ -54,45 +68,95 @@ export function sentenceNode(app, pieces) {
 }
 
 /** @param {import("./model.js").App} app
-    @param {import("./words.js").Sentence[]} sentences */
+    @param {import("./effects.js").Sentence[]} sentences */
 export function sentenceList(app, sentences) {
-  return sentences.map(({ tone, pieces }, index) => el("p", { class: index === 0 ? "main-sentence" : "sentence", "data-tone": tone },
-    ["plain"].includes(tone) ? null : mark(tone), sentenceNode(app, pieces)));
+  return sentences.map(({ tone, pieces }, index) =>
+    el(
+      "p",
+      { class: index === 0 ? "main-sentence" : "sentence", "data-tone": tone },
+      ["plain"].includes(tone) ? null : mark(tone),
+      sentenceNode(app, pieces),
+    ),
+  );
 }
 
 /** Shows differences as a table: place, old value, new value.
     @param {import("./model.js").App} app
     @param {import("./json.js").Difference[]} changes
     @param {{caption: string, old?: string, next?: string, none?: string}} words */
-export function changesTable(app, changes, { caption, old = "before", next = "after", none = "No differences." }) {
+export function changesTable(
+  app,
+  changes,
+  { caption, old = "before", next = "after", none = "No differences." },
+) {
   if (changes.length === 0) return el("p", { class: "soft" }, none);
   const body = el("tbody");
   const foot = el("p", { class: "note" });
   let shown = 0;
   const more = () => {
-    for (const change of changes.slice(shown, shown + changesMax)) body.append(changeRow(app, change));
+    for (const change of changes.slice(shown, shown + changesMax))
+      body.append(changeRow(app, change));
     shown = Math.min(changes.length, shown + changesMax);
     foot.replaceChildren();
     if (shown === changes.length) return;
-    foot.append(`${counted(changes.length, "difference")}; the first ${shown} are shown. `,
-      button(`Show ${Math.min(changesMax, changes.length - shown)} more`, more, { class: "small" }));
+    foot.append(
+      `${counted(changes.length, "difference")}; the first ${shown} are shown. `,
+      button(`Show ${Math.min(changesMax, changes.length - shown)} more`, more, { class: "small" }),
+    );
   };
   more();
-  return el("div", { class: "table-frame" }, el("table", { class: "changes" }, el("caption", {}, caption),
-    el("thead", {}, el("tr", {}, ...["", "place", old, next].map((name, index) =>
-      (index === 0 ? el("td", {}) : el("th", { scope: "col" }, name))))), body), foot);
+  return el(
+    "div",
+    { class: "table-frame" },
+    el(
+      "table",
+      { class: "changes" },
+      el("caption", {}, caption),
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          ...["", "place", old, next].map((name, index) =>
+            index === 0 ? el("td", {}) : el("th", { scope: "col" }, name),
+          ),
+        ),
+      ),
+      body,
+    ),
+    foot,
+  );
 }
 
 /** @param {import("./model.js").App} app
     @param {import("./json.js").Difference} change */
 function changeRow(app, change) {
-  const how = change.old === undefined ? "added" : change.new === undefined ? "removed"
-    : isSameJSON(change.old, change.new) ? "equal again" : "changed";
-  return el("tr", { "data-change": how },
-    el("td", { class: "sign", title: how }, el("span", { "aria-hidden": "true" }, { added: "+", removed: "\u2212", changed: "~", "equal again": "=" }[how]),
-      el("span", { class: "sr" }, how)),
+  const how =
+    change.old === undefined
+      ? "added"
+      : change.new === undefined
+        ? "removed"
+        : isSameJSON(change.old, change.new)
+          ? "equal again"
+          : "changed";
+  return el(
+    "tr",
+    { "data-change": how },
+    el(
+      "td",
+      { class: "sign", title: how },
+      el(
+        "span",
+        { "aria-hidden": "true" },
+        { added: "+", removed: "\u2212", changed: "~", "equal again": "=" }[how],
+      ),
+      el("span", { class: "sr" }, how),
+    ),
     el("th", { scope: "row" }, placeLink(app, change.place)),
-    el("td", { class: "old" }, valueNode(change.old)), el("td", { class: "new" }, valueNode(change.new)));
+    el("td", { class: "old" }, valueNode(change.old)),
+    el("td", { class: "new" }, valueNode(change.new)),
+  );
 }
 
 /** @param {string} place */
@@ -103,9 +167,24 @@ export function placeWords(place) {
 /** Offers files for download.
     @param {import("./source.js").TextFile[]} files */
 export function fileList(files) {
-  return el("ul", { class: "files" }, ...files.map(({ name, text }) => {
-    const link = el("a", { download: name, href: URL.createObjectURL(new Blob([text], { type: "application/octet-stream" })) },
-      `Save ${visibleText(name)}`);
-    return el("li", {}, link, el("span", { class: "soft" }, ` ${counted(new Blob([text]).size, "byte")}`));
-  }));
+  return el(
+    "ul",
+    { class: "files" },
+    ...files.map(({ name, text }) => {
+      const link = el(
+        "a",
+        {
+          download: name,
+          href: URL.createObjectURL(new Blob([text], { type: "application/octet-stream" })),
+        },
+        `Save ${visibleText(name)}`,
+      );
+      return el(
+        "li",
+        {},
+        link,
+        el("span", { class: "soft" }, ` ${counted(new Blob([text]).size, "byte")}`),
+      );
+    }),
+  );
 }

@@ -16,7 +16,8 @@ export class Player {
     this.isPlaying = false;
     this.typed = "";
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
-    const on = (/** @type {string} */ id, /** @type {() => void} */ run) => byID(id).addEventListener("click", run);
+    const on = (/** @type {string} */ id, /** @type {() => void} */ run) =>
+      byID(id).addEventListener("click", run);
     on("play-first", () => this.jump(0));
     on("play-last", () => this.jump(app.source.last));
     on("play-previous", () => this.step(-1));
@@ -37,7 +38,12 @@ export class Player {
     if (document.activeElement !== input) input.value = String(moment.sequence);
     byID("jump-of").textContent = `of ${grouped(source.last)}`;
     const [isFirst, isLast] = [moment.sequence === 0, moment.sequence >= source.last];
-    for (const [id, isAtEnd] of /** @type {[string, boolean][]} */ ([["play-first", isFirst], ["play-previous", isFirst], ["play-next", isLast], ["play-last", isLast]])) {
+    for (const [id, isAtEnd] of /** @type {[string, boolean][]} */ ([
+      ["play-first", isFirst],
+      ["play-previous", isFirst],
+      ["play-next", isLast],
+      ["play-last", isLast],
+    ])) {
       byID(id).setAttribute("aria-disabled", String(isAtEnd));
     }
   }
@@ -60,7 +66,9 @@ export class Player {
       const from = direction > 0 ? offset : Math.max(0, offset - 199);
       const { rows } = await app.source.rows({}, from, direction > 0 ? 200 : offset - from + 1, "");
       const ordered = direction > 0 ? rows : rows.reverse();
-      const own = ordered.find(({ entry }) => entry.kind !== "confirmed" || ownIntents(entry, replica).length > 0);
+      const own = ordered.find(
+        ({ entry }) => entry.kind !== "confirmed" || ownIntents(entry, replica).length > 0,
+      );
       if (own) return own.entry.sequence;
       if (ordered.length === 0 || from === 0) break;
       offset = direction > 0 ? offset + rows.length : from - 1;
@@ -102,7 +110,7 @@ export class Player {
       const started = performance.now();
       const speed = byID("speed").value;
       const isReduced = this.reduced.matches && speed !== "1";
-      const entries = isReduced ? { 10: 10, max: 50 }[/** @type {"max"} */ (speed)] ?? 1 : 1;
+      const entries = isReduced ? ({ 10: 10, max: 50 }[/** @type {"max"} */ (speed)] ?? 1) : 1;
       let isThere = true;
       if (entries > 1) {
         const target = Math.min(this.app.source.last, this.app.moment.sequence + entries);
@@ -110,9 +118,13 @@ export class Player {
         if (isThere) await this.app.select(target);
       } else isThere = await this.step(1);
       if (!isThere) break;
-      const pause = isReduced ? pauseReduced : { 1: pauseSlow, 10: pauseFast, max: 0 }[/** @type {"max"} */ (speed)] ?? pauseSlow;
+      const pause = isReduced
+        ? pauseReduced
+        : ({ 1: pauseSlow, 10: pauseFast, max: 0 }[/** @type {"max"} */ (speed)] ?? pauseSlow);
       const left = Math.max(0, pause - (performance.now() - started));
-      await new Promise((resolve) => (left > 0 ? setTimeout(resolve, left) : requestAnimationFrame(resolve)));
+      await new Promise((resolve) =>
+        left > 0 ? setTimeout(resolve, left) : requestAnimationFrame(resolve),
+      );
     }
     this.stop();
   }
@@ -120,10 +132,24 @@ export class Player {
   /** @param {KeyboardEvent} event */
   key(event) {
     const target = /** @type {HTMLElement} */ (event.target);
-    const isTyping = target.matches("input:not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]");
-    if (event.defaultPrevented || isTyping || event.ctrlKey || event.metaKey || event.altKey || !byID("use-keys").checked) return;
-    const isControl = target.matches("button, summary, a, input, [role=button], [role=tab], [role=treeitem]");
-    const isScrolling = target.matches("input, [role=tab], [role=treeitem], [role=listbox], [role=button], .table-frame");
+    const isTyping = target.matches(
+      "input:not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]",
+    );
+    if (
+      event.defaultPrevented ||
+      isTyping ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      !byID("use-keys").checked
+    )
+      return;
+    const isControl = target.matches(
+      "button, summary, a, input, [role=button], [role=tab], [role=treeitem]",
+    );
+    const isScrolling = target.matches(
+      "input, [role=tab], [role=treeitem], [role=listbox], [role=button], .table-frame",
+    );
     if (/^\d$/.test(event.key)) return this.type(this.typed + event.key);
     if (event.key === "Enter" && this.typed !== "") {
       event.preventDefault();
@@ -132,9 +158,15 @@ export class Player {
     }
     if (event.key === "Escape") return this.type("");
     /** @type {{[key: string]: () => any}} */
-    const keys = { n: () => this.step(1), p: () => this.step(-1), g: () => this.jump(0), e: () => this.jump(this.app.source.last) };
+    const keys = {
+      n: () => this.step(1),
+      p: () => this.step(-1),
+      g: () => this.jump(0),
+      e: () => this.jump(this.app.source.last),
+    };
     if (!isControl) keys[" "] = () => this.toggle();
-    if (!isScrolling) Object.assign(keys, { ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1) });
+    if (!isScrolling)
+      Object.assign(keys, { ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1) });
     if (!Object.hasOwn(keys, event.key)) return undefined;
     event.preventDefault();
     this.type("");

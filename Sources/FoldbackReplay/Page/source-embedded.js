@@ -38,7 +38,9 @@ export class EmbeddedSource {
     const projection = projectionNamed(this.head, name);
     let block = this.blocks.get(projection.name);
     if (!block) {
-      block = /** @type {Block} */ (takeBlock(`projection-${this.head.projections.indexOf(projection)}`));
+      block = /** @type {Block} */ (
+        takeBlock(`projection-${this.head.projections.indexOf(projection)}`)
+      );
       this.blocks.set(projection.name, block);
     }
     return block;
@@ -67,7 +69,8 @@ export class EmbeddedSource {
     const found = lowerBound(states.length, (place) => states[place].before, index + 1) - 1;
     const start = states[Math.max(0, found)];
     const run = new FrameRun(start.state);
-    for (let next = start.before; next < index; next += 1) run.step(this.frame(name, next), this.previous(next));
+    for (let next = start.before; next < index; next += 1)
+      run.step(this.frame(name, next), this.previous(next));
     this.states.set(key, run.kept());
     return run.state;
   }
@@ -78,7 +81,9 @@ export class EmbeddedSource {
     const key = jsonText(filter);
     if (key === "{}") return null;
     if (this.filtered?.key !== key) {
-      const passes = filterPredicate(filter, this.entries, (intent) => this.endOf(jsonText(intent)));
+      const passes = filterPredicate(filter, this.entries, (intent) =>
+        this.endOf(jsonText(intent)),
+      );
       /** @type {number[]} */
       const places = [];
       for (let index = 0; index < this.entries.length; index += 1) {
@@ -100,7 +105,10 @@ export class EmbeddedSource {
     const rows = [];
     for (let at = Math.max(0, offset); at < Math.min(length, offset + count); at += 1) {
       const index = places?.[at] ?? at;
-      rows.push({ entry: this.entries[index], changes: viewChangeCount(frames[index]?.patch ?? []) });
+      rows.push({
+        entry: this.entries[index],
+        changes: viewChangeCount(frames[index]?.patch ?? []),
+      });
     }
     return { count: length, isWhole: true, rows };
   }
@@ -139,11 +147,13 @@ export class EmbeddedSource {
       const number = jsonText(entry.intent ?? null);
       if (entry.kind === "intent") states.set(number, "pending");
       if (entry.kind === "acknowledged") states.set(number, "confirmed");
-      if (entry.kind === "rejected" && states.get(number) === "pending") states.set(number, "rejected");
+      if (entry.kind === "rejected" && states.get(number) === "pending")
+        states.set(number, "rejected");
       if (entry.kind === "withdrawn" || entry.kind === "abandoned") states.set(number, "withdrawn");
       for (const { origin } of entry.events ?? []) {
         const own = jsonText(origin?.intent ?? null);
-        if (origin?.replica === this.head.status.replica && states.has(own)) states.set(own, "confirmed");
+        if (origin?.replica === this.head.status.replica && states.has(own))
+          states.set(own, "confirmed");
       }
     }
     const end = this.stateBefore("", this.entries.length);
@@ -167,11 +177,20 @@ export class EmbeddedSource {
       @param {string} intent */
   async story(projection, intent) {
     const block = this.block(projection);
-    const recorded = this.entries.findIndex((entry) => entry.kind === "intent" && jsonText(entry.intent) === intent);
+    const recorded = this.entries.findIndex(
+      (entry) => entry.kind === "intent" && jsonText(entry.intent) === intent,
+    );
     if (recorded < 0) throw new Error(`Intent ${intent} is not among the entries of this page.`);
     const conflicts = conflictPlaces(block.states[0].state, block.frames, intent);
-    return readStory(intent, this.entries, recorded, conflicts, (index) => this.around(projection, index),
-      this.endOf(intent) ?? "", this.head.attempts?.[intent]);
+    return readStory(
+      intent,
+      this.entries,
+      recorded,
+      conflicts,
+      (index) => this.around(projection, index),
+      this.endOf(intent) ?? "",
+      this.head.attempts?.[intent],
+    );
   }
 
   /** @param {string} projection
@@ -214,14 +233,21 @@ export class EmbeddedSource {
   async exported(form, projection, filter, to) {
     const name = this.head.test?.name ?? "recorded";
     const places = form === "ndjson" ? this.places(filter) : null;
-    const entries = places ? places.map((index) => this.entries[index])
-      : form === "test" ? this.entries.filter((entry) => entry.sequence <= to) : this.entries;
+    const entries = places
+      ? places.map((index) => this.entries[index])
+      : form === "test"
+        ? this.entries.filter((entry) => entry.sequence <= to)
+        : this.entries;
     const text = [this.head.file, ...entries].map((line) => `${jsonText(line)}\n`).join("");
-    if (form !== "test") return [{ name: `${name}${form === "bundle" ? "-bundle" : ""}.ndjson`, text }];
+    if (form !== "test")
+      return [{ name: `${name}${form === "bundle" ? "-bundle" : ""}.ndjson`, text }];
     const state = this.stateBefore(projection, entries.length);
     const type = this.head.test.file ?? `${typeName(name)}LogTests.swift`;
-    return [{ name: type, text: this.head.test.source }, { name: `${name}.ndjson`, text },
-      { name: `${name}.expected.json`, text: jsonText(state) }];
+    return [
+      { name: type, text: this.head.test.source },
+      { name: `${name}.ndjson`, text },
+      { name: `${name}.expected.json`, text: jsonText(state) },
+    ];
   }
 
   /** @returns {Promise<any>} */
@@ -247,8 +273,11 @@ function takeBlock(id) {
 /** Returns the name of a test's type, as `export --as test` makes it.
     @param {string} name */
 export function typeName(name) {
-  const joined = name.split(/[^A-Za-z0-9]+/).filter(Boolean)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  const joined = name
+    .split(/[^A-Za-z0-9]+/)
+    .filter(Boolean)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
   return /^[A-Za-z]/.test(joined) ? joined : `Recorded${joined}`;
 }
 
@@ -256,7 +285,11 @@ export function typeName(name) {
     @param {string} place */
 function relation(place) {
   return (/** @type {string} */ path) => {
-    const part = path.startsWith("/view") ? path.slice(5) : path.startsWith("/confirmed") ? path.slice(10) : null;
+    const part = path.startsWith("/view")
+      ? path.slice(5)
+      : path.startsWith("/confirmed")
+        ? path.slice(10)
+        : null;
     if (part === null) return path === "";
     // An element that is added to an array moves the elements after it.
     const parent = part.slice(0, Math.max(0, part.lastIndexOf("/")));

@@ -38,7 +38,10 @@ export class FetchedSource {
       @param {number} offset
       @param {number} count */
   async rows(filter, offset, count) {
-    const parameters = filterParameters(filter, new URLSearchParams({ offset: `${offset}`, count: `${count}` }));
+    const parameters = filterParameters(
+      filter,
+      new URLSearchParams({ offset: `${offset}`, count: `${count}` }),
+    );
     const answer = await request(`/api/rows?${parameters}`);
     for (const row of answer.rows) readEntry(row.entry);
     return answer;
@@ -131,7 +134,10 @@ export class FetchedSource {
     @param {any} [body] sent with POST if there is one
     @returns {Promise<any>} */
 async function request(path, body) {
-  const options = body === undefined ? {} : { method: "POST", body: jsonText(body), headers: { "Content-Type": "application/json" } };
+  const options =
+    body === undefined
+      ? {}
+      : { method: "POST", body: jsonText(body), headers: { "Content-Type": "application/json" } };
   let response;
   try {
     response = await fetch(path, { cache: "no-store", ...options });

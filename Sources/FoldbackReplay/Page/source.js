@@ -47,7 +47,9 @@ export const framesHop = 100;
 /** @param {any} head
     @param {string} name */
 export function projectionNamed(head, name) {
-  return head.projections.find((/** @type {any} */ one) => one.name === name) ?? head.projections[0];
+  return (
+    head.projections.find((/** @type {any} */ one) => one.name === name) ?? head.projections[0]
+  );
 }
 
 /** Returns how many operations of a patch change the view.

@@ -12,7 +12,8 @@ export function conflictPlaces(start, frames, intent) {
   const places = [];
   const run = new FrameRun(/** @type {any} */ ({ conflicted: start.conflicted }));
   const isConflicted = () => run.state.conflicted.some((number) => jsonText(number) === intent);
-  const about = (/** @type {any[]} */ patch) => patch.filter(({ path }) => path.startsWith("/conflicted"));
+  const about = (/** @type {any[]} */ patch) =>
+    patch.filter(({ path }) => path.startsWith("/conflicted"));
   let was = isConflicted();
   for (let index = 0; index < frames.length; index += 1) {
     const { patch, skipped } = frames[index];
@@ -38,15 +39,21 @@ export function readStory(intent, entries, recorded, conflicts, around, state, a
   for (let index = recorded; index < entries.length; index += 1) {
     if (isAbout(entries[index], intent, replica)) places.add(index);
   }
-  const chapters = [...places].sort((a, b) => a - b).map((index) => {
-    const { before, after, frame } = around(index);
-    const has = (/** @type {any[]} */ numbers) => numbers.some((number) => jsonText(number) === intent);
-    return {
-      entry: frame.entry, changes: differences(before.view, after.view),
-      others: (frame.others ?? []).filter((/** @type {any} */ other) => Number(jsonText(other.intent)) > Number(intent)),
-      conflict: has(after.conflicted) ? after.reasons?.[intent] ?? "" : undefined,
-      state: has(after.pending) ? "pending" : has(after.accepted) ? "accepted" : undefined,
-    };
-  });
+  const chapters = [...places]
+    .sort((a, b) => a - b)
+    .map((index) => {
+      const { before, after, frame } = around(index);
+      const has = (/** @type {any[]} */ numbers) =>
+        numbers.some((number) => jsonText(number) === intent);
+      return {
+        entry: frame.entry,
+        changes: differences(before.view, after.view),
+        others: (frame.others ?? []).filter(
+          (/** @type {any} */ other) => Number(jsonText(other.intent)) > Number(intent),
+        ),
+        conflict: has(after.conflicted) ? (after.reasons?.[intent] ?? "") : undefined,
+        state: has(after.pending) ? "pending" : has(after.accepted) ? "accepted" : undefined,
+      };
+    });
   return { intent, state, chapters, attempt };
 }

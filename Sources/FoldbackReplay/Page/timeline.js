@@ -33,7 +33,8 @@ export class Timeline {
   }
 
   listen() {
-    const on = (/** @type {string} */ id, /** @type {() => void} */ run) => byID(id).addEventListener("click", run);
+    const on = (/** @type {string} */ id, /** @type {() => void} */ run) =>
+      byID(id).addEventListener("click", run);
     on("zoom-in", () => this.zoom(1.5));
     on("zoom-out", () => this.zoom(1 / 1.5));
     on("pan-left", () => this.pan(-0.5));
@@ -44,14 +45,21 @@ export class Timeline {
         this.app.changed();
       });
     }
-    this.frame.addEventListener("wheel", (/** @type {WheelEvent} */ event) => {
-      if (!event.ctrlKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY) && !event.shiftKey) return;
-      event.preventDefault();
-      if (event.ctrlKey) this.zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2);
-      else this.moveBy((event.deltaX || event.deltaY) / this.step);
-    }, { passive: false });
+    this.frame.addEventListener(
+      "wheel",
+      (/** @type {WheelEvent} */ event) => {
+        if (!event.ctrlKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY) && !event.shiftKey)
+          return;
+        event.preventDefault();
+        if (event.ctrlKey) this.zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2);
+        else this.moveBy((event.deltaX || event.deltaY) / this.step);
+      },
+      { passive: false },
+    );
     this.frame.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
-    this.frame.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.drag(event));
+    this.frame.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) =>
+      this.drag(event),
+    );
     const slider = byID("window-slider");
     slider.addEventListener("change", () => this.app.select(Number(slider.value)));
     slider.addEventListener("input", () => this.nameSlider(Number(slider.value)));
@@ -79,7 +87,10 @@ export class Timeline {
   /** @param {number} places */
   moveBy(places) {
     const length = this.window?.frames.length ?? 0;
-    this.center = Math.min(length - 0.5, Math.max(0, (this.center ?? this.selectedPlace()) + places));
+    this.center = Math.min(
+      length - 0.5,
+      Math.max(0, (this.center ?? this.selectedPlace()) + places),
+    );
     this.paint();
   }
 
@@ -89,7 +100,6 @@ export class Timeline {
     return Math.min(stepFitMax, Math.max(stepFitMin, fitting));
   }
 
-
   selectedPlace() {
     return this.place(this.app.moment.index);
   }
@@ -98,7 +108,9 @@ export class Timeline {
       @param {number} index */
   place(index) {
     if (this.app.model.axis === "sequence" || !this.scale) return index;
-    return this.scale.place(this.scale.times[Math.min(Math.max(0, index), this.scale.times.length - 1)] ?? 0);
+    return this.scale.place(
+      this.scale.times[Math.min(Math.max(0, index), this.scale.times.length - 1)] ?? 0,
+    );
   }
 
   /** @param {number} index */
@@ -106,8 +118,14 @@ export class Timeline {
     // A life that began before the window or goes on after it reaches the margin.
     const length = this.window?.frames.length ?? 0;
     const beyond = index < 0 ? -0.8 : index >= length ? 0.8 : 0;
-    return (this.place(index >= length ? length - 1 : index) + (index < 0 && this.app.model.axis === "sequence" ? 1 : 0)
-      + beyond - this.start) * this.step + margin;
+    return (
+      (this.place(index >= length ? length - 1 : index) +
+        (index < 0 && this.app.model.axis === "sequence" ? 1 : 0) +
+        beyond -
+        this.start) *
+        this.step +
+      margin
+    );
   }
 
   /** Shows another selection. */
@@ -124,23 +142,32 @@ export class Timeline {
       this.lives = livesIn(moment.window);
       this.scale = timeScale(moment.window);
     }
-    for (const axis of ["sequence", "time"]) byID(`axis-${axis}`).setAttribute("aria-pressed", String(model.axis === axis));
+    for (const axis of ["sequence", "time"])
+      byID(`axis-${axis}`).setAttribute("aria-pressed", String(model.axis === axis));
     const visible = (this.width - 2 * margin) / this.step;
     const length = moment.window.frames.length;
     const center = this.center ?? this.selectedPlace();
-    this.start = length - 1 <= visible ? 0 : Math.min(Math.max(0, center - visible / 2), length - 1 - visible);
+    this.start =
+      length - 1 <= visible ? 0 : Math.min(Math.max(0, center - visible / 2), length - 1 - visible);
     this.end = this.start + visible;
     this.paintWords();
-    const focused = document.activeElement?.closest("#timeline-frame [data-intent]")?.getAttribute("data-intent");
+    const focused = document.activeElement
+      ?.closest("#timeline-frame [data-intent]")
+      ?.getAttribute("data-intent");
     this.frame.replaceChildren(this.picture());
-    if (focused) /** @type {HTMLElement | null} */ (this.frame.querySelector(`[data-intent="${CSS.escape(focused)}"]`))?.focus();
+    if (focused)
+      /** @type {HTMLElement | null} */ (
+        this.frame.querySelector(`[data-intent="${CSS.escape(focused)}"]`)
+      )?.focus();
   }
 
   paintWords() {
     const { source, moment } = this.app;
     const { frames, first, last } = moment.window;
-    byID("timeline-words").textContent = frames.length === 0 ? "no entries"
-      : `entries ${grouped(first)} to ${grouped(last)} of ${grouped(source.last)}`;
+    byID("timeline-words").textContent =
+      frames.length === 0
+        ? "no entries"
+        : `entries ${grouped(first)} to ${grouped(last)} of ${grouped(source.last)}`;
     byID("window-row").hidden = first <= source.first && last >= source.last;
     const slider = byID("window-slider");
     slider.min = source.first;
@@ -164,19 +191,40 @@ export class Timeline {
     const height = Math.max(1, lanes) * laneHeight + axisHeight + (leftOut > 0 ? 16 : 0);
     // The page below does not jump while the window moves.
     this.frame.style.minHeight = `${Math.max(height, parseFloat(this.frame.style.minHeight) || 0)}px`;
-    const picture = el("svg", { class: "timeline", width, height, role: "group", "aria-label": "Intents and batches" });
+    const picture = el("svg", {
+      class: "timeline",
+      width,
+      height,
+      role: "group",
+      "aria-label": "Intents and batches",
+    });
     picture.append(...this.axis(height), ...this.selection(height));
-    const bars = el("g", { role: "toolbar", "aria-label": "Intents of the window", "aria-orientation": "horizontal" });
+    const bars = el("g", {
+      role: "toolbar",
+      "aria-label": "Intents of the window",
+      "aria-orientation": "horizontal",
+    });
     for (const [life, lane] of placed) bars.append(this.bar(life, lane * laneHeight + 4));
     const first = bars.querySelector("[data-current]") ?? bars.firstElementChild;
     first?.setAttribute("tabindex", "0");
     if (placed.size > 0) picture.append(bars);
     if (leftOut > 0) {
-      picture.append(el("text", { class: "axis-text", x: margin, y: lanes * laneHeight + 12 },
-        `+ ${leftOut} more ${leftOut === 1 ? "intent" : "intents"}: zoom in to see them`));
+      picture.append(
+        el(
+          "text",
+          { class: "axis-text", x: margin, y: lanes * laneHeight + 12 },
+          `+ ${leftOut} more ${leftOut === 1 ? "intent" : "intents"}: zoom in to see them`,
+        ),
+      );
     }
     if (lives.length === 0) {
-      picture.append(el("text", { class: "axis-text", x: margin, y: 20 }, this.app.source.last === 0 ? "There are no entries yet." : "No intent is pending here."));
+      picture.append(
+        el(
+          "text",
+          { class: "axis-text", x: margin, y: 20 },
+          this.app.source.last === 0 ? "There are no entries yet." : "No intent is pending here.",
+        ),
+      );
     }
     return picture;
   }
@@ -185,7 +233,7 @@ export class Timeline {
       @returns {[number, number]} */
   extent(life) {
     const from = this.x(life.segments[0].from);
-    const to = this.x(life.end ? life.end.at : this.window?.frames.length ?? 0);
+    const to = this.x(life.end ? life.end.at : (this.window?.frames.length ?? 0));
     return [from - 8, Math.max(to + 12, from + 22)];
   }
 
@@ -195,17 +243,46 @@ export class Timeline {
     const { app, width } = this;
     const from = Math.max(-8, this.x(life.segments[0].from));
     const [, to] = this.extent(life);
-    const isCurrent = app.model.intent === life.key && app.model.tab === "intent"
-      || String(app.moment.entry?.intent) === life.key;
+    const isCurrent =
+      (app.model.intent === life.key && app.model.tab === "intent") ||
+      String(app.moment.entry?.intent) === life.key;
     const words = lifeWords(life, /** @type {any} */ (this.window)) + this.attemptWords(life);
-    const node = el("g", { class: "bar", role: "button", tabindex: -1, "data-intent": life.key, "aria-label": words,
-      "data-current": isCurrent, on: { click: () => app.openIntent(life.intent) } }, el("title", {}, words),
-    el("rect", { class: "target", x: from - 4, y: y - 4, width: Math.max(26, Math.min(width, to) - from), height: 26, rx: 4 }));
+    const node = el(
+      "g",
+      {
+        class: "bar",
+        role: "button",
+        tabindex: -1,
+        "data-intent": life.key,
+        "aria-label": words,
+        "data-current": isCurrent,
+        on: { click: () => app.openIntent(life.intent) },
+      },
+      el("title", {}, words),
+      el("rect", {
+        class: "target",
+        x: from - 4,
+        y: y - 4,
+        width: Math.max(26, Math.min(width, to) - from),
+        height: 26,
+        rx: 4,
+      }),
+    );
     for (const segment of life.segments) {
       const [a, b] = [Math.max(-8, this.x(segment.from)), Math.min(width + 8, this.x(segment.to))];
       if (b < 0 || a > width) continue;
       const w = Math.max(2, b - a);
-      node.append(el("rect", { class: "segment", "data-state": segment.isConflicted ? "conflicted" : segment.state, x: a, y, width: w, height: barHeight, rx: 3 }));
+      node.append(
+        el("rect", {
+          class: "segment",
+          "data-state": segment.isConflicted ? "conflicted" : segment.state,
+          x: a,
+          y,
+          width: w,
+          height: barHeight,
+          rx: 3,
+        }),
+      );
       if (segment.isConflicted) node.append(el("path", { class: "zigzag", d: zigzag(a, y, w) }));
     }
     node.append(...this.barMarks(life, from, y));
@@ -221,7 +298,8 @@ export class Timeline {
     if (end - from > life.key.length * 8 + 12) {
       nodes.push(el("text", { class: "bar-text", x: Math.max(4, from + 5), y: y + 12 }, life.key));
     }
-    if (life.isEarlier && from > -8) nodes.push(el("path", { class: "more", d: `M${from + 1} ${y + 3}l-5 5l5 5` }));
+    if (life.isEarlier && from > -8)
+      nodes.push(el("path", { class: "more", d: `M${from + 1} ${y + 3}l-5 5l5 5` }));
     if (life.end && end < this.width + 8) {
       nodes.push(mark(life.end.how, { x: end - 8, y, width: 16, height: 16, class: "mark end" }));
     } else if (!life.end) {
@@ -241,7 +319,9 @@ export class Timeline {
   /** @param {import("./lanes.js").Life} life */
   attemptWords(life) {
     const attempt = this.attempt(life);
-    return attempt ? `, ${attempt.count} sending ${attempt.count === 1 ? "attempt" : "attempts"}${attempt.quarantine ? ", quarantined" : ""}` : "";
+    return attempt
+      ? `, ${attempt.count} sending ${attempt.count === 1 ? "attempt" : "attempts"}${attempt.quarantine ? ", quarantined" : ""}`
+      : "";
   }
 
   /** Ticks for the attempts: the log has their number and the time of the last.
@@ -257,7 +337,15 @@ export class Timeline {
     const ticks = [];
     for (let index = 0; index < count; index += 1) {
       const place = x - index * 4;
-      ticks.push(el("line", { class: attempt.quarantine ? "attempt quarantined" : "attempt", x1: place, x2: place, y1: y - 2, y2: y + barHeight + 2 }));
+      ticks.push(
+        el("line", {
+          class: attempt.quarantine ? "attempt quarantined" : "attempt",
+          x1: place,
+          x2: place,
+          y1: y - 2,
+          y2: y + barHeight + 2,
+        }),
+      );
     }
     return ticks;
   }
@@ -268,7 +356,16 @@ export class Timeline {
     const x = this.x(index);
     if (this.window?.frames.length === 0 || x < -20 || x > this.width + 20) return [];
     const w = this.app.model.axis === "sequence" ? Math.max(6, Math.min(24, this.step)) : 6;
-    return [el("rect", { class: "selected-entry", x: x - w / 2, y: 0, width: w, height: height - 16, rx: 2 })];
+    return [
+      el("rect", {
+        class: "selected-entry",
+        x: x - w / 2,
+        y: 0,
+        width: w,
+        height: height - 16,
+        rx: 2,
+      }),
+    ];
   }
 
   /** @param {number} height */
@@ -282,7 +379,8 @@ export class Timeline {
       const x = this.x(index);
       if (x < -4 || x > this.width + 4) return;
       const { entry } = frame;
-      if (entry.kind === "confirmed") batches += `M${x} ${y}v${-Math.min(16, 5 + 2 * (entry.events?.length ?? 0))}`;
+      if (entry.kind === "confirmed")
+        batches += `M${x} ${y}v${-Math.min(16, 5 + 2 * (entry.events?.length ?? 0))}`;
       else ticks += `M${x} ${y}v4`;
       const words = this.label(entry, index);
       const half = words.length * 3.6;
@@ -291,7 +389,11 @@ export class Timeline {
       ticks += `M${x} ${y}v7`;
       nodes.push(el("text", { class: "axis-text", x, y: y + 20, "text-anchor": "middle" }, words));
     });
-    return [el("path", { class: "tick", d: ticks }), el("path", { class: "batch", d: batches }), ...nodes];
+    return [
+      el("path", { class: "tick", d: ticks }),
+      el("path", { class: "batch", d: batches }),
+      ...nodes,
+    ];
   }
 
   /** @param {any} entry
@@ -299,7 +401,9 @@ export class Timeline {
   label(entry, index) {
     if (this.app.model.axis === "sequence") return String(entry.sequence);
     const time = numberOf(entry.at);
-    return index === 0 ? timeText(time).slice(11) : `+${durationText(time - (this.scale?.start ?? 0))}`;
+    return index === 0
+      ? timeText(time).slice(11)
+      : `+${durationText(time - (this.scale?.start ?? 0))}`;
   }
 
   /** @param {KeyboardEvent} event */
@@ -307,10 +411,14 @@ export class Timeline {
     const bars = /** @type {HTMLElement[]} */ ([...this.frame.querySelectorAll(".bar")]);
     const at = bars.indexOf(/** @type {any} */ (event.target).closest(".bar"));
     if (at < 0) return;
-    const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: bars.length - 1 }[event.key];
+    const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: bars.length - 1 }[
+      event.key
+    ];
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      this.app.openIntent(this.lives?.find((life) => life.key === bars[at].getAttribute("data-intent"))?.intent);
+      this.app.openIntent(
+        this.lives?.find((life) => life.key === bars[at].getAttribute("data-intent"))?.intent,
+      );
     } else if (next !== undefined) {
       event.preventDefault();
       const bar = bars[Math.min(bars.length - 1, Math.max(0, next))];
@@ -337,7 +445,8 @@ export class Timeline {
     };
     const stop = (/** @type {PointerEvent} */ now) => {
       removeEventListener("pointermove", move);
-      if (moved < 4 && now.type === "pointerup") this.selectAt(now.clientX - this.frame.getBoundingClientRect().left);
+      if (moved < 4 && now.type === "pointerup")
+        this.selectAt(now.clientX - this.frame.getBoundingClientRect().left);
     };
     addEventListener("pointermove", move);
     addEventListener("pointerup", stop, { once: true });

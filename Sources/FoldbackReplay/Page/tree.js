@@ -17,14 +17,22 @@ const childrenMax = 100;
 export function treeOptions(changes, open, opened) {
   const inside = new Set([""]);
   for (const { place } of changes) {
-    for (let end = place.lastIndexOf("/"); end > 0; end = place.lastIndexOf("/", end - 1)) inside.add(place.slice(0, end));
+    for (let end = place.lastIndexOf("/"); end > 0; end = place.lastIndexOf("/", end - 1))
+      inside.add(place.slice(0, end));
   }
-  return { changes: new Map(changes.map((change) => [change.place, change])), inside, open, opened };
+  return {
+    changes: new Map(changes.map((change) => [change.place, change])),
+    inside,
+    open,
+    opened,
+  };
 }
 
 /** @param {any} value */
 function isBranch(value) {
-  return (Array.isArray(value) && value.length > 0) || (isObject(value) && Object.keys(value).length > 0);
+  return (
+    (Array.isArray(value) && value.length > 0) || (isObject(value) && Object.keys(value).length > 0)
+  );
 }
 
 /** Returns a tree of the value's members.
@@ -32,7 +40,12 @@ function isBranch(value) {
     @param {string} label
     @param {TreeOptions} options */
 export function tree(root, label, options) {
-  const node = el("ul", { class: "tree", role: "tree", "aria-label": label, on: { keydown: treeKey } });
+  const node = el("ul", {
+    class: "tree",
+    role: "tree",
+    "aria-label": label,
+    on: { keydown: treeKey },
+  });
   if (isBranch(root)) fill(node, root, "", options);
   else node.append(leaf("", "", root, options));
   node.querySelector("[role=treeitem]")?.setAttribute("tabindex", "0");
@@ -52,13 +65,17 @@ export function tree(root, label, options) {
     @param {TreeOptions} options */
 function fill(group, value, place, options) {
   const names = Array.isArray(value) ? value.map((_, index) => String(index)) : namesOf(value);
-  const removed = [...options.changes.values()].filter((change) => change.new === undefined
-    && change.place.slice(0, change.place.lastIndexOf("/")) === place);
+  const removed = [...options.changes.values()].filter(
+    (change) =>
+      change.new === undefined && change.place.slice(0, change.place.lastIndexOf("/")) === place,
+  );
   // A changed member is always among the first, so that nobody has to look for it.
-  const isHot = (/** @type {string} */ name) => options.changes.has(appended(place, name)) || options.inside.has(appended(place, name));
+  const isHot = (/** @type {string} */ name) =>
+    options.changes.has(appended(place, name)) || options.inside.has(appended(place, name));
   const shown = names.length > childrenMax ? names.filter(isHot).slice(0, childrenMax) : [];
   const rest = names.filter((name) => !shown.includes(name));
-  const add = (/** @type {string} */ name) => item(name, appended(place, name), value[name], options);
+  const add = (/** @type {string} */ name) =>
+    item(name, appended(place, name), value[name], options);
   const note = el("li", { role: "none", class: "note" });
   let at = 0;
   const more = () => {
@@ -69,11 +86,26 @@ function fill(group, value, place, options) {
     note.replaceChildren();
     if (at === rest.length) return note.remove();
     const what = Array.isArray(value) ? "element" : "member";
-    return note.append(`${counted(names.length, what)}; ${grouped(shown.length + at)} are shown. `,
-      button(`Show ${Math.min(childrenMax, rest.length - at)} more`, more, { class: "small" }));
+    return note.append(
+      `${counted(names.length, what)}; ${grouped(shown.length + at)} are shown. `,
+      button(`Show ${Math.min(childrenMax, rest.length - at)} more`, more, { class: "small" }),
+    );
   };
-  group.append(...shown.map(add), ...removed.slice(0, childrenMax).map((change) =>
-    leaf(change.place.slice(change.place.lastIndexOf("/") + 1).replaceAll("~1", "/").replaceAll("~0", "~"), change.place, undefined, options)), note);
+  group.append(
+    ...shown.map(add),
+    ...removed.slice(0, childrenMax).map((change) =>
+      leaf(
+        change.place
+          .slice(change.place.lastIndexOf("/") + 1)
+          .replaceAll("~1", "/")
+          .replaceAll("~0", "~"),
+        change.place,
+        undefined,
+        options,
+      ),
+    ),
+    note,
+  );
   more();
 }
 
@@ -84,17 +116,32 @@ function fill(group, value, place, options) {
 function item(name, place, value, options) {
   // A branch whose only member was removed still shows that member.
   const isInside = options.inside.has(place);
-  if (!isBranch(value) && !(isInside && typeof value === "object" && value !== null)) return leaf(name, place, value, options);
+  if (!isBranch(value) && !(isInside && typeof value === "object" && value !== null))
+    return leaf(name, place, value, options);
   const change = options.changes.get(place);
   const count = Array.isArray(value) ? value.length : Object.keys(value).length;
-  const node = el("li", { role: "treeitem", tabindex: -1, "aria-expanded": "false", "data-place": place,
-    "data-change": change ? kindOf(change) : null, "aria-label": `${visibleText(name.slice(0, 200))}, ${counted(count, Array.isArray(value) ? "element" : "member")}` });
+  const node = el("li", {
+    role: "treeitem",
+    tabindex: -1,
+    "aria-expanded": "false",
+    "data-place": place,
+    "data-change": change ? kindOf(change) : null,
+    "aria-label": `${visibleText(name.slice(0, 200))}, ${counted(count, Array.isArray(value) ? "element" : "member")}`,
+  });
   const summary = el("span", { class: "summary" }, shortSummary(value));
-  const line = el("div", { class: "line" }, el("span", { class: "toggle", "aria-hidden": "true" }), nameNode(name, place, options),
-    el("span", { class: "soft" }, Array.isArray(value) ? `[${count}]` : `{${count}}`), summary, oldNode(change));
+  const line = el(
+    "div",
+    { class: "line" },
+    el("span", { class: "toggle", "aria-hidden": "true" }),
+    nameNode(name, place, options),
+    el("span", { class: "soft" }, Array.isArray(value) ? `[${count}]` : `{${count}}`),
+    summary,
+    oldNode(change),
+  );
   node.append(line);
   line.addEventListener("click", (/** @type {any} */ event) => {
-    if (!event.target.closest("button, .name")) setOpen(node, node.getAttribute("aria-expanded") !== "true");
+    if (!event.target.closest("button, .name"))
+      setOpen(node, node.getAttribute("aria-expanded") !== "true");
   });
   node.expand = () => {
     options.opened.add(place);
@@ -122,9 +169,23 @@ function shortSummary(value) {
     @param {TreeOptions} options */
 function leaf(name, place, value, options) {
   const change = options.changes.get(place);
-  const node = el("li", { role: "treeitem", tabindex: -1, "data-place": place, "data-change": change ? kindOf(change) : null },
-    el("div", { class: "line" }, el("span", { class: "toggle", "aria-hidden": "true" }), nameNode(name, place, options),
-      change && change.new === undefined ? null : valueNode(value), oldNode(change)));
+  const node = el(
+    "li",
+    {
+      role: "treeitem",
+      tabindex: -1,
+      "data-place": place,
+      "data-change": change ? kindOf(change) : null,
+    },
+    el(
+      "div",
+      { class: "line" },
+      el("span", { class: "toggle", "aria-hidden": "true" }),
+      nameNode(name, place, options),
+      change && change.new === undefined ? null : valueNode(value),
+      oldNode(change),
+    ),
+  );
   node.show = () => options.open(place);
   return node;
 }
@@ -135,8 +196,15 @@ function leaf(name, place, value, options) {
 function nameNode(name, place, options) {
   if (place === "") return null;
   const long = name.length > 200 ? `${name.slice(0, 200)}\u2026` : name;
-  return el("span", { class: "name", title: "Show the story of this place", on: { click: () => options.open(place) } },
-    visible(long === "" ? "\"\"" : long));
+  return el(
+    "span",
+    {
+      class: "name",
+      title: "Show the story of this place",
+      on: { click: () => options.open(place) },
+    },
+    visible(long === "" ? '""' : long),
+  );
 }
 
 /** @param {import("./json.js").Difference} change */
@@ -148,8 +216,14 @@ function kindOf(change) {
 function oldNode(change) {
   if (!change) return null;
   const kind = kindOf(change);
-  return el("span", { class: "change" }, el("span", { class: "tag" }, kind),
-    change.old === undefined ? null : el("span", { class: "old" }, kind === "removed" ? "was " : "from ", valueNode(change.old)));
+  return el(
+    "span",
+    { class: "change" },
+    el("span", { class: "tag" }, kind),
+    change.old === undefined
+      ? null
+      : el("span", { class: "old" }, kind === "removed" ? "was " : "from ", valueNode(change.old)),
+  );
 }
 
 /** @param {any} node
@@ -164,18 +238,22 @@ function setOpen(node, isOpen) {
 /** @param {KeyboardEvent} event */
 function treeKey(event) {
   const node = /** @type {any} */ (event.target);
-  if (node.getAttribute("role") !== "treeitem" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (node.getAttribute("role") !== "treeitem" || event.ctrlKey || event.metaKey || event.altKey)
+    return;
   const items = [.../** @type {any} */ (event.currentTarget).querySelectorAll("[role=treeitem]")];
   const at = items.indexOf(node);
   const isOpen = node.getAttribute("aria-expanded") === "true";
   const parent = node.parentElement.closest("[role=treeitem]");
   /** @type {{[key: string]: () => void}} */
   const keys = {
-    ArrowDown: () => items[at + 1]?.focus(), ArrowUp: () => items[at - 1]?.focus(),
-    Home: () => items[0].focus(), End: () => items.at(-1).focus(),
+    ArrowDown: () => items[at + 1]?.focus(),
+    ArrowUp: () => items[at - 1]?.focus(),
+    Home: () => items[0].focus(),
+    End: () => items.at(-1).focus(),
     ArrowRight: () => (isOpen ? items[at + 1]?.focus() : setOpen(node, true)),
     ArrowLeft: () => (isOpen ? setOpen(node, false) : parent?.focus()),
-    Enter: () => node.show(), " ": () => setOpen(node, !isOpen),
+    Enter: () => node.show(),
+    " ": () => setOpen(node, !isOpen),
   };
   const run = keys[event.key];
   if (!Object.hasOwn(keys, event.key)) return;

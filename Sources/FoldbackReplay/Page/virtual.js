@@ -28,10 +28,14 @@ export class VirtualList {
     this.spacer = el("div", { role: "none", class: "spacer-box" });
     this.rows = el("div", { role: "none", class: "rows-box" });
     node.replaceChildren(this.spacer, this.rows);
-    node.addEventListener("scroll", () => {
-      this.scrolled = node.scrollTop;
-      this.paint();
-    }, { passive: true });
+    node.addEventListener(
+      "scroll",
+      () => {
+        this.scrolled = node.scrollTop;
+        this.paint();
+      },
+      { passive: true },
+    );
     node.addEventListener("keydown", (event) => this.key(event));
     node.addEventListener("click", (event) => {
       const row = /** @type {HTMLElement} */ (event.target).closest("[role=option]");
@@ -105,8 +109,11 @@ export class VirtualList {
   async paint(isNew = false) {
     const start = Math.max(0, Math.floor(this.top) - extraRows);
     const count = this.seen + 2 * extraRows + 2;
-    const isLoaded = this.loaded && !isNew && start >= this.loaded.start
-      && Math.min(this.count, start + count) <= this.loaded.start + this.loaded.rows.length;
+    const isLoaded =
+      this.loaded &&
+      !isNew &&
+      start >= this.loaded.start &&
+      Math.min(this.count, start + count) <= this.loaded.start + this.loaded.rows.length;
     if (isLoaded) return this.draw(start, count);
     this.token += 1;
     const { token } = this;
@@ -135,16 +142,24 @@ export class VirtualList {
       const row = loaded.rows[offset - loaded.start];
       if (row === undefined) continue;
       const node = this.options.row(row);
-      for (const [name, value] of Object.entries({ role: "option", id: `${this.node.id}-${offset}`, "data-offset": offset,
-        "aria-posinset": offset + 1, "aria-setsize": this.count, "aria-selected": offset === this.selected })) {
+      for (const [name, value] of Object.entries({
+        role: "option",
+        id: `${this.node.id}-${offset}`,
+        "data-offset": offset,
+        "aria-posinset": offset + 1,
+        "aria-setsize": this.count,
+        "aria-selected": offset === this.selected,
+      })) {
         node.setAttribute(name, String(value));
       }
       rows.push(node);
     }
     this.rows.replaceChildren(...rows);
     // The rows follow the scroll position, which stands for several rows in a very long list.
-    const y = this.height === this.count * this.rowHeight ? start * this.rowHeight
-      : this.scrolled - (this.top - start) * this.rowHeight;
+    const y =
+      this.height === this.count * this.rowHeight
+        ? start * this.rowHeight
+        : this.scrolled - (this.top - start) * this.rowHeight;
     this.rows.style.transform = `translateY(${Math.max(0, y)}px)`;
     const active = this.rows.querySelector("[aria-selected=true]");
     if (active) this.node.setAttribute("aria-activedescendant", active.id);
@@ -161,8 +176,14 @@ export class VirtualList {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.node) return;
     const at = this.selected < 0 ? Math.floor(this.top) : this.selected;
-    const next = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + this.seen, PageUp: at - this.seen,
-      Home: 0, End: this.count - 1 }[event.key];
+    const next = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      PageDown: at + this.seen,
+      PageUp: at - this.seen,
+      Home: 0,
+      End: this.count - 1,
+    }[event.key];
     if (next === undefined) return;
     event.preventDefault();
     this.choose(next);
