@@ -16,6 +16,11 @@
             case .bytes: plots.bytes
             }
         }
+
+        /// Returns the plot for a page.
+        func svg(_ plots: LogPlots) -> String {
+            plot(plots).svg(.page(prefix: "plot-\(rawValue)"))
+        }
     }
 
     struct PlotCommand<Tool: ReplayTool>: ParsableCommand {

@@ -88,8 +88,12 @@
 
         /// Returns a plot of the whole log as SVG.
         func plot(_ query: InspectorQuery) async throws -> JSON {
-            let kind = try query.required("of")
-            throw InspectorError.unknown("there is no plot of \(kind)")
+            guard let subject = PlotSubject(rawValue: try query.required("of")) else {
+                throw ValidationError("of must be pending, settling or bytes")
+            }
+            return try await long.run { [log] in
+                ["svg": .string(subject.svg(try LogPlots(log.reader)))]
+            }
         }
     }
 

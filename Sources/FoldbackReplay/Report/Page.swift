@@ -4,21 +4,24 @@
 
     /// The page that shows a log: one HTML document without anything to load.
     ///
-    /// The sources are the plain files of the folder Page. Both ways to show a log use them: a report has
-    /// its data inside (``report(_:_:)``), and the inspector's page fetches it (``inspector()``).
+    /// The sources are the plain files of the folder Page. Both ways to show a log use them: a
+    /// report has its data inside (``report(_:_:)``), and the inspector's page fetches it
+    /// (``inspector()``).
     enum Page {
         /// The modules of the script, each after those that it imports.
         private static let modules: [[UInt8]] = [
             PackageResources.json_js, PackageResources.dom_js, PackageResources.filters_js,
             PackageResources.source_js, PackageResources.run_js, PackageResources.words_js,
-            PackageResources.stories_js, PackageResources.source_embedded_js,
-            PackageResources.source_fetched_js, PackageResources.history_js,
-            PackageResources.model_js, PackageResources.commands_js, PackageResources.pieces_js,
-            PackageResources.lanes_js, PackageResources.timeline_js, PackageResources.virtual_js,
-            PackageResources.entries_js, PackageResources.tree_js,
-            PackageResources.panel_state_js, PackageResources.panel_stories_js,
-            PackageResources.panel_tools_js, PackageResources.panel_what_if_js,
-            PackageResources.play_js, PackageResources.head_js, PackageResources.main_js,
+            PackageResources.effects_js, PackageResources.stories_js,
+            PackageResources.source_embedded_js, PackageResources.source_fetched_js,
+            PackageResources.history_js, PackageResources.model_js, PackageResources.commands_js,
+            PackageResources.pieces_js, PackageResources.lanes_js, PackageResources.timeline_js,
+            PackageResources.virtual_js, PackageResources.entries_js, PackageResources.tree_js,
+            PackageResources.panel_state_js, PackageResources.panel_overlay_js,
+            PackageResources.panel_stories_js, PackageResources.panel_find_js,
+            PackageResources.panel_export_js, PackageResources.branch_js,
+            PackageResources.panel_what_if_js, PackageResources.play_js, PackageResources.head_js,
+            PackageResources.main_js,
         ]
 
         /// One script of all modules. The lines that import are left out, and `export` at the start

@@ -141,8 +141,7 @@
             let plots = try LogPlots(log.reader)
             var object = JSON.Object()
             for subject in PlotSubject.allCases {
-                object[ExactString(subject.rawValue)] = .string(
-                    subject.plot(plots).svg(.page(prefix: "plot-\(subject.rawValue)")))
+                object[ExactString(subject.rawValue)] = .string(subject.svg(plots))
             }
             return object
         }
