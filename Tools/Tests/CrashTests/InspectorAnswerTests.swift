@@ -167,8 +167,8 @@ import Testing
             (#"{"insert":2,"event":\#(event)}"#, ["--insert", "2=\(event)"]),
             (#"{"reject":2}"#, ["--reject", "2"]),
             (
-                #"{"acknowledge":3},{"reject":1},{"drop":4}"#,
-                ["--acknowledge", "3", "--reject", "1", "--drop", "4"]
+                #"{"acknowledge":3},{"reject":2},{"drop":2}"#,
+                ["--acknowledge", "3", "--reject", "2", "--drop", "2"]
             ),
         ]
         for (number, branch) in branches.enumerated() {
@@ -190,7 +190,8 @@ import Testing
             let rows = found["rows"]?.arrayValue ?? []
             let actual = rows.compactMap { $0["actual"]?.integerValue }
             #expect(actual == Array(1...Int64(Self.lines.count)), "\(branch): \(rows)")
-            let last = try #require(rows.compactMap { $0["branch"]?.integerValue }.last)
+            let branched = rows.compactMap { $0["branch"]?.integerValue }
+            let last = try #require(branched.last)
             let id = try #require(found["id"]?.stringValue)
             #expect(id == "\(number + 1)")
             let state = try inspector.get("/api/branch?id=\(id)&sequence=\(last)")
