@@ -133,6 +133,13 @@
             var kept = reader.sequence
             var count = 0
             var isMore = true
+            // Also after an error, so that the state before the damage is known.
+            defer {
+                content.withLock { content in
+                    content.scout = reader
+                    content.isScouting = isMore
+                }
+            }
             while count < Self.pieceCount, isMore {
                 isMore = try reader.skip()
                 count += 1
@@ -141,10 +148,6 @@
                     stride = content.withLock { $0.stride }
                 }
                 kept = reader.sequence
-            }
-            content.withLock { content in
-                content.scout = reader
-                content.isScouting = isMore
             }
             return isMore
         }

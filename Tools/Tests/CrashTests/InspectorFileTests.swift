@@ -123,7 +123,7 @@ import Testing
         let rows = try inspector.get("/api/rows")
         #expect(rows["count"] == 6 && rows["rows"]?.arrayValue?.count == 6, "\(rows)")
         let head = try inspector.get("/api/head")
-        #expect(head["damage"]?.stringValue?.contains("entry 7") == true, "\(head)")
+        #expect(head["damage"]?.stringValue?.contains("at sequence 7") == true, "\(head)")
         #expect(head["status"]?["entries"] == 7, "\(head)")
         #expect(try inspector.get("/api/at?sequence=6")["sequence"] == 6)
         #expect(try inspector.get("/api/frames?from=5")["frames"]?.arrayValue?.count == 2)
