@@ -109,6 +109,9 @@ export class Entries {
       ? "This log has no entries yet."
       : "No entry matches the filters.";
     byID("list").hidden = count === 0 && isWhole;
+    // The numbers of a long log are wide.
+    const digits = Math.max(4, String(this.app.source.last).length);
+    byID("entries-card").style.setProperty("--number-width", `${digits * 9 + 4}px`);
     clearTimeout(this.counting);
     if (!isWhole) this.counting = window.setTimeout(() => this.list.paint(true), countingPause);
   }
