@@ -227,7 +227,7 @@ export const placePanel = {
     @param {string} place */
 async function placeStory(app, place) {
   const causes = await app.source.causes(app.model.projection, place);
-  if (causes.length === 0) return [el("p", {}, "There was never a value at this place.")];
+  if (causes.length === 0) return [el("p", {}, "No entry changed the value at this place.")];
   const change = (/** @type {string} */ what, /** @type {any} */ both) =>
     both
       ? el(

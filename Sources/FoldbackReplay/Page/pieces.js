@@ -164,27 +164,24 @@ export function placeWords(place) {
   return visibleText(namesIn(place).join(" \u203a ") || "the whole state");
 }
 
-/** Offers files for download.
+/** The addresses of the files that are offered now.
+    @type {string[]} */
+let offeredAddresses = [];
+
+/** Offers files for download. Files that were offered before are no longer kept.
     @param {import("./source.js").TextFile[]} files */
 export function fileList(files) {
+  for (const address of offeredAddresses) URL.revokeObjectURL(address);
+  offeredAddresses = [];
   return el(
     "ul",
     { class: "files" },
     ...files.map(({ name, text }) => {
-      const link = el(
-        "a",
-        {
-          download: name,
-          href: URL.createObjectURL(new Blob([text], { type: "application/octet-stream" })),
-        },
-        `Save ${visibleText(name)}`,
-      );
-      return el(
-        "li",
-        {},
-        link,
-        el("span", { class: "soft" }, ` ${counted(new Blob([text]).size, "byte")}`),
-      );
+      const file = new Blob([text], { type: "application/octet-stream" });
+      const address = URL.createObjectURL(file);
+      offeredAddresses.push(address);
+      const link = el("a", { download: name, href: address }, `Save ${visibleText(name)}`);
+      return el("li", {}, link, el("span", { class: "soft" }, ` ${counted(file.size, "byte")}`));
     }),
   );
 }
