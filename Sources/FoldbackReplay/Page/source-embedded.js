@@ -231,6 +231,11 @@ export class EmbeddedSource {
       @param {import("./filters.js").Filter} filter
       @param {number} to */
   async exported(form, projection, filter, to) {
+    if (form !== "ndjson" && this.head.filters.length > 0) {
+      throw new Error(
+        "This page has only some of the log's entries. Run the command in a terminal.",
+      );
+    }
     const name = this.head.test?.name ?? "recorded";
     const places = form === "ndjson" ? this.places(filter) : null;
     const entries = places
@@ -238,10 +243,12 @@ export class EmbeddedSource {
       : form === "test"
         ? this.entries.filter((entry) => entry.sequence <= to)
         : this.entries;
-    const text = [this.head.file, ...entries].map((line) => `${jsonText(line)}\n`).join("");
+    const file = form === "bundle" ? { ...this.head.file, bundle: this.head.bundle } : this.head.file;
+    const text = [file, ...entries].map((line) => `${jsonText(line)}\n`).join("");
     if (form !== "test")
       return [{ name: `${name}${form === "bundle" ? "-bundle" : ""}.ndjson`, text }];
-    const state = this.stateBefore(projection, entries.length);
+    // The test is of the tool's first projection.
+    const state = this.stateBefore(this.head.projections[0].name, entries.length);
     const type = this.head.test.file ?? `${typeName(name)}LogTests.swift`;
     return [
       { name: type, text: this.head.test.source },

@@ -115,21 +115,24 @@
                 head["verification"] = try log.projections[0].view.verification(log.reader)
                     .headJSON
             }
-            head["counts"] = try counts()
             head["plots"] = .object(try plots())
             head["test"] = try test()
+            guard let end = try end() else { return head }
+            head["counts"] = [
+                "conflicted": .integer(Int64(end.conflicted.count)),
+                "faults": .integer(Int64(end.faults.count)),
+            ]
+            let status = head["status"]?.objectValue ?? [:]
+            let bundle = end.bundleHead(
+                tool: log.tool, projection: log.projections[0].name, status)
+            head["bundle"] = bundle["bundle"]
             return head
         }
 
-        /// Returns the conflicts and faults at the end of the log; nil if it is damaged.
-        private func counts() throws -> JSON? {
+        /// Returns the state at the end of the log; nil if the log is damaged.
+        private func end() throws -> SeenState? {
             do {
-                let last = try log.lastShown()
-                let state = try log.projections[0].view.state(log.reader, at: last)
-                return [
-                    "conflicted": .integer(Int64(state.conflicted.count)),
-                    "faults": .integer(Int64(state.faults.count)),
-                ]
+                return try log.projections[0].view.state(log.reader, at: try log.lastShown())
             } catch {
                 guard log.note(error) else { throw error }
                 return nil
