@@ -21,7 +21,7 @@ import Testing
                 "SwiftUI",
             ]
         ),
-        ("Sources/FoldbackHistory", ["Histories", "Questions", "Minimizing", "Plots"]),
+        ("Sources/FoldbackHistory", ["Histories", "Questions", "Frames", "Minimizing", "Plots"]),
         (
             "Sources/FoldbackTesting",
             [

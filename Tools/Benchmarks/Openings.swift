@@ -24,7 +24,7 @@ struct Openings: Sendable {
             }
             bench.note("opening with \(tailCount.grouped) entries after the checkpoint")
             let reports = try await reports(of: shapes)
-            let name = "open with \(tailCount.grouped) behind the checkpoint"
+            let name = "open with \(tailCount.grouped) after the checkpoint"
             figures += shapes.flatMap { Self.figures("\(name), \($0.words)", reports[$0] ?? []) }
             figures += bench.longHistories.map { shape in
                 Self.growth(

@@ -7,22 +7,21 @@ import Foldback
 /// a value: a copy continues from the same place by itself.
 package struct LogFrames<P: Projection>: Sendable {
     private var replay: LogReplay<P>
-    private var before: Snapshot<P>
-    private var pending: [IntentNumber]
-    private var accepted: [IntentNumber]
-    /// The states at ``sequence`` as JSON, if the last entry was compared as a whole.
-    private var described: (view: JSON?, confirmed: JSON?) = (nil, nil)
-    /// The effects of the overlay's intents at ``sequence``, if the last entry needed them.
-    private var effects: [IntentNumber: IntentStory<P.Event>.Effect]?
+    /// What is known at ``sequence``; nil if it was not asked since the last ``skip()``. A snapshot
+    /// that is kept would make the fold copy its states.
+    private var here: Here?
 
-    init(_ replay: LogReplay<P>) {
-        var replay = replay
-        replay.startTracking()
-        before = replay.snapshot
-        pending = before.pending
-        accepted = before.accepted
-        self.replay = replay
+    private struct Here {
+        let snapshot: Snapshot<P>
+        var pending: [IntentNumber]
+        var accepted: [IntentNumber]
+        /// The states as JSON, if the last entry was compared as a whole.
+        var described: (view: JSON?, confirmed: JSON?) = (nil, nil)
+        /// The effects of the overlay's intents, if the last entry needed them.
+        var effects: [IntentNumber: IntentStory<P.Event>.Effect]?
     }
+
+    init(_ replay: LogReplay<P>) { self.replay = replay }
 
     /// The sequence of the last entry that was applied.
     package var sequence: LogSequence { replay.sequence }
@@ -30,46 +29,60 @@ package struct LogFrames<P: Projection>: Sendable {
     /// The state after the last entry that was applied.
     ///
     /// - Complexity: O(n) in both states.
-    package var state: JSON { before.json }
+    package var state: JSON { mutating get { replay.snapshot.json } }
 
     /// The numbers of conflicted intents and of faults in the state.
     package var troubleCounts: (conflicted: Int, faults: Int) {
-        (before.conflicted.count, before.faults.count)
+        mutating get { (replay.snapshot.conflicted.count, replay.snapshot.faults.count) }
     }
 
     /// Applies the next entry, and returns what it changed; nil at the end.
     ///
     /// - Complexity: as applying the entry, and comparing the places that it touches. If it makes
-    ///   the overlay fold again, two more folds of the overlay.
+    ///   the overlay fold again, two more folds of the overlay. After ``skip()``, O(n) in the
+    ///   overlay.
     /// - Throws: as ``LogReplay/next()``. The frames stay at their sequence.
     package mutating func next() throws(FoldbackError) -> LogFrame<P.Event>? {
+        let before = found()
+        here = before
         guard let record = try replay.nextRecord() else { return nil }
         let entry = LogEntry<P.Event>(record)
         let after = replay.snapshot
+        let (old, touched) = (before.snapshot, replay.touched)
         var patch = JSONPatch()
-        let touched = replay.touched
-        described = (
-            compare(touched.view, "view", (before.view, described.view, after.view), &patch),
-            compare(
-                touched.confirmed, "confirmed",
-                (before.confirmed, described.confirmed, after.confirmed), &patch)
-        )
-        compareRest(after, &patch)
-        moveIntents(of: entry, &patch)
-        let others = changedIntents(after)
-        before = after
+        let view = compare(
+            touched.view, "view", (old.view, before.described.view, after.view), &patch)
+        let confirmed = compare(
+            touched.confirmed, "confirmed",
+            (old.confirmed, before.described.confirmed, after.confirmed), &patch)
+        Self.compareRest(old, after, &patch)
+        var now = Here(
+            snapshot: after, pending: before.pending, accepted: before.accepted,
+            described: (view, confirmed))
+        moveIntents(of: entry, &now, &patch)
+        let others = changedIntents(from: before, to: &now)
+        here = now
         return LogFrame(entry: entry, patch: patch, others: others)
     }
 
     /// Applies the next entry without telling what it changed. Returns false at the end.
+    ///
+    /// - Complexity: as applying the entry.
     package mutating func skip() throws(FoldbackError) -> Bool {
-        guard let record = try replay.nextRecord() else { return false }
-        var patch = JSONPatch()
-        moveIntents(of: LogEntry<P.Event>(record), &patch)
-        effects = nil
-        described = (nil, nil)
-        before = replay.snapshot
-        return true
+        if here != nil {
+            here = nil
+            replay.stopTracking()
+        }
+        return try replay.nextRecord() != nil
+    }
+
+    /// Returns what is known here, and tracks the places that the next entries touch.
+    private mutating func found() -> Here {
+        if let here { return here }
+        replay.startTracking()
+        let snapshot = replay.snapshot
+        return Here(
+            snapshot: snapshot, pending: snapshot.pending, accepted: snapshot.accepted)
     }
 
     // MARK: Comparing
@@ -118,7 +131,9 @@ package struct LogFrames<P: Projection>: Sendable {
         return outer
     }
 
-    private func compareRest(_ after: Snapshot<P>, _ patch: inout JSONPatch) {
+    private static func compareRest(
+        _ before: Snapshot<P>, _ after: Snapshot<P>, _ patch: inout JSONPatch
+    ) {
         if before.through != after.through {
             patch.replace(JSONPointer(["through"]), with: .of(after.through))
         }
@@ -136,28 +151,26 @@ package struct LogFrames<P: Projection>: Sendable {
     }
 
     /// Moves the intents of an entry between the lists of pending and accepted intents.
-    private mutating func moveIntents(of entry: LogEntry<P.Event>, _ patch: inout JSONPatch) {
+    private func moveIntents(
+        of entry: LogEntry<P.Event>, _ now: inout Here, _ patch: inout JSONPatch
+    ) {
         let named = entry.intentNumbers + entry.origins.map(\.number)
         for number in Set(named + replay.moved).sorted() {
             let state = replay.state(of: number)
-            pending.set(number, isThere: state == .pending, in: "pending", &patch)
-            accepted.set(number, isThere: state == .accepted, in: "accepted", &patch)
+            now.pending.set(number, isThere: state == .pending, in: "pending", &patch)
+            now.accepted.set(number, isThere: state == .accepted, in: "accepted", &patch)
         }
     }
 
-    // MARK: Effects of other intents
-
-    private mutating func changedIntents(
-        _ after: Snapshot<P>
+    /// Returns the intents whose effect changed, if the entry made the overlay fold again.
+    private func changedIntents(
+        from before: Here, to now: inout Here
     ) -> [IntentStory<P.Event>.ChangedIntent] {
-        guard replay.hasRefolded else {
-            effects = nil
-            return []
-        }
-        let old = effects ?? before.effects(after: 0)
-        let new = after.effects(after: 0)
-        effects = new
-        return LogReader.changedIntents(from: old, to: new)
+        guard replay.hasRefolded else { return [] }
+        let effects = now.snapshot.effects(after: 0)
+        now.effects = effects
+        return LogReader.changedIntents(
+            from: before.effects ?? before.snapshot.effects(after: 0), to: effects)
     }
 }
 

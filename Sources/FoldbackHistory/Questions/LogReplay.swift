@@ -96,6 +96,12 @@ public struct LogReplay<P: Projection>: Sendable {
     /// Makes ``touched`` track the places that each later entry touches.
     mutating func startTracking() { places = PlaceTracker(fold.state.overlay, fold.shared) }
 
+    /// Makes ``touched`` mean any place again, at no cost.
+    mutating func stopTracking() {
+        places = nil
+        touched = .anything
+    }
+
     /// Returns the state of an intent in the overlay; nil if the intent is not there.
     func state(of number: IntentNumber) -> IntentState? { fold.state.overlay[number]?.state }
 }

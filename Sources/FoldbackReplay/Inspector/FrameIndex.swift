@@ -85,7 +85,7 @@
         /// come that far.
         func counts(at sequence: LogSequence) -> InspectorAnswers.StateCounts? {
             let scout = content.withLock { $0.scout }
-            guard let scout, scout.sequence == sequence else { return nil }
+            guard var scout, scout.sequence == sequence else { return nil }
             let counts = scout.troubleCounts
             return InspectorAnswers.StateCounts(
                 sequence: sequence, conflicted: counts.conflicted, faults: counts.faults)

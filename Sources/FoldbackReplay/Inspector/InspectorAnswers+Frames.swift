@@ -32,8 +32,11 @@
             let index = index(of: try projection(query))
             let last = try await short.run { [log] in try log.reader.lastSequence() }
             guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
-            let reader = try await index.reader(at: sequence)
-            return try await short.run { reader.state }
+            let found = try await index.reader(at: sequence)
+            return try await short.run {
+                var reader = found
+                return reader.state
+            }
         }
     }
 #endif
