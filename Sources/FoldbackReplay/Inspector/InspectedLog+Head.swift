@@ -6,13 +6,13 @@
     extension InspectedLog {
         /// Returns the facts about the log that the page shows first.
         ///
-        /// - Complexity: reads the newest checkpoint and the entries after it.
-        func head() throws -> JSON.Object {
+        /// - Parameter status: the status as far as it is known.
+        func head(_ status: JSON.Object) throws -> JSON.Object {
             var head: JSON.Object = [
                 "tool": .string(tool), "log": .string(URL(filePath: path).lastPathComponent),
                 "isLive": .bool(isLive),
                 "made": .string(ISO8601DateFormatter().string(from: Date())),
-                "status": .object(try status()), "attempts": .object(try attempts()),
+                "status": .object(status), "attempts": .object(try attempts()),
                 "projections": .array(projections.map(\.headJSON)),
                 "reruns": .array(reruns.map { .string($0.name) }), "filters": [],
                 "isRedacted": .bool(isRedacted),
@@ -27,7 +27,9 @@
         }
 
         /// The status; of a damaged log, what does not need its entries.
-        private func status() throws -> JSON.Object {
+        ///
+        /// - Complexity: reads the newest checkpoint and the entries after it.
+        func status() throws -> JSON.Object {
             do { return try reader.status().json } catch {
                 guard note(error) else { throw error }
                 return [

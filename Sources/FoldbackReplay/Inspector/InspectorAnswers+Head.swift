@@ -1,7 +1,6 @@
 #if ReplayTool
     import Foldback
     import FoldbackHistory
-    import Foundation
 
     extension InspectorAnswers {
         /// Returns what the page shows first. This reads the newest checkpoint and the entries after
@@ -31,46 +30,20 @@
         }
 
         private func headObject(_ status: JSON.Object) throws -> JSON.Object {
-            let group = log.projections
-            var head: JSON.Object = [
-                "tool": .string(log.tool), "log": .string(log.path), "isLive": .bool(log.isLive),
-                "made": .string(ISO8601DateFormatter().string(from: Date())),
-                "status": .object(status), "attempts": .object(try attempts()),
-                "projections": .array(group.map(\.headJSON)),
-                "reruns": .array(log.reruns.map { .string($0.name) }), "filters": [],
-                "isRedacted": .bool(log.isRedacted),
-            ]
-            let last = try log.lastShown()
-            head["lastWrite"] =
-                log.entry(notAfter: last).value == 0
-                ? nil
-                : try log.entries(from: log.entry(notAfter: last), countMax: 1).first
-                    .map { .integer($0.time.millisecondsSince1970) }
-            if let counts = counts(at: last) {
+            var head = try log.head(status)
+            head["log"] = .string(log.path)
+            if let counts = counts(at: try log.lastShown()) {
                 head["counts"] = [
                     "conflicted": .integer(Int64(counts.conflicted)),
                     "faults": .integer(Int64(counts.faults)),
                 ]
             }
-            head["file"] = try? log.reader.fileHead(try log.reader.firstFormat())
-            head["damage"] = log.knownDamage.map { .string($0.text) }
-            if log.isLive {
-                let writer = log.reader.writer
-                var object: JSON.Object = ["isThere": .bool(writer.isThere)]
-                object["process"] = writer.process.map { .integer(Int64($0)) }
-                head["writer"] = .object(object)
-            }
+            guard log.isLive else { return head }
+            let writer = log.reader.writer
+            var object: JSON.Object = ["isThere": .bool(writer.isThere)]
+            object["process"] = writer.process.map { .integer(Int64($0)) }
+            head["writer"] = .object(object)
             return head
-        }
-
-        private func attempts() throws -> JSON.Object {
-            var object = JSON.Object()
-            do {
-                for (number, attempt) in try log.reader.attempts() {
-                    object[ExactString("\(number)")] = attempt.headJSON
-                }
-            } catch { guard log.note(error) else { throw error } }
-            return object
         }
 
         /// Returns the counts at the end of the log; nil if they need a fold that is not done yet.

@@ -109,7 +109,7 @@
         // MARK: The head
 
         private func head() throws -> JSON.Object {
-            var head = try log.head()
+            var head = try log.head(try log.status())
             head["filters"] = .array(selection.words.map { .string($0) })
             if !log.isRedacted {
                 head["verification"] = try log.projections[0].view.verification(log.reader)
