@@ -32,12 +32,17 @@
         func status() throws -> JSON.Object {
             do { return try reader.status().json } catch {
                 guard note(error) else { throw error }
-                return [
-                    "replica": .string(reader.replica.name), "kind": .string(reader.kind.rawValue),
-                    "entries": .integer(Int64(try reader.entryCount())),
-                    "sequence": .of(try reader.lastSequence()),
-                ]
+                return try statusWithoutEntries()
             }
+        }
+
+        /// The part of the status that needs no entry.
+        func statusWithoutEntries() throws -> JSON.Object {
+            [
+                "replica": .string(reader.replica.name), "kind": .string(reader.kind.rawValue),
+                "entries": .integer(Int64(try reader.entryCount())),
+                "sequence": .of(try reader.lastSequence()),
+            ]
         }
 
         private func attempts() throws -> JSON.Object {

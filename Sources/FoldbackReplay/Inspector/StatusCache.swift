@@ -36,7 +36,7 @@
                 }
                 if let known { return known }
                 if isStarting { workers.start { self.compute() } }
-                guard clock.now < end else { return try part() }
+                guard clock.now < end else { return try log.statusWithoutEntries() }
                 try await Task.sleep(for: .milliseconds(5))
             }
         }
@@ -49,23 +49,13 @@
                 (sequence, status) = (found.sequence, found.json)
             } catch {
                 log.note(error)
-                status = try? part()
+                status = try? log.statusWithoutEntries()
                 sequence = (try? log.reader.lastSequence()) ?? 0
             }
             content.withLock { content in
                 content.isRunning = false
                 if let status { content.known = (sequence, status) }
             }
-        }
-
-        /// What the table of entries tells, also if an entry is damaged.
-        private func part() throws -> JSON.Object {
-            let reader = log.reader
-            return [
-                "replica": .string(reader.replica.name), "kind": .string(reader.kind.rawValue),
-                "entries": .integer(Int64(try reader.entryCount())),
-                "sequence": .of(try reader.lastSequence()),
-            ]
         }
     }
 #endif
