@@ -17,6 +17,7 @@ import Testing
             let start = UInt64.random(in: 0...store.status.sequence.value, using: &random)
             try Self.check(Board.self, of: reader, after: LogSequence(start), seed)
             try Self.check(PlacedBoard.self, of: reader, after: 0, seed)
+            try Self.check(RowsInMemory<RowBoard>.self, of: reader, after: 0, seed)
         }
     }
 

@@ -116,7 +116,7 @@ extension RowReader where P == StoredDocuments {
 }
 
 /// The key of a document's row.
-enum DocumentKey: RowKey {
+enum DocumentKey: UnambiguousRowKey {
     /// The document's own key. The row is the document.
     case whole(ExactString)
     /// The hash of a key that is too long for a row's key. The row is an object of all documents

@@ -81,6 +81,59 @@ extension RowsInMemory: CustomReflectable {
     }
 }
 
+/// A projection that finds where two of its states differ without describing them as a whole.
+package protocol PartComparing: Projection {
+    /// Returns the differing parts of ``JSON/init(describing:)`` of both states, nil for an absent
+    /// part; nil if only the whole descriptions tell.
+    static func differingParts(
+        _ old: Self, _ new: Self
+    ) -> [(place: JSONPointer, old: JSON?, new: JSON?)]?
+}
+
+extension RowsInMemory: PartComparing {
+    /// - Complexity: O(n) comparisons of rows' bytes. Only the differing rows are decoded.
+    package static func differingParts(
+        _ old: Self, _ new: Self
+    ) -> [(place: JSONPointer, old: JSON?, new: JSON?)]? {
+        // A table without rows is absent from the description, so its first row adds the table.
+        guard old.tablesWithRows == new.tablesWithRows else { return nil }
+        var (left, right) = (old.everything[...], new.everything[...])
+        var parts: [(place: JSONPointer, old: JSON?, new: JSON?)] = []
+        while let key = [left.first?.key, right.first?.key].compactMap({ $0 })
+            .min(by: { $0.lexicographicallyPrecedes($1) })
+        {
+            let before = left.first?.key == key ? left.removeFirst().value : nil
+            let after = right.first?.key == key ? right.removeFirst().value : nil
+            guard before != after, Stored.schema.isTable(ofKey: key[...]) else { continue }
+            let shown = [before, after].map { row in
+                row.flatMap { Stored.schema.shown(key: key, row: $0) }
+            }
+            // A row that cannot be read is absent from the description.
+            guard let place = (shown[0] ?? shown[1]), Self.isUnambiguous(place.key) else {
+                return nil
+            }
+            parts.append(
+                (
+                    JSONPointer([ExactString(place.table), ExactString("\(place.key)")]),
+                    shown[0].map { JSON(describing: $0.row) },
+                    shown[1].map { JSON(describing: $0.row) }
+                ))
+        }
+        return parts
+    }
+
+    /// Whether no other key of the table has the same text.
+    private static func isUnambiguous(_ key: Any) -> Bool {
+        key is any LosslessStringConvertible || key is any UnambiguousRowKey
+    }
+
+    private var tablesWithRows: Set<[UInt8]> {
+        Set(
+            everything.lazy.filter { Stored.schema.isTable(ofKey: $0.key[...]) }
+                .map { Array($0.key.prefix(2)) })
+    }
+}
+
 private struct RowsInMemoryCodec<Stored: StoredProjection>: StateCodec {
     func encode(_ state: RowsInMemory<Stored>) throws -> [UInt8] {
         var writer = ByteWriter()

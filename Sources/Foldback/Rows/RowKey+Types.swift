@@ -159,3 +159,9 @@ extension KeyDecoder {
         return key
     }
 }
+
+/// A key whose text differs from the text of every other key of its table.
+protocol UnambiguousRowKey: RowKey {}
+
+extension ExactString: UnambiguousRowKey {}
+extension UUID: UnambiguousRowKey {}

@@ -82,6 +82,17 @@ public struct RowSchema: Sendable {
         return key.count >= 2 && place < spaces.count ? spaces[place].name : nil
     }
 
+    /// Whether a table has the key, and not an index.
+    ///
+    /// - Parameter key: the bytes after the projection's number.
+    func isTable(ofKey key: ArraySlice<UInt8>) -> Bool {
+        let place = key.prefix(2).reduce(0) { $0 << 8 | Int($1) }
+        guard key.count >= 2, place < spaces.count, case .table = spaces[place].kind else {
+            return false
+        }
+        return true
+    }
+
     /// The names of all tables and indexes, in the order of the schema.
     package var spaceNames: [(name: String, isTable: Bool)] {
         spaces.map { space in

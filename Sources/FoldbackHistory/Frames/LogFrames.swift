@@ -97,6 +97,13 @@ package struct LogFrames<P: Projection>: Sendable {
     ) -> JSON? {
         let root = JSONPointer([name])
         guard let places else {
+            if let parts = states.before.differingParts(to: states.after) {
+                for part in parts {
+                    patch.change(
+                        part.old, to: part.new, at: JSONPointer(root.names + part.place.names))
+                }
+                return nil
+            }
             let old = states.described ?? JSON(describing: states.before)
             let new = JSON(describing: states.after)
             patch.change(old, to: new, at: root)

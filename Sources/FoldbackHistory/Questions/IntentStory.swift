@@ -153,10 +153,14 @@ extension Projection {
     package func differences(
         to new: Self, at places: [JSONPointer]? = nil
     ) -> [JSONDifference] {
-        guard let places else {
-            return JSON(describing: self).differences(to: JSON(describing: new))
-        }
         var found: [JSONDifference] = []
+        guard let places else {
+            guard let parts = differingParts(to: new) else {
+                return JSON(describing: self).differences(to: JSON(describing: new))
+            }
+            for part in parts { JSON.compare(part.old, part.new, at: part.place, &found) }
+            return found
+        }
         for place in places {
             JSON.compare(shown(at: place), new.shown(at: place), at: place, &found)
         }
