@@ -42,7 +42,7 @@
         /// Returns the branch as a log in memory.
         let log: @Sendable () throws -> LogReader
         /// The log's entries and the branch's entries, side by side.
-        let rows: [(actual: LogSequence?, branch: LogSequence?)]
+        let rows: [BranchRow]
         let leftOut: [LogSequence]
         /// New intents, by their numbers in the branch.
         let inserted: [IntentNumber]
@@ -236,29 +236,51 @@
         }
     }
 
+    /// An entry of the log beside the entry of a branch that takes its place.
+    struct BranchRow: Sendable {
+        let actual: LogSequence?
+        let branch: LogSequence?
+        /// Whether both entries say the same about the same intents.
+        let isSame: Bool
+    }
+
     extension HistoryBranch {
-        /// Returns the entries of both histories in order. An entry of the branch is beside the
-        /// entry whose place it takes.
-        func rows(
-            beside history: RecordedHistory<Event>
-        ) -> [(actual: LogSequence?, branch: LogSequence?)] {
-            var rows: [(actual: LogSequence?, branch: LogSequence?)] = []
+        /// Returns the entries of both histories in order.
+        func rows(beside history: RecordedHistory<Event>) -> [BranchRow] {
+            let old = Dictionary(uniqueKeysWithValues: history.entries.map { ($0.sequence, $0) })
+            var rows: [BranchRow] = []
             var rest = history.sequences[...]
             let taken = Set(slots.values)
-            for sequence in self.history.sequences {
-                if let slot = slots[sequence] {
-                    while let next = rest.first, next < slot {
-                        // The row of a taken place comes with its branch entry.
-                        if !taken.contains(next) { rows.append((next, nil)) }
-                        rest.removeFirst()
-                    }
-                    if rest.first == slot { rest.removeFirst() }
-                    rows.append((slot, sequence))
-                } else {
-                    rows.append((nil, sequence))
-                }
+            func addActual(_ sequence: LogSequence) {
+                // The row of a taken place comes with its branch entry.
+                guard !taken.contains(sequence) else { return }
+                rows.append(BranchRow(actual: sequence, branch: nil, isSame: false))
             }
-            return rows + rest.filter { !taken.contains($0) }.map { ($0, nil) }
+            for entry in self.history.entries {
+                guard let slot = slots[entry.sequence] else {
+                    rows.append(BranchRow(actual: nil, branch: entry.sequence, isSame: false))
+                    continue
+                }
+                while let next = rest.first, next <= slot {
+                    if next < slot { addActual(next) }
+                    rest.removeFirst()
+                }
+                rows.append(
+                    BranchRow(
+                        actual: slot, branch: entry.sequence,
+                        isSame: old[slot]?.statement == entry.statement))
+            }
+            rest.forEach(addActual)
+            return rows
+        }
+    }
+
+    extension LogEntry {
+        /// The entry without its place in the log.
+        fileprivate var statement: JSON {
+            guard case .object(var object) = json else { return json }
+            object["sequence"] = nil
+            return .object(object)
         }
     }
 

@@ -18,6 +18,7 @@
                 "isRedacted": .bool(isRedacted),
             ]
             let last = entry(notAfter: try lastShown())
+            head["last"] = .of(last)
             if last > 0, let entry = try entries(from: last, countMax: 1).first {
                 head["lastWrite"] = .integer(entry.time.millisecondsSince1970)
             }

@@ -46,6 +46,7 @@
                             var object = JSON.Object()
                             object["actual"] = row.actual.map { .of($0) }
                             object["branch"] = row.branch.map { .of($0) }
+                            object["same"] = .bool(row.isSame)
                             return .object(object)
                         }),
                     "differs": .bool(!branch.divergences.entries.isEmpty),

@@ -33,6 +33,8 @@
             let sequence: LogSequence
             /// The sequence of the entry before it in the log; 0 if there is none.
             let previous: LogSequence
+            /// The intents that it records, answers or names.
+            let intents: [IntentNumber]
             let json: JSON
         }
 
@@ -52,7 +54,9 @@
                     if try matcher.matches(entry) {
                         found.append(
                             Chosen(
-                                sequence: entry.sequence, previous: previous, json: entry.json))
+                                sequence: entry.sequence, previous: previous,
+                                intents: entry.intentNumbers + entry.origins.map(\.number),
+                                json: entry.json))
                     }
                     previous = entry.sequence
                 }
@@ -72,38 +76,40 @@
         func write(_ write: @escaping ([UInt8]) throws -> Void) throws {
             let steps = UInt64(entries.count * log.projections.count)
             try Page.report(write) { blocks in
+                var shownCount = entries.count
                 try Progress.run("folding", of: steps) { progress in
                     for (index, projection) in log.projections.enumerated() {
-                        try blocks.object(
-                            "projection-\(index)", try folded(projection, progress))
+                        let frames = try folded(projection, progress)
+                        // Folding can find damage that reading did not find.
+                        shownCount = min(shownCount, frames.count)
+                        try blocks.object("projection-\(index)", frames.json(projection.name))
                     }
                 }
                 try blocks.array("entries") { add in
-                    for entry in entries { try add(entry.json) }
+                    for entry in entries.prefix(shownCount) { try add(entry.json) }
                 }
-                // The head is last, because folding can find damage.
+                // The head is last, because it names the damage.
                 try blocks.object("head", try head())
             }
         }
 
         // MARK: Folding
 
-        /// Returns a projection's frames, and a state now and then.
+        /// Returns a projection's frames up to the first damage, and a state now and then.
         private func folded(
             _ projection: ReplayProjection, _ progress: Progress
-        ) throws -> JSON.Object {
-            var frames = FoldedFrames(
-                try projection.view.frames(log.reader, after: entries.first?.previous ?? 0))
+        ) throws -> FoldedFrames {
+            let start = entries.first?.previous ?? 0
+            var frames = FoldedFrames()
             do {
+                var reader = try projection.view.frames(log.reader, after: start)
                 for entry in entries {
-                    try frames.addNext(after: entry.previous)
+                    try frames.addNext(of: &reader, after: entry.previous)
                     progress.advance()
                 }
+                if entries.isEmpty { frames.addState(of: &reader) }
             } catch { guard log.note(error) else { throw error } }
-            return [
-                "name": .string(projection.name), "states": .array(frames.states),
-                "frames": .array(frames.frames),
-            ]
+            return frames
         }
 
         // MARK: The head
@@ -116,6 +122,7 @@
                     .headJSON
             }
             head["plots"] = .object(try plots())
+            head["ends"] = try ends()
             head["test"] = try test()
             guard let end = try end() else { return head }
             head["counts"] = [
@@ -127,6 +134,24 @@
                 tool: log.tool, projection: log.projections[0].name, status)
             head["bundle"] = bundle["bundle"]
             return head
+        }
+
+        /// Returns the states of the page's intents at the end of the log, by number; nil if the
+        /// log is damaged.
+        private func ends() throws -> JSON? {
+            do {
+                let state = try log.reader.states()
+                var ends = JSON.Object()
+                for number in Set(entries.flatMap(\.intents)).sorted() {
+                    ends[ExactString("\(number)")] = try state(number).map {
+                        .string($0.rawValue)
+                    }
+                }
+                return .object(ends)
+            } catch {
+                guard log.note(error) else { throw error }
+                return nil
+            }
         }
 
         /// Returns the state at the end of the log; nil if the log is damaged.
@@ -162,40 +187,52 @@
 
     /// The frames of some entries of a log in order, with states from which a reader can start.
     private struct FoldedFrames {
-        private(set) var states: [JSON] = []
-        private(set) var frames: [JSON] = []
-        private var reader: any FrameReader
+        private var states: [JSON] = []
+        private var frames: [JSON] = []
         /// The bytes of patches since the last state, and the bytes of that state.
         private var bytes = (patches: 0, state: 0)
         private static let framesBetweenStatesMin = 64
         private var framesSinceState = 0
 
-        init(_ reader: any FrameReader) { self.reader = reader }
+        var count: Int { frames.count }
+
+        func json(_ name: String) -> JSON.Object {
+            ["name": .string(name), "states": .array(states), "frames": .array(frames)]
+        }
+
+        /// Adds the present state, which is before the next frame.
+        mutating func addState(of reader: inout any FrameReader) {
+            let state = reader.state
+            states.append(["before": .integer(Int64(frames.count)), "state": state])
+            bytes = (0, state.printed.count)
+            framesSinceState = 0
+        }
 
         /// Adds the frame of the entry after `previous`. Entries before that are skipped.
-        mutating func addNext(after previous: LogSequence) throws {
-            let skipped = try skip(through: previous)
-            // A reader then applies at most as many bytes of patches as the state has. States make
+        mutating func addNext(
+            of reader: inout any FrameReader, after previous: LogSequence
+        ) throws {
+            let skipped = try skip(&reader, through: previous)
+            // A page then applies at most as many bytes of patches as the state has. States make
             // the page at most twice as large.
             if states.isEmpty
                 || bytes.patches > bytes.state && framesSinceState >= Self.framesBetweenStatesMin
             {
-                let state = reader.state
-                states.append(["before": .integer(Int64(frames.count)), "state": state])
-                bytes = (0, state.printed.count)
-                framesSinceState = 0
+                addState(of: &reader)
             }
             guard let frame = try reader.nextFrame() else { return }
             var object: JSON.Object = ["patch": frame.patch.json]
             if frame.others != [] { object["others"] = frame.others }
             if let skipped, !frames.isEmpty { object["skipped"] = skipped.json }
-            bytes.patches += (object["patch"]?.printed.count ?? 0)
+            bytes.patches += object["patch"]?.printed.count ?? 0
             framesSinceState += 1
             frames.append(.object(object))
         }
 
         /// Applies the entries up to `previous`. Returns what they changed; nil if there are none.
-        private mutating func skip(through previous: LogSequence) throws -> JSONPatch? {
+        private func skip(
+            _ reader: inout any FrameReader, through previous: LogSequence
+        ) throws -> JSONPatch? {
             guard reader.sequence < previous else { return nil }
             let before = reader.state
             while reader.sequence < previous, try reader.skip() {}
