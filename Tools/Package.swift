@@ -173,6 +173,15 @@ let package = Package(
                 "BrowserDriver", "feed-web", .product(name: "Foldback", package: "Foldback"),
             ],
             swiftSettings: strict),
+        // The report page and the inspector in a real browser, with logs of real processes.
+        .testTarget(
+            name: "ReportBrowserTests",
+            dependencies: [
+                "BrowserDriver", "feed-replay", "foldback", "foldback-demo", "foldback-probe",
+                .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackHistory", package: "Foldback"),
+            ],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -34,17 +34,20 @@ package final class WebDriver: Sendable {
 
     /// Starts chromedriver on a free port, and a browser with one empty window.
     ///
+    /// - Parameter recordsRequests: whether ``requests()`` works. It costs the browser some time.
     /// - Throws: ``ChildProcessError`` if chromedriver cannot start, for example because
     ///   `apt-get install chromium chromium-driver` was not run.
-    package static func start() async throws -> WebDriver {
+    package static func start(recordsRequests: Bool = false) async throws -> WebDriver {
         let (process, port) = try await ChildProcess.start({ _ in ["chromedriver", "--port=0"] }) {
             $0.firstMatch(of: /started successfully on port (\d+)/)
                 .flatMap { UInt16($0.1) }
         }
-        return try await WebDriver(process, JSONClient(port: port))
+        return try await WebDriver(process, JSONClient(port: port), recordsRequests)
     }
 
-    private init(_ process: ChildProcess, _ client: JSONClient) async throws {
+    private init(
+        _ process: ChildProcess, _ client: JSONClient, _ recordsRequests: Bool
+    ) async throws {
         self.process = process
         self.client = client
         var arguments: [JSON] = [
@@ -53,9 +56,11 @@ package final class WebDriver: Sendable {
         ]
         // The sandbox of Chromium does not work as root.
         if geteuid() == 0 { arguments.append("--no-sandbox") }
+        var logs: JSON.Object = ["browser": "ALL"]
+        if recordsRequests { logs["performance"] = "ALL" }
         let capabilities: JSON = [
             "goog:chromeOptions": ["args": .array(arguments)],
-            "goog:loggingPrefs": ["browser": "ALL"],
+            "goog:loggingPrefs": .object(logs),
             "timeouts": ["script": .integer(Int64(Self.scriptSecondsMax * 1_000))],
         ]
         let made = try await Self.value(
@@ -100,6 +105,17 @@ package final class WebDriver: Sendable {
         try await post("actions", ["actions": [keyboard]])
     }
 
+    /// Presses the key of each character where the focus is, one after the other.
+    package func press(_ characters: String) async throws {
+        let actions = characters.flatMap { character in
+            ["keyDown", "keyUp"].map { type -> JSON in
+                ["type": .string(type), "value": .string(String(character))]
+            }
+        }
+        let keyboard: JSON = ["type": "key", "id": "keyboard", "actions": .array(actions)]
+        try await post("actions", ["actions": [keyboard]])
+    }
+
     private static func action(_ type: String, _ key: Key) -> JSON {
         ["type": .string(type), "value": .string(key.rawValue)]
     }
@@ -111,6 +127,12 @@ package final class WebDriver: Sendable {
         case enter = "\u{E007}"
         case escape = "\u{E00C}"
         case space = " "
+        case end = "\u{E010}"
+        case home = "\u{E011}"
+        case arrowLeft = "\u{E012}"
+        case arrowUp = "\u{E013}"
+        case arrowRight = "\u{E014}"
+        case arrowDown = "\u{E015}"
     }
 
     // MARK: Scripts
@@ -171,6 +193,25 @@ package final class WebDriver: Sendable {
                 level: line["level"]?.stringValue ?? "", source: line["source"]?.stringValue ?? "",
                 text: line["message"]?.stringValue ?? "")
         } ?? []
+    }
+
+    /// Returns the addresses that all windows have asked for since the last call, in order.
+    ///
+    /// A request that the page's policy refuses is among them if it left the page.
+    package func requests() async throws -> [String] {
+        let lines = try await post("se/log", ["type": "performance"]).arrayValue ?? []
+        return lines.compactMap { line in
+            guard let text = line["message"]?.stringValue, let event = try? JSON(parsing: text)
+            else { return nil }
+            let message = event["message"]
+            switch message?["method"]?.stringValue {
+            case "Network.requestWillBeSent":
+                return message?["params"]?["request"]?["url"]?.stringValue
+            case "Network.webSocketCreated", "Network.webTransportCreated":
+                return message?["params"]?["url"]?.stringValue
+            default: return nil
+            }
+        }
     }
 
     // MARK: Commands
