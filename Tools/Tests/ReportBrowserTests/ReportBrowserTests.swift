@@ -28,7 +28,8 @@ import Testing
             let page = try await LogPage.open(
                 browser, address, fragment: fragment, on: display, isReady: isReady)
             try await test(page)
-            #expect(try await page.misdeeds(ignoring: noise) == [], sourceLocation: place)
+            let misdeeds = try await page.misdeeds(ignoring: noise)
+            #expect(misdeeds == [], sourceLocation: place)
         } catch {
             try? await browser.close(allBut: windows)
             throw error
