@@ -20,7 +20,8 @@ extension ReportBrowserTests {
                 let log = folder.path("random.log")
                 try await logs.make(at: URL(filePath: log), kind, entries: Self.entries)
                 let count = try await runTool("foldback", "log", log, "--json").lines.count
-                let projection = kind == .downlink ? "Foldback.Documents" : "Foldback.StoredDocuments"
+                let projection =
+                    kind == .downlink ? "Foldback.Documents" : "Foldback.StoredDocuments"
                 let states = try await Self.states(of: log, count, projection)
                 for way in [Shown.Way.file, .inspector] {
                     try await ReportBrowserTests.withPage(

@@ -49,7 +49,7 @@ extension ReportBrowserTests {
                     #""kind":"rejected","intent":\#(intent),"code":\#(text),"message":\#(text)"#)
                 record(#"{"op":"merge","key":\#(text),"value":{\#(text):null,"x":\#(text)}}"#)
             }
-            let long = String(repeating: "<b>\u{202E}</script>", count: 60_000).quoted
+            let long = String(repeating: "<b>\u{202E}</script>", count: 80_000).quoted
             record(#"{"op":"set","key":"long","value":\#(long)}"#)
             return entries
         }
