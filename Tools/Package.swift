@@ -124,6 +124,13 @@ let package = Package(
                 "BrowserDriver", "feed-web", .product(name: "Foldback", package: "Foldback"),
             ],
             swiftSettings: strict),
+        // Measures the report page and the inspector in Chromium.
+        .executableTarget(
+            name: "report-bench",
+            dependencies: [
+                "BrowserDriver", "foldback", .product(name: "Foldback", package: "Foldback"),
+            ],
+            swiftSettings: strict),
         // A process that tests damage and make its disk fail. They can observe the effects only
         // from outside the process.
         .executableTarget(

@@ -33,13 +33,13 @@ need_browser() {
     fi
 }
 
-# browser_tests: runs them. Pictures for people are in .build/browser afterwards.
+# browser_tests TARGET: runs its tests. Pictures for people are in .build/browser afterwards.
 browser_tests() {
     need_browser
-    run --package-path Tools --filter BrowserTests
+    run --package-path Tools --filter "^$1\\."
     # `swift test` succeeds also if nothing matches the filter.
     if ! tail -n 5 "$log" | grep -aqE "Test run with [1-9][0-9]* tests? .* passed"; then
-        echo "No browser test has run." >&2
+        echo "No test of $1 has run." >&2
         return 1
     fi
 }

@@ -1,0 +1,74 @@
+import BrowserDriver
+import Foldback
+import Foundation
+import Testing
+
+extension ReportBrowserTests {
+    /// Bounds of time and memory. Debug builds and busy machines are slow, so the bounds of time
+    /// are three times the promised times. `report-bench` prints the figures of a release build.
+    @Suite struct FigureTests {
+        private static let slack = 3.0
+
+        private static func check(
+            _ figures: LogPageFigures, loadMax: Double, selectionMax: Double, _ what: String
+        ) {
+            let selection = figures.selectionMilliseconds(percentile: 95)
+            print(
+                """
+                page: \(what): first paint \(Int(figures.firstPaintMilliseconds)) ms, entry shown \
+                \(Int(figures.loadMilliseconds)) ms, selection p95 \(Int(selection)) ms, heap \
+                \(Int(figures.heapBytes.early / 1_000)) kB, then \
+                \(Int(figures.heapBytes.late / 1_000)) kB
+                """)
+            #expect(figures.loadMilliseconds < loadMax * slack)
+            #expect(selection < selectionMax * slack)
+            #expect(figures.heapGrowth <= 1.5)
+        }
+
+        @Test func `a page of 10,000 entries is small and fast, and its heap is bounded`()
+            async throws
+        {
+            let folder = try Folder()
+            let file = folder.path("long.ndjson")
+            try LongHistory.write(entries: 10_000, to: URL(filePath: file))
+            let address = try await Report.make(of: file, in: folder)
+            let page = try #require(URL(string: address))
+            let bytes = try Data(contentsOf: page).count
+            print("page: 10,000 entries: \(bytes) bytes")
+            #expect(bytes < 10_000_000)
+            try await Self.measure(address, selections: 300) { figures in
+                Self.check(figures, loadMax: 1_000, selectionMax: 50, "10,000 entries")
+            }
+        }
+
+        @Test func `the inspector is fast on a long log, and the page's heap is bounded`()
+            async throws
+        {
+            let folder = try Folder()
+            let file = folder.path("long.ndjson")
+            try LongHistory.write(entries: 100_000, to: URL(filePath: file))
+            let log = folder.path("long.log")
+            try await runTool("foldback", "import", file, log)
+            let inspector = try await Inspector.start(log)
+            defer { inspector.end() }
+            try await Self.measure(inspector.address, selections: 100) { figures in
+                Self.check(figures, loadMax: 1_000, selectionMax: 300, "100,000 entries, inspector")
+            }
+        }
+
+        /// Measures a page in a window of its own.
+        private static func measure(
+            _ address: String, selections: Int, _ body: (LogPageFigures) async throws -> Void
+        ) async throws {
+            try await ReportBrowserTests.withPage(address, isReady: false) { page in
+                let figures = try await LogPageFigures.measure(
+                    address, selections: selections, in: page.browser)
+                try await body(figures)
+                let rows = try await page.number(
+                    "document.querySelectorAll('#list [role=option]').length")
+                #expect(rows < 300)
+                #expect(try await page.bool("!document.querySelector('#window-row').hidden"))
+            }
+        }
+    }
+}
