@@ -17,8 +17,10 @@ export class Entries {
     this.timer = 0;
     this.counting = 0;
     this.list = new VirtualList(byID("list"), {
-      load: (offset, count) =>
-        app.source.rows(app.model.filter, offset, count, app.model.projection),
+      load: async (offset, count) =>
+        filterFlaw(app.model.filter)
+          ? { count: 0, isWhole: true, rows: [] }
+          : app.source.rows(app.model.filter, offset, count, app.model.projection),
       row: (row) => this.row(row),
       choose: (offset) => this.choose(offset),
       counted: (count, isWhole) => this.showCount(count, isWhole),
@@ -72,7 +74,7 @@ export class Entries {
   /** Returns the offset of the selected entry; -1 if the filter does not let it through. */
   async offset() {
     const { app } = this;
-    if (app.model.selected === 0) return -1;
+    if (app.model.selected === 0 || filterFlaw(app.model.filter)) return -1;
     const offset = await app.source.place(app.model.filter, app.model.selected);
     const { rows } = await app.source.rows(app.model.filter, offset, 1, app.model.projection);
     return rows[0]?.entry.sequence === app.model.selected ? offset : -1;
