@@ -83,7 +83,7 @@ extension ReportBrowserTests {
             }
             switch way {
             case .file:
-                let address = try await Report.make(of: log, in: folder, statuses: [1, 2])
+                let address = try await Report.make(of: log, in: folder, statuses: [3])
                 try await ReportBrowserTests.withPage(address, check)
             case .inspector:
                 let inspector = try await Inspector.start(log)
