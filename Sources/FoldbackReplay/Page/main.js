@@ -156,8 +156,9 @@ class Page {
     this.model.selected = moment.sequence;
     if (isOther && this.model.tab !== "intent")
       this.model.intent = moment.entry?.intent === undefined ? "" : keyOf(moment.entry.intent);
-    // The list scrolls first, while the layout of the page is known.
-    const offset = (await this.entries?.offset()) ?? -1;
+    // The list scrolls first, while the layout of the page is known. If the inspector has ended,
+    // only the entry's place in the list is missing.
+    const offset = (await this.entries?.offset().catch(() => -1)) ?? -1;
     if (token !== this.token) return undefined;
     const listed = this.entries?.list.select(offset);
     this.paint();
