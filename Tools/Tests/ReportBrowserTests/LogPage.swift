@@ -115,8 +115,10 @@ struct LogPage: Sendable {
     /// Selects an entry, and returns when the page shows it.
     func select(_ sequence: Int64) async throws {
         try await browser.show(window)
-        try await browser.wait(
-            "foldback.select(arguments[0]).then(() => done())", .integer(sequence))
+        let error = try await browser.wait(
+            "foldback.select(arguments[0]).then(() => done(null), error => done(String(error)))",
+            .integer(sequence))
+        try #require(error == .null, "\(error)")
     }
 
     func click(_ css: String) async throws {

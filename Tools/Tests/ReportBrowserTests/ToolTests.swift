@@ -219,7 +219,6 @@ extension ReportBrowserTests {
                     "document.querySelector('#panel-find .verdict').innerText.startsWith('1 of 36 entries still fail.')"
                 )
                 let small = try #require(try await page.files().first)
-                print("SMALL", small)
                 #expect(small.contains("followed") && small.split(separator: "\n").count == 2)
                 try await page.choose("rerun", in: "#find-kind")
                 try await page.click("#panel-find button.primary")
