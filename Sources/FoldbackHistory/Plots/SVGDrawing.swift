@@ -138,15 +138,16 @@ package struct SVGDrawing {
     // MARK: The element
 
     package func svg(title: String, description: String, _ place: SVGPlace) -> String {
-        let (prefix, style, root) =
+        let (prefix, style) =
             switch place {
-            case .file: ("plot", Self.style, #" xmlns="http://www.w3.org/2000/svg""#)
-            case .page(let prefix): (prefix.escapedForXML, "", "")
+            case .file: ("plot", Self.style)
+            case .page(let prefix): (prefix.escapedForXML, "")
             }
         let background =
             style.isEmpty ? "" : #"<rect class="plot-background" width="100%" height="100%"/>"#
         return """
-            <svg\(root) class="plot" role="img" aria-labelledby="\(prefix)-title \(prefix)-desc" \
+            <svg xmlns="http://www.w3.org/2000/svg" class="plot" role="img" \
+            aria-labelledby="\(prefix)-title \(prefix)-desc" \
             viewBox="0 0 \(width.fixed(1)) \(height.fixed(1))" width="\(width.fixed(1))" \
             height="\(height.fixed(1))" fill="currentColor" font-size="12" \
             font-family="system-ui, 'DejaVu Sans', sans-serif">

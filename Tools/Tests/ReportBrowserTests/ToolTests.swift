@@ -186,7 +186,7 @@ extension ReportBrowserTests {
                 for (tab, word) in [
                     ("state", "cleo.1.0"), ("overlay", "\"pending\":[7]"), ("intent", "rejected 6"),
                     ("place", "followed"), ("compare", "/followers/bo"),
-                    ("plots", "downlink"),
+                    ("plots", "<svg"),
                 ] {
                     try await page.openTab(tab)
                     let command = try await page.text("#command")
