@@ -71,12 +71,15 @@ extension ReportBrowserTests {
                     window.unseen = [];
                     document.addEventListener("focusin", event => {
                         window.reached.add(event.target);
-                        const style = getComputedStyle(event.target);
-                        const parent = getComputedStyle(event.target.parentElement);
+                        const { target } = event;
+                        // An item of a tree has its outline around its own line only.
+                        const drawn = [target, target.parentElement, target.firstElementChild]
+                            .filter(one => one !== null).map(one => getComputedStyle(one));
                         const isSeen = one => one.outlineStyle !== "none" && parseFloat(one.outlineWidth) > 0
                             || one.boxShadow !== "none";
                         const rect = event.target.getBoundingClientRect();
-                        if (!isSeen(style) && !isSeen(parent) && !event.target.matches("g")) window.unseen.push(event.target.id || event.target.outerHTML.slice(0, 80));
+                        if (!drawn.some(isSeen) && !target.matches("g"))
+                            window.unseen.push(target.id || target.outerHTML.slice(0, 80));
                         if (rect.width === 0) window.unseen.push("no size: " + event.target.outerHTML.slice(0, 80));
                     });
                     """)
