@@ -85,7 +85,9 @@ enum Main {
             "unit": .string(ExactString(unit)),
         ]
         if let atMost { line["atMost"] = .double(atMost) }
-        Swift.print(JSON.object(line))
+        // Figures come one by one, also if the output is a file.
+        try? FileHandle.standardOutput.write(
+            contentsOf: Data(JSON.object(line).encoded + [UInt8(ascii: "\n")]))
     }
 
     private static func time(_ body: () throws -> Void) rethrows -> Double {
