@@ -196,6 +196,15 @@ extension ReportBrowserTests {
             }
         }
 
+        @Test(arguments: Shown.feed)
+        func `the plots are pictures`(shown: Shown) async throws {
+            try await ReportBrowserTests.withPage(shown, fragment: "entry=16&tab=plots") { page in
+                try await page.until(
+                    "[...document.querySelectorAll('#panel-plots svg')].filter("
+                        + "(one) => one.getBBox && one.getBBox().height > 100).length === 3")
+            }
+        }
+
         // MARK: 12. First break
 
         @Test func `first break jumps to the entry`() async throws {
