@@ -74,7 +74,7 @@ extension ReportBrowserTests {
                 page in
                 if way == .inspector { origin = String(page.address.prefix { $0 != "?" }) }
                 let last = try await page.number("foldback.source.last")
-                let step: Int64 = way == .file ? 1 : 4
+                let step = way == .file ? 1 : 4
                 for sequence in stride(from: 1, through: Int64(last), by: step) {
                     try await page.select(sequence)
                 }
