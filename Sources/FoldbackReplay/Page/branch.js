@@ -31,7 +31,10 @@ export async function branchNodes(app, edits) {
   const rows = new BranchRows(app, answer, changed, edits);
   const first = answer.rows.findIndex(
     (/** @type {any} */ row) =>
-      row.actual === undefined || row.branch === undefined || changed.has(row.actual),
+      row.actual === undefined ||
+      row.branch === undefined ||
+      row.same === false ||
+      changed.has(row.actual),
   );
   const choose = (/** @type {number} */ offset) => {
     virtual.select(offset);
@@ -99,7 +102,7 @@ class BranchRows {
     this.changed = changed;
     this.edited = new Set(
       edits
-        .map((edit) => edit.edit)
+        .map((edit) => edit.edit ?? edit.reject ?? edit.acknowledge)
         .filter((number) => number !== undefined)
         .map(String),
     );
@@ -122,7 +125,7 @@ class BranchRows {
       const isSame =
         entry &&
         row.branch !== undefined &&
-        !(entry.kind === "intent" && this.edited.has(keyOf(entry.intent)));
+        (row.same ?? !this.edited.has(keyOf(entry.intent ?? null)));
       const other =
         row.branch === undefined ? null : isSame ? entry : await this.loadBranch(row.branch);
       loaded.push({ ...row, entry, other, isSame });

@@ -32,11 +32,20 @@ export function commandLine({ source, model }, command, ...options) {
   const { tool, log, projections } = source.head;
   const needsProjection =
     projections.length > 1 &&
-    !["log", "rerun", "import", "verify"].includes(command) &&
+    !["log", "rerun", "import", "verify", "plot"].includes(command) &&
     model.projection !== projections[0].name;
   const path = log.startsWith("-") ? `./${log}` : log;
   const projection = needsProjection ? ["--projection", model.projection] : [];
   return [tool, command, path, ...options, ...projection].map(shellQuoted).join(" ");
+}
+
+/** Returns the words before a command. The commands read the log itself, so a redacted page says that
+    they show its values.
+    @param {import("./model.js").App} app */
+export function commandLabel({ source }) {
+  return source.head.isRedacted
+    ? "In a terminal, without the redaction: "
+    : "In a terminal: ";
 }
 
 /** @param {import("./model.js").App} app */
@@ -89,7 +98,7 @@ export function tabCommand(app, ofPanel = null) {
         ...(model.part === "confirmed" ? ["--confirmed"] : []),
       );
     case "plots":
-      return commandLine(app, "status");
+      return commandLine(app, "plot", "--of", "pending");
     default:
       return commandLine(app, "step", "--from", entry);
   }

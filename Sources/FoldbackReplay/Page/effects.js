@@ -1,6 +1,6 @@
 // What an entry did, in sentences.
 
-import { differences } from "./json.js";
+import { differences, isSameJSON, numberOf } from "./json.js";
 import { counted } from "./dom.js";
 import { eventWords, keyOf, overlayOf, plain, rejectionText } from "./words.js";
 
@@ -14,14 +14,19 @@ const listedMax = 4;
 
 /** Explains what an entry did.
     @param {import("./history.js").Moment} moment
+    @param {import("./recorders.js").Recorders} recorders
     @returns {Sentence[]} */
-export function explained(moment) {
+export function explained(moment, recorders) {
   const { entry, before, after } = moment;
   if (!entry) {
-    return [{ tone: "plain", pieces: ["This is the state before the first entry."] }];
+    const words =
+      moment.sequence === 0
+        ? "This is the state before the first entry."
+        : `This is the state after entry ${moment.sequence}, before the first entry of this page.`;
+    return [{ tone: "plain", pieces: [words] }];
   }
   const changes = differences(before.view, after.view);
-  const main = mainSentence(moment, changes);
+  const main = mainSentence(moment, changes, recorders);
   return [
     main,
     ...changeSentences(entry, moment, changes),
@@ -33,94 +38,22 @@ export function explained(moment) {
 
 /** @param {import("./history.js").Moment} moment
     @param {import("./json.js").Difference[]} changes
+    @param {import("./recorders.js").Recorders} recorders
     @returns {Sentence} */
-function mainSentence({ entry, before, after }, changes) {
+function mainSentence(moment, changes, recorders) {
+  const { entry } = moment;
   const intent = { intent: entry.intent };
-  const wasThere = overlayOf(before).map(keyOf).includes(keyOf(entry.intent));
-  const isThere = overlayOf(after).map(keyOf).includes(keyOf(entry.intent));
-  const wasConflicted = before.conflicted.map(keyOf).includes(keyOf(entry.intent));
   switch (entry.kind) {
     case "intent":
-      return {
-        tone: "pending",
-        pieces: [
-          "The app recorded ",
-          intent,
-          ": ",
-          { reason: eventWords(entry.event) },
-          ". ",
-          ...(entry.retries === undefined ? [] : ["It retries ", { intent: entry.retries }, ". "]),
-          entry.confirmOnly
-            ? "It counts only when the server confirms it."
-            : changes.length > 0
-              ? "It counts at once, before the server answers."
-              : "The view did not change.",
-        ],
-      };
+      return recordingSentence(entry, changes);
     case "acknowledged":
-      if (!isThere && wasThere) {
-        return {
-          tone: "confirmed",
-          pieces: [
-            "The server confirmed ",
-            intent,
-            before.confirmed === after.confirmed
-              ? ". Its effect was in confirmed state already."
-              : ".",
-          ],
-        };
-      }
-      if (isThere && !wasThere) {
-        return {
-          tone: "accepted",
-          pieces: ["The server accepted ", intent, " after all, so it counts again."],
-        };
-      }
-      return {
-        tone: "accepted",
-        pieces: [
-          "The server accepted ",
-          intent,
-          isThere
-            ? ". It stays in the overlay until the downlink delivers its effect."
-            : ". It was settled before, so nothing happened.",
-        ],
-      };
-    case "rejected": {
-      const why = rejectionText(entry);
-      const reason = /** @type {Piece[]} */ (why === "" ? [] : [" (", { reason: why }, ")"]);
-      if (!wasThere)
-        return {
-          tone: "rejected",
-          pieces: [
-            "The server rejected ",
-            intent,
-            ...reason,
-            ". It was settled before, so nothing was rolled back.",
-          ],
-        };
-      return {
-        tone: "rejected",
-        pieces: wasConflicted
-          ? [
-              "The server rejected ",
-              intent,
-              ...reason,
-              ". It did not count, because it was conflicted.",
-            ]
-          : [
-              "Rollback: ",
-              intent,
-              " no longer counts, because the server rejected it",
-              ...reason,
-              ".",
-            ],
-      };
-    }
+      return acceptanceSentence(moment, recorders.status().kind);
+    case "rejected":
+      return rejectionSentence(moment, changes);
     case "withdrawn":
       return {
         tone: "withdrawn",
-        pieces: ["The app took back ", intent, " before it was sent. It no longer counts."],
+        pieces: ["The app took back ", intent, " before it was sent.", ...nowOut(changes)],
       };
     case "abandoned":
       return {
@@ -128,7 +61,8 @@ function mainSentence({ entry, before, after }, changes) {
         pieces: [
           "The user gave up ",
           intent,
-          ", although it may have been sent. It no longer counts.",
+          ", although it may have been sent.",
+          ...nowOut(changes),
         ],
       };
     case "dismissed":
@@ -137,44 +71,143 @@ function mainSentence({ entry, before, after }, changes) {
         pieces: ["The rejection of ", intent, " was dismissed. It is no longer listed."],
       };
     default:
-      return batchSentence(entry, before, after);
+      return batchSentence(moment, recorders);
   }
 }
 
+/** An intent that changed nothing did not count before either.
+    @param {import("./json.js").Difference[]} changes */
+function nowOut(changes) {
+  return changes.length > 0 ? [" It no longer counts."] : [];
+}
+
 /** @param {any} entry
-    @param {any} before
-    @param {any} after
+    @param {import("./json.js").Difference[]} changes
     @returns {Sentence} */
-function batchSentence(entry, before, after) {
-  const count = entry.events?.length ?? 0;
+function recordingSentence(entry, changes) {
+  return {
+    tone: "pending",
+    pieces: [
+      "The app recorded ",
+      { intent: entry.intent },
+      ": ",
+      { reason: eventWords(entry.event) },
+      ". ",
+      ...(entry.retries === undefined ? [] : ["It retries ", { intent: entry.retries }, ". "]),
+      entry.confirmOnly
+        ? "It counts only when the server confirms it."
+        : changes.length > 0
+          ? "It counts at once, before the server answers."
+          : "The view did not change.",
+    ],
+  };
+}
+
+/** The log has an acknowledgement only of an intent that was pending, or that was rejected or taken
+    back before (F7).
+    @param {import("./history.js").Moment} moment
+    @param {string} kind of the log
+    @returns {Sentence} */
+function acceptanceSentence({ entry, before, after }, kind) {
+  const intent = { intent: entry.intent };
+  const wasThere = isInOverlay(before, entry.intent);
+  if (!isInOverlay(after, entry.intent)) {
+    const isKnown =
+      kind !== "acknowledgement" && isSameJSON(before.confirmed, after.confirmed);
+    const how = isKnown ? ". Its effect was in confirmed state already." : ".";
+    return {
+      tone: "confirmed",
+      pieces: wasThere
+        ? ["The server confirmed ", intent, how]
+        : ["The server confirmed ", intent, " after all, although it was rolled back before", how],
+    };
+  }
+  return {
+    tone: "accepted",
+    pieces: [
+      "The server accepted ",
+      intent,
+      wasThere
+        ? ". It stays in the overlay until the downlink delivers its effect."
+        : " after all, although it was rolled back before. It is in the overlay again.",
+    ],
+  };
+}
+
+/** The log has a rejection only of a pending intent (F7).
+    @param {import("./history.js").Moment} moment
+    @param {import("./json.js").Difference[]} changes
+    @returns {Sentence} */
+function rejectionSentence({ entry, before }, changes) {
+  const intent = { intent: entry.intent };
+  const why = rejectionText(entry);
+  const reason = /** @type {Piece[]} */ (why === "" ? [] : [" (", { reason: why }, ")"]);
+  const wasConflicted = before.conflicted.map(keyOf).includes(keyOf(entry.intent));
+  const isRollback = !wasConflicted && changes.length > 0;
+  return {
+    tone: "rejected",
+    pieces: isRollback
+      ? ["Rollback: ", intent, " no longer counts, because the server rejected it", ...reason, "."]
+      : [
+          "The server rejected ",
+          intent,
+          ...reason,
+          wasConflicted ? ". It did not count, because it was conflicted." : ".",
+        ],
+  };
+}
+
+/** @param {any} state
+    @param {any} intent */
+function isInOverlay(state, intent) {
+  return overlayOf(state).map(keyOf).includes(keyOf(intent));
+}
+
+/** @param {import("./history.js").Moment} moment
+    @param {import("./recorders.js").Recorders} recorders
+    @returns {Sentence} */
+function batchSentence({ entry, before, after }, recorders) {
+  const events = entry.events ?? [];
   const still = new Set(overlayOf(after).map(keyOf));
   const settled = overlayOf(before).filter((number) => !still.has(keyOf(number)));
+  const known = new Set(overlayOf(before).map(keyOf));
+  // A new event confirms its intent, whatever the intent's state was (F6).
+  const isNew = (/** @type {any} */ event) => numberOf(event.position) > numberOf(before.through);
+  const late = events.filter(
+    (/** @type {any} */ event) =>
+      recorders.isOwn(event.origin) && isNew(event) && !known.has(keyOf(event.origin.intent)),
+  );
+  const lateKeys = new Set(late.map((/** @type {any} */ event) => keyOf(event.origin.intent)));
+  const links = (/** @type {any[]} */ numbers) =>
+    listed(numbers.map((number) => ({ intent: number })));
   /** @type {Piece[]} */
-  const pieces =
-    count === 0
-      ? ["The server has nothing new"]
-      : [`The server delivered ${counted(count, "confirmed event")}`];
-  pieces.push(` (up to position ${plain(entry.through)}).`);
-  if (settled.length > 0) {
-    pieces.push(" It confirms ", ...listed(settled.map((number) => ({ intent: number }))), ".");
-  }
-  const others = [
-    ...new Set(
-      (entry.events ?? [])
-        .map((/** @type {any} */ event) => event.origin?.replica)
-        .filter((/** @type {any} */ replica) => replica !== undefined && replica !== entry.replica),
-    ),
+  const pieces = [
+    events.length === 0
+      ? "The server has nothing new"
+      : `The server delivered ${counted(events.length, "confirmed event")}`,
+    ` (up to position ${plain(entry.through)}).`,
   ];
-  if (settled.length === 0 && count > 0) {
+  if (settled.length > 0) pieces.push(" It confirms ", ...links(settled), ".");
+  if (late.length > 0)
     pieces.push(
-      others.length > 0
-        ? ` It comes from ${others.slice(0, 3).map(plain).join(", ")}.`
-        : count === 1
-          ? " It is not an intent of this log."
-          : " None of them is an intent of this log.",
+      " It confirms ",
+      ...links([...lateKeys].map(Number)),
+      `, although ${lateKeys.size === 1 ? "it was" : "they were"} settled before.`,
     );
-  }
-  return { tone: settled.length > 0 ? "confirmed" : "plain", pieces };
+  const isOwn = settled.length > 0 || events.some((/** @type {any} */ one) => recorders.isOwn(one.origin));
+  if (!isOwn && events.length > 0) pieces.push(sourceWords(events));
+  return { tone: settled.length + late.length > 0 ? "confirmed" : "plain", pieces };
+}
+
+/** Says where the events of a batch come from that names no intent of this log.
+    @param {any[]} events */
+function sourceWords(events) {
+  const replicas = events.map((event) => event.origin?.replica).filter((one) => one !== undefined);
+  const others = [...new Set(replicas)];
+  if (others.length > 0) return ` It comes from ${others.slice(0, 3).map(plain).join(", ")}.`;
+  return events.length === 1
+    ? " It is not an intent of this log."
+    : " None of them is an intent of this log.";
 }
 
 /** @param {any} text */

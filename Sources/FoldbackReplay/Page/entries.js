@@ -3,8 +3,8 @@
 import { button, byID, counted, el, grouped, mark, timeText, visibleText } from "./dom.js";
 import { numberOf } from "./json.js";
 import { entryKinds, filterFlaw, filterOptions, intentStates, isFilterEmpty } from "./filters.js";
-import { entryWords, keyOf, kindWords, ownIntents } from "./words.js";
-import { copyText, filterCommand } from "./commands.js";
+import { entryWords, keyOf, kindWords } from "./words.js";
+import { commandLabel, copyText, filterCommand } from "./commands.js";
 import { VirtualList } from "./virtual.js";
 
 const typingPause = 200;
@@ -31,12 +31,9 @@ export class Entries {
 
   /** @param {import("./source.js").Row} row */
   row({ entry, changes }) {
-    const intents =
-      entry.kind === "confirmed"
-        ? ownIntents(entry, this.app.source.head.status.replica)
-        : [entry.intent];
+    const intents = [...new Set(this.app.source.recorders.ownIntents(entry).map(keyOf))];
     const numbers =
-      intents.slice(0, 1).map(keyOf).join("") +
+      intents.slice(0, 1).join("") +
       (intents.length > 1 ? ` +${intents.length - 1}` : "");
     const words = entryWords(entry);
     return el(
@@ -100,19 +97,22 @@ export class Entries {
       @param {boolean} isWhole */
   showCount(count, isWhole) {
     const { filter } = this.app.model;
-    const total = Number(keyOf(this.app.source.head.status.entries));
+    const { source } = this.app;
+    const onPage = source.isPartial ? " of this page" : "";
     const words = isFilterEmpty(filter)
-      ? counted(count, "entry", "entries")
-      : `${grouped(count)} of ${counted(total, "entry", "entries")} match`;
+      ? `${counted(count, "entry", "entries")}${onPage}`
+      : `${grouped(count)} of ${counted(source.count, "entry", "entries")}${onPage} match`;
     byID("entries-count").textContent = isWhole ? words : `${words} so far`;
     const empty = byID("list-empty");
     empty.hidden = count > 0 || !isWhole;
     empty.textContent = isFilterEmpty(filter)
-      ? "This log has no entries yet."
+      ? source.isPartial
+        ? "This page has no entries."
+        : "This log has no entries yet."
       : "No entry matches the filters.";
     byID("list").hidden = count === 0 && isWhole;
     // The numbers of a long log are wide.
-    const digits = Math.max(4, String(this.app.source.last).length);
+    const digits = Math.max(4, String(source.last).length);
     byID("entries-card").style.setProperty("--number-width", `${digits * 9 + 4}px`);
     clearTimeout(this.counting);
     if (!isWhole) this.counting = window.setTimeout(() => this.list.paint(true), countingPause);
@@ -125,7 +125,7 @@ export class Entries {
     if (node.hidden) return;
     const command = filterCommand(this.app);
     node.replaceChildren(
-      "In a terminal: ",
+      commandLabel(this.app),
       el("code", {}, visibleText(command)),
       " ",
       button("Copy", () => copyText(command), {

@@ -1,6 +1,6 @@
 // The filters of `log`, and search over payloads.
 
-import { isObject, jsonText, numberOf } from "./json.js";
+import { ExactNumber, isObject, jsonText, numberOf } from "./json.js";
 
 /** What the list of entries shows. Absent members do not filter.
     @typedef {{kind?: string[], intent?: string, key?: string, state?: string, since?: string,
@@ -55,7 +55,10 @@ export function momentOf(text) {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/.test(text);
   const time = isDay || isTime ? Date.parse(text) : NaN;
-  return Number.isNaN(time) ? null : time;
+  // A browser reads February 30 as a day of March.
+  const day = text.slice(0, 10);
+  const isDate = !Number.isNaN(time) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+  return isDate ? time : null;
 }
 
 /** Returns what is wrong with a filter; null if nothing is.
@@ -72,13 +75,37 @@ export function filterFlaw(filter) {
   return null;
 }
 
+/** Members of the operations on documents. `events` is only in `all`. */
+const documentMembers = {
+  set: ["key", "value", "require"],
+  merge: ["key", "value", "require"],
+  delete: ["key", "require"],
+  increment: ["key", "field", "by", "require"],
+  all: ["events"],
+};
+
+/** Returns whether JSON is an event of documents, as `log` reads it.
+    @param {any} event
+    @returns {boolean} */
+function isDocumentEvent(event) {
+  if (!isObject(event) || !Object.hasOwn(documentMembers, event.op)) return false;
+  const known = documentMembers[/** @type {"set"} */ (event.op)];
+  if (Object.keys(event).some((name) => name !== "op" && !known.includes(name))) return false;
+  if (event.op === "all") return Array.isArray(event.events) && event.events.every(isDocumentEvent);
+  const isNumber = typeof event.by === "number" || event.by instanceof ExactNumber;
+  return (
+    typeof event.key === "string" &&
+    (!Object.hasOwn(event, "require") || ["present", "absent"].includes(event.require)) &&
+    (!["set", "merge"].includes(event.op) || Object.hasOwn(event, "value")) &&
+    (event.op !== "increment" || (typeof event.field === "string" && isNumber))
+  );
+}
+
 /** Returns the keys that a documents event touches.
     @param {any} event
     @returns {string[]} */
 function documentKeys(event) {
-  if (!isObject(event)) return [];
-  if (event.op === "all" && Array.isArray(event.events)) return event.events.flatMap(documentKeys);
-  return typeof event.key === "string" && typeof event.op === "string" ? [event.key] : [];
+  return event.op === "all" ? event.events.flatMap(documentKeys) : [event.key];
 }
 
 /** @param {any} entry
@@ -91,28 +118,25 @@ export function eventsOf(entry) {
 
 /** Returns a function that decides whether an entry passes.
     @param {Filter} filter
-    @param {any[]} entries all entries, oldest first
+    @param {import("./recorders.js").Recorders} recorders
     @param {(intent: any) => string | undefined} stateOf an intent's state at the end */
-export function filterPredicate(filter, entries, stateOf) {
+export function filterPredicate(filter, recorders, stateOf) {
   const kinds = new Set(filter.kind ?? []);
   const since = filter.since ? momentOf(filter.since) : null;
   const until = filter.until ? momentOf(filter.until) : null;
   const wanted = filter.intent ? String(BigInt(filter.intent)) : null;
-  const recorder =
-    wanted === null
-      ? undefined
-      : entries.find((entry) => entry.kind === "intent" && textOf(entry.intent) === wanted)
-          ?.replica;
   const text = filter.text?.toLowerCase();
   /** @param {any} entry */
   return (entry) => {
     if (kinds.size > 0 && !kinds.has(entry.kind)) return false;
     const time = numberOf(entry.at);
     if ((since !== null && time < since) || (until !== null && time >= until)) return false;
-    if (wanted !== null && !isAbout(entry, wanted, recorder)) return false;
+    if (wanted !== null && !isAbout(entry, wanted, recorders)) return false;
     if (
       filter.key &&
-      !eventsOf(entry).some((event) => documentKeys(event).includes(filter.key ?? ""))
+      !eventsOf(entry).some(
+        (event) => isDocumentEvent(event) && documentKeys(event).includes(filter.key ?? ""),
+      )
     )
       return false;
     if (filter.state && (entry.kind !== "intent" || stateOf(entry.intent) !== filter.state))
@@ -129,13 +153,8 @@ function textOf(number) {
 /** Returns whether an entry records, answers or names an intent.
     @param {any} entry
     @param {string} number
-    @param {string | undefined} recorder its replica */
-export function isAbout(entry, number, recorder) {
-  if (entry.kind !== "confirmed") {
-    return textOf(entry.intent) === number || textOf(entry.retries) === number;
-  }
-  return (entry.events ?? []).some(
-    (/** @type {any} */ { origin }) =>
-      origin !== undefined && origin.replica === recorder && textOf(origin.intent) === number,
-  );
+    @param {import("./recorders.js").Recorders} recorders */
+export function isAbout(entry, number, recorders) {
+  const isNamed = recorders.ownIntents(entry).some((one) => textOf(one) === number);
+  return isNamed || textOf(entry.retries) === number;
 }

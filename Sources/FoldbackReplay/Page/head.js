@@ -1,7 +1,7 @@
 // The head of the page: what the log is, how much it has, and whether it is sound.
 
 import { badge, byID, counted, el, grouped, mark, sizeText, timeText, visible, visibleText } from "./dom.js";
-import { numberOf } from "./json.js";
+import { isExactBrowser, numberOf } from "./json.js";
 import { copyText, shellQuoted } from "./commands.js";
 
 const legendWords = [
@@ -99,7 +99,24 @@ function paintBanners({ source }) {
       el(
         "p",
         { class: "banner" },
-        el("span", {}, "Values in this page are replaced by pseudonyms, because it is redacted."),
+        el(
+          "span",
+          {},
+          "Values in this page are replaced by pseudonyms, because it is redacted. The commands on this page read the log without the redaction.",
+        ),
+      ),
+    );
+  if (!isExactBrowser)
+    banners.push(
+      el(
+        "p",
+        { class: "banner", "data-tone": "rejected", role: "alert" },
+        el(
+          "span",
+          {},
+          el("strong", {}, "This browser rounds some numbers. "),
+          "A number with many digits, or such as 1.0, may be shown with other digits. A newer browser shows it exactly.",
+        ),
       ),
     );
   const place = byID("banners");

@@ -1,9 +1,11 @@
 // The states of a log: windows of frames, and the state before and after each of their entries.
 
+import { numberOf } from "./json.js";
 import { BoundedCache, lowerBound } from "./source.js";
 import { FrameRun } from "./run.js";
 
-/** An entry with the states around it. For the place before the first entry, `entry` is null.
+/** An entry with the states around it. For the place before the first entry, `entry` is null. It has
+    the sequence of its state, which is not 0 in a page that starts in the middle of a log.
     @typedef {{sequence: number, entry: any, before: import("./source.js").State,
       after: import("./source.js").State, others: import("./source.js").Other[],
       window: FrameWindow, index: number}} Moment */
@@ -109,7 +111,7 @@ export class History {
     if (index < 0 || window.frames.length === 0) {
       const state = window.state;
       return {
-        sequence: 0,
+        sequence: numberOf(state?.sequence ?? 0),
         entry: null,
         before: state,
         after: state,
@@ -129,16 +131,16 @@ export class History {
     };
   }
 
-  /** Returns the sequence of the entry before or after another; null if there is none. 0 is before
-      the first entry.
+  /** Returns the sequence of the entry before or after another; null if there is none. Before the
+      first entry is the place where the page starts.
       @param {Moment} moment
       @param {number} direction -1 or 1 */
   async neighbor(moment, direction) {
     const index = moment.index + direction;
     const inWindow = moment.window.frames[index]?.entry.sequence;
     if (inWindow !== undefined) return inWindow;
-    if (direction < 0 && moment.sequence <= this.source.first)
-      return moment.sequence === 0 ? null : 0;
+    if (direction < 0 && moment.entry === null) return null;
+    if (direction < 0 && moment.sequence <= this.source.first) return 0;
     if (direction > 0 && moment.sequence >= this.source.last) return null;
     const offset = await this.source.place({}, moment.sequence);
     const { rows } = await this.source.rows({}, offset + direction, 1, "");

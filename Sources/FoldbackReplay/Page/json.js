@@ -17,6 +17,21 @@ export class ExactNumber {
   }
 }
 
+/** Whether the browser gives the digits of a number. Without them, it rounds numbers that a double
+    does not hold. */
+export const isExactBrowser = isSourceGiven();
+
+function isSourceGiven() {
+  let isGiven = false;
+  /** @type {(this: any, name: string, value: any, context?: {source?: string}) => any} */
+  const look = (_, value, context) => {
+    isGiven = context?.source === "1.0";
+    return value;
+  };
+  JSON.parse("1.0", look);
+  return isGiven;
+}
+
 // A number of JSON text that may not survive a double: many digits, an exponent, a trailing zero
 // after the point, a very small number, or -0. A match in a string only costs time.
 const inexactNumber = new RegExp(

@@ -5,8 +5,10 @@ import { keyOf } from "./words.js";
 
 /** A part of a life: from one entry to another, by their indexes in the window.
     @typedef {{from: number, to: number, state: string, isConflicted: boolean}} Segment */
-/** @typedef {{intent: any, key: string, segments: Segment[], isEarlier: boolean, entry: any,
-      end: {at: number, how: string} | null}} Life */
+/** A life begins and ends at a frame. `isSkipped`: at an entry before the frame, which this page does
+    not have.
+    @typedef {{intent: any, key: string, segments: Segment[], isEarlier: boolean, isSkipped: boolean,
+      entry: any, end: {at: number, how: string, isSkipped: boolean} | null}} Life */
 
 /** @param {import("./json.js").PatchOperation[]} patch */
 function aboutOverlay(patch) {
@@ -29,8 +31,9 @@ function statesIn(overlay) {
 /** Returns the lives of the intents that are in the overlay somewhere in the window.
     An index of -1 is before the window.
     @param {import("./history.js").FrameWindow} window
+    @param {(intent: string) => string | undefined} endOf an intent's state at the end of the log
     @returns {Life[]} */
-export function livesIn(window) {
+export function livesIn(window, endOf) {
   const { pending, accepted, conflicted } = window.state;
   let overlay = { pending, accepted, conflicted };
   /** @type {Map<string, Life>} */
@@ -41,11 +44,13 @@ export function livesIn(window) {
     /** @type {any} */ { number, state, isConflicted },
     /** @type {number} */ at,
     /** @type {any} */ entry,
+    isSkipped = false,
   ) => {
     const life = {
       intent: number,
       key: keyOf(number),
       isEarlier: at < 0,
+      isSkipped,
       entry,
       end: null,
       segments: [{ from: at, to: at, state, isConflicted }],
@@ -56,16 +61,21 @@ export function livesIn(window) {
   for (const state of statesIn(overlay).values()) begin(state, -1, null);
   window.frames.forEach((frame, index) => {
     for (const patch of [frame.skipped ?? [], frame.patch]) {
+      const isSkipped = patch === frame.skipped;
       const changes = aboutOverlay(patch);
       if (changes.length === 0) continue;
       overlay = patched(overlay, changes, new WeakSet());
       const now = statesIn(overlay);
       for (const [key, life] of open) {
-        if (!now.has(key)) end(life, frame, index, open);
+        if (now.has(key)) continue;
+        const how = isSkipped ? settledHow(endOf(key)) : endingOf(life, frame.entry);
+        lastSegment(life).to = index;
+        life.end = { at: index, how, isSkipped };
+        open.delete(key);
       }
       for (const [key, state] of now) {
         const life = open.get(key);
-        if (!life) begin(state, index, frame.entry);
+        if (!life) begin(state, index, isSkipped ? null : frame.entry, isSkipped);
         else change(life, state, index);
       }
     }
@@ -79,19 +89,19 @@ function lastSegment(life) {
   return life.segments[life.segments.length - 1];
 }
 
-/** @param {Life} life
-    @param {import("./source.js").Frame} frame
-    @param {number} index
-    @param {Map<string, Life>} open */
-function end(life, frame, index, open) {
-  const isOwn = frame.entry.intent !== undefined && keyOf(frame.entry.intent) === life.key;
-  const how =
-    isOwn && ["rejected", "withdrawn", "abandoned"].includes(frame.entry.kind)
-      ? frame.entry.kind
-      : "confirmed";
-  lastSegment(life).to = index;
-  life.end = { at: index, how };
-  open.delete(life.key);
+/** Returns how an entry ended a life.
+    @param {Life} life
+    @param {any} entry */
+function endingOf(life, entry) {
+  const isOwn = entry.intent !== undefined && keyOf(entry.intent) === life.key;
+  const isTaken = ["rejected", "withdrawn", "abandoned"].includes(entry.kind);
+  return isOwn && isTaken ? entry.kind : "confirmed";
+}
+
+/** Returns how an intent ended that an entry settled that this page does not have.
+    @param {string | undefined} state */
+function settledHow(state) {
+  return state !== undefined && ["rejected", "withdrawn"].includes(state) ? state : "confirmed";
 }
 
 /** @param {Life} life
@@ -133,8 +143,15 @@ export function inLanes(lives, extent, lanesMax) {
     @param {import("./history.js").FrameWindow} window */
 export function lifeWords(life, window) {
   const at = (/** @type {number} */ index) => `entry ${window.frames[index]?.entry.sequence}`;
+  const from = at(life.segments[0].from);
   const parts = [
-    life.isEarlier ? "recorded before this window" : `recorded at ${at(life.segments[0].from)}`,
+    life.isEarlier
+      ? "recorded before this window"
+      : life.isSkipped
+        ? `in the overlay from before ${from}`
+        : life.entry?.kind === "intent"
+          ? `recorded at ${from}`
+          : `in the overlay again from ${from}`,
   ];
   life.segments.slice(1).forEach((segment, index) => {
     const before = life.segments[index];
@@ -147,7 +164,7 @@ export function lifeWords(life, window) {
   const last = life.segments.at(-1);
   parts.push(
     life.end
-      ? `${life.end.how} at ${at(life.end.at)}`
+      ? `${life.end.how} ${life.end.isSkipped ? "before" : "at"} ${at(life.end.at)}`
       : `still ${last?.state} at the end of the window`,
   );
   return `Intent ${life.key}: ${parts.join(", ")}`;

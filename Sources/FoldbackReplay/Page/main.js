@@ -1,8 +1,4 @@
-// The page. The modules are put together in this order, with the imports and exports left out:
-// json.js dom.js filters.js source.js run.js words.js effects.js stories.js source-embedded.js
-// source-fetched.js history.js model.js commands.js pieces.js lanes.js timeline.js virtual.js
-// entries.js tree.js panel-state.js panel-overlay.js panel-stories.js panel-find.js
-// panel-export.js branch.js panel-what-if.js play.js head.js main.js
+// The page. Page.swift lists the modules and puts them together, without the imports and exports.
 
 import { jsonText, numberOf } from "./json.js";
 import { announce, byID, counted, el, timeText, visibleText } from "./dom.js";
@@ -24,7 +20,7 @@ import { exportPanel, plotsPanel } from "./panel-export.js";
 import { whatIfPanel } from "./panel-what-if.js";
 import { Player } from "./play.js";
 import { listenInHead, paintHead, paintLive } from "./head.js";
-import { tabCommand } from "./commands.js";
+import { commandLabel, tabCommand } from "./commands.js";
 
 const panels = [
   entryPanel,
@@ -48,6 +44,8 @@ class Page {
     this.history = new History(source);
     this.model = new Model("");
     this.moment = /** @type {import("./history.js").Moment} */ (/** @type {unknown} */ (null));
+    /** The projection of the moment. */
+    this.shown = "";
     this.command = "";
     this.token = 0;
     this.lost = /** @type {string | null} */ (null);
@@ -73,7 +71,7 @@ class Page {
     await this.entries.reload();
     document.documentElement.dataset.ready = "true";
     this.source.follow(
-      (head) => this.headChanged(head),
+      () => this.headChanged(),
       (reason) => {
         this.lost = reason;
         paintLive(this, reason);
@@ -90,6 +88,13 @@ class Page {
   }
 
   listen() {
+    byID("command-label").textContent = commandLabel(this).trim();
+    // The fragment belongs to the model.
+    byID("skip").addEventListener("click", (/** @type {Event} */ event) => {
+      event.preventDefault();
+      byID("details").focus();
+      byID("details").scrollIntoView();
+    });
     addEventListener("hashchange", async () => {
       if (location.hash === this.model.written) return;
       this.readLink();
@@ -138,8 +143,9 @@ class Page {
 
   // ---- Selection --------------------------------------------------------------------------------
 
-  /** @param {number} sequence */
-  async select(sequence) {
+  /** @param {number} sequence
+      @param {boolean} [isGrowth] whether the log has grown, and the user did nothing */
+  async select(sequence, isGrowth = false) {
     this.token += 1;
     const { token } = this;
     let moment;
@@ -150,9 +156,9 @@ class Page {
     }
     if (token !== this.token) return undefined;
     const isOther =
-      this.moment?.sequence !== moment.sequence ||
-      this.moment?.window.state !== moment.window.state;
+      this.moment?.sequence !== moment.sequence || this.shown !== this.model.projection;
     this.moment = moment;
+    this.shown = this.model.projection;
     this.model.selected = moment.sequence;
     if (isOther && this.model.tab !== "intent")
       this.model.intent = moment.entry?.intent === undefined ? "" : keyOf(moment.entry.intent);
@@ -161,7 +167,8 @@ class Page {
     const offset = (await this.entries?.offset().catch(() => -1)) ?? -1;
     if (token !== this.token) return undefined;
     const listed = this.entries?.list.select(offset);
-    this.paint();
+    if (isOther || !isGrowth) this.paint();
+    else this.paintGrowth();
     await listed;
     document.documentElement.dataset.selected = String(moment.sequence);
     return undefined;
@@ -186,12 +193,14 @@ class Page {
     const { entry } = moment;
     byID("details-title").textContent = entry
       ? `Entry ${entry.sequence}: ${kindWords(entry)}${entry.intent === undefined ? "" : ` ${keyOf(entry.intent)}`}`
-      : "Before the first entry";
+      : moment.sequence === 0
+        ? "Before the first entry"
+        : "Before the first entry of this page";
     byID("details-time").textContent = entry ? `${timeText(numberOf(entry.at))} UTC` : "";
     byID("explanation").replaceChildren(
       ...(source.last === 0
         ? [el("p", { class: "main-sentence" }, "This log has no entries yet.")]
-        : sentenceList(this, explained(moment))),
+        : sentenceList(this, explained(moment, source.recorders))),
     );
     const pin = byID("pin");
     pin.textContent =
@@ -201,6 +210,16 @@ class Page {
     this.player?.select();
     this.paintPanel();
     this.paintCommand();
+  }
+
+  /** Paints what new entries change while the selected entry stays. The open tab keeps its nodes, with
+      the focus and what is typed there. */
+  paintGrowth() {
+    this.timeline?.select();
+    this.player?.select();
+    panels
+      .find(({ id }) => id === this.model.tab)
+      ?.grew?.(this, byID(`panel-${this.model.tab}`));
   }
 
   // ---- Tabs -------------------------------------------------------------------------------------
@@ -298,10 +317,9 @@ class Page {
 
   // ---- A log that grows -------------------------------------------------------------------------
 
-  /** @param {any} head */
-  async headChanged(head) {
+  async headChanged() {
     const shown = this.known;
-    this.known = numberOf(head.status.sequence);
+    this.known = this.source.last;
     paintHead(this);
     paintLive(this, null);
     const count = this.known - shown;
@@ -309,12 +327,12 @@ class Page {
     this.history.grew();
     announce(`${counted(count, "new entry", "new entries")}.`);
     const isFollowing = this.moment.sequence === shown;
-    await this.select(isFollowing ? this.known : this.moment.sequence);
+    await this.select(isFollowing ? this.known : this.moment.sequence, true);
     await this.entries?.reload();
   }
 }
 
-/** What tests read. */
+/** Opens the page. Tests read the global object `foldback`. */
 async function start() {
   const source = document.querySelector("script#entries")
     ? new EmbeddedSource()

@@ -52,18 +52,12 @@ export const overlayPanel = {
     @param {import("./model.js").App} app
     @param {any[]} numbers */
 async function recordedEvents(app, numbers) {
+  /** @type {Map<string, any>} */
   const entries = new Map();
   for (const { entry } of app.moment.window.frames)
     if (entry.kind === "intent") entries.set(keyOf(entry.intent), entry);
-  for (const number of numbers.filter((one) => !entries.has(keyOf(one))).slice(0, 20)) {
-    const { rows } = await app.source.rows(
-      { kind: ["intent"], intent: keyOf(number) },
-      0,
-      1,
-      app.model.projection,
-    );
-    if (rows[0]) entries.set(keyOf(number), rows[0].entry);
-  }
+  const others = await app.source.intents(numbers.filter((one) => !entries.has(keyOf(one))));
+  for (const [key, entry] of others) entries.set(key, entry);
   return entries;
 }
 

@@ -7,8 +7,10 @@ import { stateParts } from "./model.js";
 import { projectionNamed } from "./source.js";
 import { tree, treeOptions } from "./tree.js";
 
-/** A tab. `paint` is called when the tab or what it shows changes.
+/** A tab. `paint` is called when the tab or what it shows changes, and `grew`
+    when the log has grown and the selected entry is the same.
     @typedef {{id: string, title: string, paint: (app: import("./model.js").App, node: HTMLElement) => any,
+      grew?: (app: import("./model.js").App, node: HTMLElement) => any,
       command?: (app: import("./model.js").App) => string | null}} Panel */
 
 const rowsMax = 100;

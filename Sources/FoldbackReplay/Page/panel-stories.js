@@ -2,6 +2,7 @@
 
 import { badge, button, counted, el, mark, timeText, valueNode, visible } from "./dom.js";
 import { differences, numberOf } from "./json.js";
+import { BoundedCache } from "./source.js";
 import { changesTable, entryLink, intentLink } from "./pieces.js";
 import { entryWords, keyOf, kindWords } from "./words.js";
 
@@ -83,12 +84,37 @@ export const intentPanel = {
     }
     return showLater(node, intentStory(app, model.intent));
   },
+  grew(app, node) {
+    if (!node.contains(document.activeElement)) this.paint(app, node);
+  },
 };
+
+/** The answers that were asked for last. Each costs a fold of the log.
+    @type {BoundedCache<Promise<any>>} */
+const answers = new BoundedCache(8);
+
+/** Asks once for what is the same until the log grows.
+    @template T
+    @param {import("./model.js").App} app
+    @param {string} what
+    @param {() => Promise<T>} ask
+    @returns {Promise<T>} */
+function askedOnce({ model, source }, what, ask) {
+  const key = `${source.last} ${model.projection} ${what}`;
+  const known = answers.get(key);
+  if (known) return known;
+  const answer = ask();
+  answers.set(key, answer);
+  answer.catch(() => answers.delete(key));
+  return answer;
+}
 
 /** @param {import("./model.js").App} app
     @param {string} intent */
 async function intentStory(app, intent) {
-  const story = await app.source.story(app.model.projection, intent);
+  const story = await askedOnce(app, `intent ${intent}`, () =>
+    app.source.story(app.model.projection, intent),
+  );
   const attempt = story.attempt;
   return [
     el("h3", {}, `Intent ${intent} is `, badge(story.state)),
@@ -207,7 +233,7 @@ export const placePanel = {
       input,
       el("button", {}, "Show"),
     );
-    const body = el("div");
+    const body = el("div", { class: "place-body" });
     node.replaceChildren(form, flaw, body);
     if (model.place === null) {
       body.append(
@@ -221,12 +247,19 @@ export const placePanel = {
     }
     return showLater(body, placeStory(app, model.place));
   },
+  grew(app, node) {
+    const body = /** @type {HTMLElement | null} */ (node.querySelector(".place-body"));
+    if (!body || app.model.place === null || body.contains(document.activeElement)) return;
+    showLater(body, placeStory(app, app.model.place));
+  },
 };
 
 /** @param {import("./model.js").App} app
     @param {string} place */
 async function placeStory(app, place) {
-  const causes = await app.source.causes(app.model.projection, place);
+  const causes = await askedOnce(app, `place ${place}`, () =>
+    app.source.causes(app.model.projection, place),
+  );
   if (causes.length === 0) return [el("p", {}, "No entry changed the value at this place.")];
   const change = (/** @type {string} */ what, /** @type {any} */ both) =>
     both

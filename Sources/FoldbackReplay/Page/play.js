@@ -1,7 +1,6 @@
 // Play: stepping through the entries, with the keys of `step`.
 
 import { byID, grouped } from "./dom.js";
-import { ownIntents } from "./words.js";
 
 const pauseSlow = 500;
 const pauseFast = 50;
@@ -37,7 +36,7 @@ export class Player {
     const input = byID("jump");
     if (document.activeElement !== input) input.value = String(moment.sequence);
     byID("jump-of").textContent = `of ${grouped(source.last)}`;
-    const [isFirst, isLast] = [moment.sequence === 0, moment.sequence >= source.last];
+    const [isFirst, isLast] = [moment.entry === null, moment.sequence >= source.last];
     for (const [id, isAtEnd] of /** @type {[string, boolean][]} */ ([
       ["play-first", isFirst],
       ["play-previous", isFirst],
@@ -61,13 +60,12 @@ export class Player {
     let next = await app.history.neighbor(app.moment, direction);
     if (!byID("skip-others").checked || next === null || next === 0) return next;
     let offset = await app.source.place({}, next);
-    const replica = app.source.head.status.replica;
     for (let scanned = 0; scanned < scannedMax; scanned += 200) {
       const from = direction > 0 ? offset : Math.max(0, offset - 199);
       const { rows } = await app.source.rows({}, from, direction > 0 ? 200 : offset - from + 1, "");
       const ordered = direction > 0 ? rows : rows.reverse();
       const own = ordered.find(
-        ({ entry }) => entry.kind !== "confirmed" || ownIntents(entry, replica).length > 0,
+        ({ entry }) => app.source.recorders.ownIntents(entry).length > 0,
       );
       if (own) return own.entry.sequence;
       if (ordered.length === 0 || from === 0) break;

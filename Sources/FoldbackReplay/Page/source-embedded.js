@@ -1,11 +1,12 @@
 // The data source of a static page: the JSON blocks in the page.
 
-import { isSameJSON, jsonText, parseJSON, valueAt } from "./json.js";
+import { isExactBrowser, isSameJSON, jsonText, parseJSON, valueAt } from "./json.js";
 import { byID } from "./dom.js";
 import { BoundedCache, framesHop, framesMax, lowerBound, projectionNamed, readEntry, viewChangeCount } from "./source.js";
 import { filterPredicate } from "./filters.js";
+import { Recorders } from "./recorders.js";
 import { FrameRun } from "./run.js";
-import { conflictPlaces, readStory } from "./stories.js";
+import { conflictPlaces, endStates, noteSettled, readStory } from "./stories.js";
 
 /** @typedef {{states: {before: number, state: import("./source.js").State}[],
       frames: {patch: import("./json.js").PatchOperation[], others?: any[], skipped?: any[]}[]}} Block */
@@ -29,6 +30,20 @@ export class EmbeddedSource {
     this.ends = undefined;
     this.first = this.entries[0]?.sequence ?? 0;
     this.last = this.entries.at(-1)?.sequence ?? 0;
+    this.count = this.entries.length;
+    this.isPartial = (this.head.filters ?? []).length > 0;
+    this.recorders = new Recorders(() => this.head.status);
+    /** The entries that recorded intents.
+        @type {Map<string, any>} */
+    this.recorded = new Map();
+    for (const entry of this.entries) {
+      this.recorders.note(entry);
+      if (entry.kind === "intent") this.recorded.set(jsonText(entry.intent), entry);
+    }
+    if (this.isPartial && this.count > 0 && this.head.projections.length > 0) {
+      const { states, frames } = this.block("");
+      noteSettled(states[0].state, frames, this.entries, this.recorders);
+    }
   }
 
   /** Parses a projection's block when it is first needed.
@@ -81,7 +96,7 @@ export class EmbeddedSource {
     const key = jsonText(filter);
     if (key === "{}") return null;
     if (this.filtered?.key !== key) {
-      const passes = filterPredicate(filter, this.entries, (intent) =>
+      const passes = filterPredicate(filter, this.recorders, (intent) =>
         this.endOf(jsonText(intent)),
       );
       /** @type {number[]} */
@@ -132,34 +147,29 @@ export class EmbeddedSource {
     return { state: this.stateBefore(projection, start), frames, previous: this.previous(start) };
   }
 
-  /** Returns the state of an intent after the last entry.
+  /** Returns the state of an intent at the end of the log. The head has it also for an intent that
+      an entry settled that this page does not have.
       @param {string} intent */
   endOf(intent) {
-    this.ends ??= this.endStates();
+    const { ends } = this.head;
+    if (ends && Object.hasOwn(ends, intent)) return ends[intent];
+    this.ends ??= endStates(
+      this.entries,
+      this.recorders,
+      this.stateBefore("", this.entries.length),
+    );
     return this.ends.get(intent);
   }
 
-  /** Returns the state of each intent after the last entry. */
-  endStates() {
-    /** @type {Map<string, string>} */
-    const states = new Map();
-    for (const entry of this.entries) {
-      const number = jsonText(entry.intent ?? null);
-      if (entry.kind === "intent") states.set(number, "pending");
-      if (entry.kind === "acknowledged") states.set(number, "confirmed");
-      if (entry.kind === "rejected" && states.get(number) === "pending")
-        states.set(number, "rejected");
-      if (entry.kind === "withdrawn" || entry.kind === "abandoned") states.set(number, "withdrawn");
-      for (const { origin } of entry.events ?? []) {
-        const own = jsonText(origin?.intent ?? null);
-        if (origin?.replica === this.head.status.replica && states.has(own))
-          states.set(own, "confirmed");
-      }
+  /** @param {any[]} numbers */
+  async intents(numbers) {
+    /** @type {Map<string, any>} */
+    const found = new Map();
+    for (const key of numbers.map(jsonText)) {
+      const entry = this.recorded.get(key);
+      if (entry) found.set(key, entry);
     }
-    const end = this.stateBefore("", this.entries.length);
-    for (const number of end.pending) states.set(jsonText(number), "pending");
-    for (const number of end.accepted) states.set(jsonText(number), "accepted");
-    return states;
+    return found;
   }
 
   /** @param {string} projection
@@ -186,6 +196,7 @@ export class EmbeddedSource {
       intent,
       this.entries,
       recorded,
+      this.recorders,
       conflicts,
       (index) => this.around(projection, index),
       this.endOf(intent) ?? "",
@@ -236,6 +247,11 @@ export class EmbeddedSource {
         "This page has only some of the log's entries. Run the command in a terminal.",
       );
     }
+    if (!isExactBrowser) {
+      throw new Error(
+        "This browser rounds some numbers, so the file could differ from the log. Run the command in a terminal.",
+      );
+    }
     const name = this.head.test?.name ?? "recorded";
     const places = form === "ndjson" ? this.places(filter) : null;
     const entries = places
@@ -249,9 +265,8 @@ export class EmbeddedSource {
       return [{ name: `${name}${form === "bundle" ? "-bundle" : ""}.ndjson`, text }];
     // The test is of the tool's first projection.
     const state = this.stateBefore(this.head.projections[0].name, entries.length);
-    const type = this.head.test.file ?? `${typeName(name)}LogTests.swift`;
     return [
-      { name: type, text: this.head.test.source },
+      { name: `${typeName(name)}LogTests.swift`, text: this.head.test.source },
       { name: `${name}.ndjson`, text },
       { name: `${name}.expected.json`, text: jsonText(state) },
     ];

@@ -1,10 +1,12 @@
 // The data source of the inspector: a server at this page's own origin.
 
-import { jsonText, parseJSON } from "./json.js";
+import { isObject, jsonText, numberOf, parseJSON } from "./json.js";
 import { framesHop, framesMax, readEntry } from "./source.js";
 import { filterParameters } from "./filters.js";
+import { Recorders } from "./recorders.js";
 
 const retryDelays = [500, 1_000, 2_000, 5_000];
+const askedMax = 100;
 
 /** @typedef {import("./source.js").Source} Source */
 
@@ -13,19 +15,28 @@ export class FetchedSource {
   /** @param {any} head */
   constructor(head) {
     this.isLive = true;
+    this.isPartial = false;
     this.head = head;
     this.first = 0;
+    this.recorders = new Recorders(() => this.head.status);
+    this.knowsIntents = true;
   }
 
   /** Asks for the head and for the first entry. */
   static async opened() {
     const source = new FetchedSource(await request("/api/head"));
     await source.findFirst();
+    await source.findRecorders([1, Number(source.head.status.nextIntent ?? 1) - 1]);
     return source;
   }
 
+  /** The last sequence that can be shown. A damaged log has entries after it. */
   get last() {
-    return Number(jsonText(this.head.status.sequence));
+    return numberOf(this.head.last ?? this.head.status.sequence);
+  }
+
+  get count() {
+    return numberOf(this.head.status.entries);
   }
 
   async findFirst() {
@@ -43,7 +54,7 @@ export class FetchedSource {
       new URLSearchParams({ offset: `${offset}`, count: `${count}` }),
     );
     const answer = await request(`/api/rows?${parameters}`);
-    for (const row of answer.rows) readEntry(row.entry);
+    await this.read(answer.rows);
     return answer;
   }
 
@@ -61,7 +72,7 @@ export class FetchedSource {
     const from = Math.max(this.first, hop - framesHop + 1, 1);
     const parameters = new URLSearchParams({ projection, from: `${from}`, count: `${framesMax}` });
     const answer = await request(`/api/frames?${parameters}`);
-    for (const frame of answer.frames) readEntry(frame.entry);
+    await this.read(answer.frames);
     return { state: answer.state, frames: answer.frames, previous: null };
   }
 
@@ -69,7 +80,7 @@ export class FetchedSource {
       @param {string} intent */
   async story(projection, intent) {
     const story = await request(`/api/story?${new URLSearchParams({ projection, intent })}`);
-    for (const chapter of story.chapters) readEntry(chapter.entry);
+    await this.read(story.chapters);
     return { ...story, intent };
   }
 
@@ -77,8 +88,58 @@ export class FetchedSource {
       @param {string} place */
   async causes(projection, place) {
     const { causes } = await request(`/api/why?${new URLSearchParams({ projection, place })}`);
-    for (const cause of causes) readEntry(cause.entry);
+    await this.read(causes);
     return causes;
+  }
+
+  /** Reads the entries of an answer, and finds out which replicas recorded the intents that they
+      name.
+      @param {{entry: any}[]} items */
+  async read(items) {
+    for (const { entry } of items) this.recorders.note(readEntry(entry));
+    const numbers = items
+      .flatMap(({ entry }) => entry.events ?? [])
+      .filter((/** @type {any} */ { origin }) => this.recorders.isOwn(origin))
+      .map((/** @type {any} */ { origin }) => numberOf(origin.intent));
+    await this.findRecorders(numbers);
+  }
+
+  /** Asks for the replicas that recorded intents, unless they are known. In a log with one replica,
+      they always are.
+      @param {number[]} numbers */
+  async findRecorders(numbers) {
+    const unsure = [...new Set(numbers)].filter(
+      (number) => number > 0 && !this.recorders.isSure(number),
+    );
+    if (unsure.length === 0) return;
+    // What is between two intents of a replica is known then.
+    const ends = [Math.min(...unsure), Math.max(...unsure)];
+    await this.intents([...new Set(ends)]);
+    const rest = unsure.filter((number) => !this.recorders.isSure(number));
+    if (rest.length > 0) await this.intents(rest);
+  }
+
+  endOf() {
+    return undefined;
+  }
+
+  /** @param {any[]} numbers */
+  async intents(numbers) {
+    /** @type {Map<string, any>} */
+    const found = new Map();
+    if (!this.knowsIntents || numbers.length === 0) return found;
+    const list = numbers.slice(0, askedMax).map(jsonText).join(",");
+    try {
+      const { intents } = await request(`/api/intents?${new URLSearchParams({ numbers: list })}`);
+      for (const [key, entry] of Object.entries(isObject(intents) ? intents : {})) {
+        found.set(key, readEntry(entry));
+        this.recorders.note(entry);
+      }
+    } catch (error) {
+      // An inspector without this route does not have it later.
+      if (error instanceof RequestError && error.status === 404) this.knowsIntents = false;
+    }
+    return found;
   }
 
   async verification() {
@@ -108,18 +169,19 @@ export class FetchedSource {
   }
 
   /** Waits for changes of the log, again and again.
-      @param {(head: any) => void} changed
+      @param {(head: any) => Promise<void>} changed
       @param {(reason: string | null) => void} lost called with null when the answers are back */
   async follow(changed, lost) {
     let failures = 0;
     for (;;) {
       try {
-        const head = await request(`/api/changes?after=${this.last}`);
+        const after = jsonText(this.head.status.sequence);
+        const head = await request(`/api/changes?after=${after}`);
         if (failures > 0) lost(null);
         failures = 0;
         this.head = head;
         await this.findFirst();
-        changed(head);
+        await changed(head);
       } catch (error) {
         failures += 1;
         lost(error instanceof Error ? error.message : String(error));
@@ -152,6 +214,15 @@ async function request(path, body) {
   } catch {
     throw new Error(`The inspector answered ${response.status} without JSON.`);
   }
-  if (!response.ok) throw new Error(answer?.error ?? `The inspector answered ${response.status}.`);
+  if (!response.ok) throw new RequestError(response.status, answer?.error);
   return answer;
+}
+
+class RequestError extends Error {
+  /** @param {number} status
+      @param {string} [words] */
+  constructor(status, words = `The inspector answered ${status}.`) {
+    super(words);
+    this.status = status;
+  }
 }

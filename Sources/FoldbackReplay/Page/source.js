@@ -27,19 +27,26 @@ import { isObject, numberOf } from "./json.js";
 /** @typedef {object} Source
     @property {boolean} isLive whether the inspector is there to answer
     @property {any} head
+    @property {boolean} isPartial whether the page has only some of the log's entries
+    @property {number} count the number of entries that the filters search
+    @property {import("./recorders.js").Recorders} recorders
     @property {number} first the first sequence, or 0 if there are no entries
     @property {number} last the last sequence, or 0 if there are no entries
     @property {(filter: Filter, offset: number, count: number, projection: string) => Promise<Rows>} rows
     @property {(filter: Filter, sequence: number) => Promise<number>} place the offset of the first
       matching entry that has this sequence or a higher sequence
     @property {(projection: string, sequence: number) => Promise<Frames>} frames frames around an entry
+    @property {(intent: string) => string | undefined} endOf an intent's state after the last entry,
+      as far as the page knows it
+    @property {(numbers: any[]) => Promise<Map<string, any>>} intents the entries that recorded
+      intents, as far as the source has them
     @property {(projection: string, intent: string) => Promise<Story>} story
     @property {(projection: string, place: string) => Promise<Cause[]>} causes
     @property {() => Promise<any>} verification
     @property {(of: string) => Promise<string | null>} plot
     @property {(form: string, projection: string, filter: Filter, to: number) => Promise<TextFile[]>} exported
     @property {(path: string, body?: any) => Promise<any>} ask a question that only the inspector answers
-    @property {(changed: (head: any) => void, lost: (reason: string | null) => void) => void} follow */
+    @property {(changed: (head: any) => Promise<void>, lost: (reason: string | null) => void) => void} follow */
 
 export const framesMax = 300;
 export const framesHop = 100;

@@ -1,6 +1,6 @@
-// The story of an intent, read from frames, as `why --intent` tells it.
+// What became of intents, read from frames, as `why --intent` tells it.
 
-import { differences, jsonText } from "./json.js";
+import { differences, jsonText, numberOf } from "./json.js";
 import { isAbout } from "./filters.js";
 import { FrameRun } from "./run.js";
 
@@ -28,16 +28,16 @@ export function conflictPlaces(start, frames, intent) {
 /** @param {string} intent
     @param {any[]} entries
     @param {number} recorded the index of its own entry
+    @param {import("./recorders.js").Recorders} recorders
     @param {number[]} conflicts
     @param {(index: number) => any} around
     @param {string} state at the end
     @param {any} attempt
     @returns {import("./source.js").Story} */
-export function readStory(intent, entries, recorded, conflicts, around, state, attempt) {
-  const replica = entries[recorded].replica;
+export function readStory(intent, entries, recorded, recorders, conflicts, around, state, attempt) {
   const places = new Set(conflicts.filter((index) => index >= recorded));
   for (let index = recorded; index < entries.length; index += 1) {
-    if (isAbout(entries[index], intent, replica)) places.add(index);
+    if (isAbout(entries[index], intent, recorders)) places.add(index);
   }
   const chapters = [...places]
     .sort((a, b) => a - b)
@@ -56,4 +56,64 @@ export function readStory(intent, entries, recorded, conflicts, around, state, a
       };
     });
   return { intent, state, chapters, attempt };
+}
+
+/** Returns the state of each intent after the last entry.
+    @param {any[]} entries
+    @param {import("./recorders.js").Recorders} recorders
+    @param {import("./source.js").State} end */
+export function endStates(entries, recorders, end) {
+  /** @type {Map<string, string>} */
+  const states = new Map();
+  let through = 0;
+  for (const entry of entries) {
+    const number = jsonText(entry.intent ?? null);
+    if (entry.kind === "intent") states.set(number, "pending");
+    if (entry.kind === "acknowledged") states.set(number, "confirmed");
+    if (entry.kind === "rejected") states.set(number, "rejected");
+    if (entry.kind === "withdrawn" || entry.kind === "abandoned") states.set(number, "withdrawn");
+    for (const { origin, position } of entry.events ?? []) {
+      const own = jsonText(origin?.intent ?? null);
+      if (!states.has(own) || !recorders.isOwn(origin)) continue;
+      // An event that came before confirms only an intent that is not settled (F6).
+      if (numberOf(position) > through || states.get(own) === "pending")
+        states.set(own, "confirmed");
+    }
+    if (entry.kind === "confirmed") through = Math.max(through, numberOf(entry.through));
+  }
+  for (const number of end.pending) states.set(jsonText(number), "pending");
+  for (const number of end.accepted) states.set(jsonText(number), "accepted");
+  return states;
+}
+
+/** Learns from batches that confirm intents of the overlay which replica recorded these intents. A
+    page with some entries may lack the entries that recorded them.
+    @param {import("./source.js").State} start
+    @param {any[]} frames
+    @param {any[]} entries
+    @param {import("./recorders.js").Recorders} recorders */
+export function noteSettled(start, frames, entries, recorders) {
+  const { pending, accepted } = start;
+  const run = new FrameRun(/** @type {any} */ ({ pending, accepted }));
+  const about = (/** @type {any[]} */ patch = []) =>
+    patch.filter(({ path }) => /^\/(pending|accepted)(\/|$)/.test(path));
+  const overlay = () => new Set([...run.state.pending, ...run.state.accepted].map(jsonText));
+  for (let index = 0; index < Math.min(frames.length, entries.length); index += 1) {
+    run.apply(about(frames[index].skipped), 0);
+    const patch = about(frames[index].patch);
+    if (patch.length === 0) continue;
+    const before = overlay();
+    run.apply(patch, 0);
+    const after = overlay();
+    const origins = (entries[index].events ?? []).map((/** @type {any} */ one) => one.origin);
+    for (const key of before) {
+      if (after.has(key)) continue;
+      const replicas = new Set(
+        origins
+          .filter((/** @type {any} */ one) => one && jsonText(one.intent) === key)
+          .map((/** @type {any} */ one) => one.replica),
+      );
+      if (replicas.size === 1) recorders.add(Number(key), [...replicas][0]);
+    }
+  }
 }

@@ -139,7 +139,7 @@ export class Timeline {
     if (!moment) return;
     if (this.window !== moment.window) {
       this.window = moment.window;
-      this.lives = livesIn(moment.window);
+      this.lives = livesIn(moment.window, (intent) => this.app.source.endOf(intent));
       this.scale = timeScale(moment.window);
     }
     for (const axis of ["sequence", "time"])

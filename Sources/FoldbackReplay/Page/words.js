@@ -155,16 +155,6 @@ export function kindWords(entry) {
       : entry.kind;
 }
 
-/** Returns the numbers of this replica's intents that a batch names.
-    @param {any} entry
-    @param {string} replica */
-export function ownIntents(entry, replica) {
-  if (entry.kind !== "confirmed") return entry.intent === undefined ? [] : [entry.intent];
-  return (entry.events ?? [])
-    .filter((/** @type {any} */ event) => event.origin?.replica === replica)
-    .map((/** @type {any} */ event) => event.origin.intent);
-}
-
 /** @param {any} number */
 export const keyOf = (number) => (number instanceof ExactNumber ? number.digits : String(number));
 

@@ -12,7 +12,7 @@
         private static let modules: [[UInt8]] = [
             PackageResources.json_js, PackageResources.dom_js, PackageResources.filters_js,
             PackageResources.source_js, PackageResources.run_js, PackageResources.words_js,
-            PackageResources.effects_js, PackageResources.stories_js,
+            PackageResources.recorders_js, PackageResources.effects_js, PackageResources.stories_js,
             PackageResources.source_embedded_js, PackageResources.source_fetched_js,
             PackageResources.history_js, PackageResources.model_js, PackageResources.commands_js,
             PackageResources.pieces_js, PackageResources.lanes_js, PackageResources.timeline_js,
