@@ -119,7 +119,7 @@ function acceptanceSentence({ entry, before, after }, kind) {
       tone: "confirmed",
       pieces: wasThere
         ? ["The server confirmed ", intent, how]
-        : ["The server confirmed ", intent, " after all, although it was rolled back before", how],
+        : ["The server confirmed ", intent, " after all, although it was rejected or taken back", how],
     };
   }
   return {
@@ -129,7 +129,7 @@ function acceptanceSentence({ entry, before, after }, kind) {
       intent,
       wasThere
         ? ". It stays in the overlay until the downlink delivers its effect."
-        : " after all, although it was rolled back before. It is in the overlay again.",
+        : " after all, although it was rejected or taken back. It is in the overlay again.",
     ],
   };
 }
@@ -171,7 +171,7 @@ function batchSentence({ entry, before, after }, recorders) {
   const still = new Set(overlayOf(after).map(keyOf));
   const settled = overlayOf(before).filter((number) => !still.has(keyOf(number)));
   const known = new Set(overlayOf(before).map(keyOf));
-  // A new event confirms its intent, whatever the intent's state was (F6).
+  // A new event is applied, whatever the state of the intent that it names (F6).
   const isNew = (/** @type {any} */ event) => numberOf(event.position) > numberOf(before.through);
   const late = events.filter(
     (/** @type {any} */ event) =>
@@ -190,9 +190,9 @@ function batchSentence({ entry, before, after }, recorders) {
   if (settled.length > 0) pieces.push(" It confirms ", ...links(settled), ".");
   if (late.length > 0)
     pieces.push(
-      " It confirms ",
+      settled.length > 0 ? " It also has an effect of " : " It has an effect of ",
       ...links([...lateKeys].map(Number)),
-      `, although ${lateKeys.size === 1 ? "it was" : "they were"} settled before.`,
+      lateKeys.size === 1 ? ", which was settled before." : ", which were settled before.",
     );
   const isOwn = settled.length > 0 || events.some((/** @type {any} */ one) => recorders.isOwn(one.origin));
   if (!isOwn && events.length > 0) pieces.push(sourceWords(events));

@@ -199,7 +199,13 @@ class Page {
     byID("details-time").textContent = entry ? `${timeText(numberOf(entry.at))} UTC` : "";
     byID("explanation").replaceChildren(
       ...(source.last === 0
-        ? [el("p", { class: "main-sentence" }, "This log has no entries yet.")]
+        ? [
+            el(
+              "p",
+              { class: "main-sentence" },
+              source.isPartial ? "This page has no entries." : "This log has no entries yet.",
+            ),
+          ]
         : sentenceList(this, explained(moment, source.recorders))),
     );
     const pin = byID("pin");

@@ -98,6 +98,9 @@ export const plotsPanel = {
     kept.plotsOf = app.source.last;
     return showLater(node, plots(app));
   },
+  grew(app, node) {
+    this.paint(app, node);
+  },
 };
 
 /** @param {import("./model.js").App} app */

@@ -46,6 +46,9 @@ export const overlayPanel = {
         ...shown.map((number) => overlayItem(app, number, events.get(keyOf(number)) ?? null)),
       );
   },
+  grew(app, node) {
+    if (!node.contains(document.activeElement)) this.paint(app, node);
+  },
 };
 
 /** Returns the entries that recorded these intents.

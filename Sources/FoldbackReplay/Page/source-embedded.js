@@ -13,6 +13,21 @@ import { conflictPlaces, endStates, noteSettled, readStory } from "./stories.js"
 
 /** @typedef {import("./source.js").Source} Source */
 
+/** What a page without entries shows.
+    @type {import("./source.js").State} */
+const emptyState = {
+  sequence: 0,
+  through: 0,
+  view: null,
+  confirmed: null,
+  pending: [],
+  accepted: [],
+  conflicted: [],
+  faults: 0,
+  reasons: {},
+  faulted: [],
+};
+
 /** @implements {Source} */
 export class EmbeddedSource {
   constructor() {
@@ -81,6 +96,7 @@ export class EmbeddedSource {
     const known = this.states.get(key);
     if (known) return known;
     const { states } = this.block(name);
+    if (states.length === 0) return emptyState;
     const found = lowerBound(states.length, (place) => states[place].before, index + 1) - 1;
     const start = states[Math.max(0, found)];
     const run = new FrameRun(start.state);
@@ -208,7 +224,7 @@ export class EmbeddedSource {
       @param {string} place */
   async causes(projection, place) {
     const block = this.block(projection);
-    const run = new FrameRun(block.states[0].state);
+    const run = new FrameRun(block.states[0]?.state ?? emptyState);
     const isRelated = relation(place);
     const causes = [];
     for (let index = 0; index < this.entries.length; index += 1) {
