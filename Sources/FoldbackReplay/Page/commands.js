@@ -43,9 +43,7 @@ export function commandLine({ source, model }, command, ...options) {
     they show its values.
     @param {import("./model.js").App} app */
 export function commandLabel({ source }) {
-  return source.head.isRedacted
-    ? "In a terminal, without the redaction: "
-    : "In a terminal: ";
+  return source.head.isRedacted ? "In a terminal, without the redaction: " : "In a terminal: ";
 }
 
 /** @param {import("./model.js").App} app */

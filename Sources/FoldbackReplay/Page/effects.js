@@ -112,14 +112,18 @@ function acceptanceSentence({ entry, before, after }, kind) {
   const intent = { intent: entry.intent };
   const wasThere = isInOverlay(before, entry.intent);
   if (!isInOverlay(after, entry.intent)) {
-    const isKnown =
-      kind !== "acknowledgement" && isSameJSON(before.confirmed, after.confirmed);
+    const isKnown = kind !== "acknowledgement" && isSameJSON(before.confirmed, after.confirmed);
     const how = isKnown ? ". Its effect was in confirmed state already." : ".";
     return {
       tone: "confirmed",
       pieces: wasThere
         ? ["The server confirmed ", intent, how]
-        : ["The server confirmed ", intent, " after all, although it was rejected or taken back", how],
+        : [
+            "The server confirmed ",
+            intent,
+            " after all, although it was rejected or taken back",
+            how,
+          ],
     };
   }
   return {
@@ -194,7 +198,8 @@ function batchSentence({ entry, before, after }, recorders) {
       ...links([...lateKeys].map(Number)),
       lateKeys.size === 1 ? ", which was settled before." : ", which were settled before.",
     );
-  const isOwn = settled.length > 0 || events.some((/** @type {any} */ one) => recorders.isOwn(one.origin));
+  const isOwn =
+    settled.length > 0 || events.some((/** @type {any} */ one) => recorders.isOwn(one.origin));
   if (!isOwn && events.length > 0) pieces.push(sourceWords(events));
   return { tone: settled.length + late.length > 0 ? "confirmed" : "plain", pieces };
 }

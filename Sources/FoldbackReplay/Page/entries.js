@@ -33,8 +33,7 @@ export class Entries {
   row({ entry, changes }) {
     const intents = [...new Set(this.app.source.recorders.ownIntents(entry).map(keyOf))];
     const numbers =
-      intents.slice(0, 1).join("") +
-      (intents.length > 1 ? ` +${intents.length - 1}` : "");
+      intents.slice(0, 1).join("") + (intents.length > 1 ? ` +${intents.length - 1}` : "");
     const words = entryWords(entry);
     return el(
       "div",

@@ -223,9 +223,7 @@ class Page {
   paintGrowth() {
     this.timeline?.select();
     this.player?.select();
-    panels
-      .find(({ id }) => id === this.model.tab)
-      ?.grew?.(this, byID(`panel-${this.model.tab}`));
+    panels.find(({ id }) => id === this.model.tab)?.grew?.(this, byID(`panel-${this.model.tab}`));
   }
 
   // ---- Tabs -------------------------------------------------------------------------------------

@@ -64,9 +64,7 @@ export class Player {
       const from = direction > 0 ? offset : Math.max(0, offset - 199);
       const { rows } = await app.source.rows({}, from, direction > 0 ? 200 : offset - from + 1, "");
       const ordered = direction > 0 ? rows : rows.reverse();
-      const own = ordered.find(
-        ({ entry }) => app.source.recorders.ownIntents(entry).length > 0,
-      );
+      const own = ordered.find(({ entry }) => app.source.recorders.ownIntents(entry).length > 0);
       if (own) return own.entry.sequence;
       if (ordered.length === 0 || from === 0) break;
       offset = direction > 0 ? offset + rows.length : from - 1;

@@ -275,7 +275,8 @@ export class EmbeddedSource {
       : form === "test"
         ? this.entries.filter((entry) => entry.sequence <= to)
         : this.entries;
-    const file = form === "bundle" ? { ...this.head.file, bundle: this.head.bundle } : this.head.file;
+    const file =
+      form === "bundle" ? { ...this.head.file, bundle: this.head.bundle } : this.head.file;
     const text = [file, ...entries].map((line) => `${jsonText(line)}\n`).join("");
     if (form !== "test")
       return [{ name: `${name}${form === "bundle" ? "-bundle" : ""}.ndjson`, text }];
