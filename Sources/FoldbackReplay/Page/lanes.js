@@ -55,6 +55,8 @@ export function livesIn(window, endOf) {
       end: null,
       segments: [{ from: at, to: at, state, isConflicted }],
     };
+    // The state at the end of the log says nothing about an earlier life.
+    for (const { key, end } of lives) if (key === life.key && end?.isSkipped) end.how = "settled";
     open.set(life.key, life);
     lives.push(life);
   };
@@ -99,9 +101,10 @@ function endingOf(life, entry) {
 }
 
 /** Returns how an intent ended that an entry settled that this page does not have.
-    @param {string | undefined} state */
+    @param {string | undefined} state of the intent at the end of the log */
 function settledHow(state) {
-  return state !== undefined && ["rejected", "withdrawn"].includes(state) ? state : "confirmed";
+  const isKnown = state !== undefined && ["confirmed", "rejected", "withdrawn"].includes(state);
+  return isKnown ? state : "settled";
 }
 
 /** @param {Life} life

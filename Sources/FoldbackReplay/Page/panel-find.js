@@ -46,6 +46,20 @@ function findCommand(app) {
     : commandLine(app, "first-break", ...expect);
 }
 
+/** @param {string} id
+    @param {string} label
+    @param {any} field
+    @param {keyof typeof findForm} name
+    @param {string} event
+    @param {() => void} refresh */
+function findField(id, label, field, name, event, refresh) {
+  field.addEventListener(event, () => {
+    findForm[name] = field.value;
+    refresh();
+  });
+  return el("div", { class: "field", "data-for": name }, el("label", { for: id }, label), field);
+}
+
 /** @param {import("./model.js").App} app
     @param {HTMLElement} node */
 function findFields(app, node) {
@@ -62,46 +76,24 @@ function findFields(app, node) {
     /** @type {string} */ id,
     /** @type {string} */ label,
     /** @type {any[][]} */ options,
-    /** @type {"kind"} */ name,
+    /** @type {keyof typeof findForm} */ name,
   ) => {
-    const field = el(
-      "select",
-      {
-        id,
-        on: {
-          change: () => {
-            findForm[name] = field.value;
-            refresh();
-          },
-        },
-      },
-      ...options.map(([value, words]) =>
-        el("option", { value, selected: findForm[name] === value }, words),
-      ),
+    const choices = options.map(([value, words]) =>
+      el("option", { value, selected: findForm[name] === value }, words),
     );
-    return el("div", { class: "field", "data-for": name }, el("label", { for: id }, label), field);
+    return findField(id, label, el("select", { id }, ...choices), name, "change", () => refresh());
   };
   const input = (
     /** @type {string} */ id,
     /** @type {string} */ label,
     /** @type {string} */ placeholder,
-    /** @type {"place"} */ name,
+    /** @type {keyof typeof findForm} */ name,
   ) => {
-    const field = el("input", {
-      id,
-      placeholder,
-      value: findForm[name],
-      autocomplete: "off",
-      spellcheck: "false",
-      on: {
-        input: () => {
-          findForm[name] = field.value;
-          refresh();
-        },
-      },
-    });
-    return el("div", { class: "field", "data-for": name }, el("label", { for: id }, label), field);
+    const value = findForm[name];
+    const field = el("input", { id, placeholder, value, autocomplete: "off", spellcheck: "false" });
+    return findField(id, label, field, name, "input", () => refresh());
   };
+  const pairs = (/** @type {string[]} */ names) => names.map((one) => [one, one]);
   const fields = el(
     "form",
     {
@@ -115,25 +107,10 @@ function findFields(app, node) {
     },
     select("find-kind", "Find", kinds, "kind"),
     input("find-place", "Place", "/post/likes", "place"),
-    select(
-      "find-operator",
-      "must be",
-      operators.map((one) => [one, one]),
-      /** @type {any} */ ("operator"),
-    ),
-    input("find-literal", "JSON value", "0", /** @type {any} */ ("literal")),
-    select(
-      "find-check",
-      "Check",
-      checks.map((one) => [one, one]),
-      /** @type {any} */ ("check"),
-    ),
-    select(
-      "find-rerun",
-      "Versions",
-      reruns.map((/** @type {string} */ one) => [one, one]),
-      /** @type {any} */ ("rerun"),
-    ),
+    select("find-operator", "must be", pairs(operators), "operator"),
+    input("find-literal", "JSON value", "0", "literal"),
+    select("find-check", "Check", pairs(checks), "check"),
+    select("find-rerun", "Versions", pairs(reruns), "rerun"),
     app.source.isLive
       ? el("button", { class: "primary" }, "Find")
       : el(

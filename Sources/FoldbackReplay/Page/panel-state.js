@@ -147,12 +147,11 @@ function tables(app, state, changes, node) {
   ];
 }
 
-/** @param {import("./model.js").App} app
-    @param {string} table
-    @param {any} rows
-    @param {import("./json.js").Difference[]} changes */
-function rowsTable(app, table, rows, changes) {
-  const place = appended("", table);
+/** Returns the changes of a table by the keys of their rows.
+    @param {string} place of the table
+    @param {import("./json.js").Difference[]} changes
+    @returns {Map<string, {old?: any, new?: any}>} */
+function touchedRows(place, changes) {
   const touched = new Map();
   for (const change of changes) {
     const key = change.place.startsWith(`${place}/`)
@@ -168,6 +167,16 @@ function rowsTable(app, table, rows, changes) {
             : { old: 0, new: 0 },
       );
   }
+  return touched;
+}
+
+/** @param {import("./model.js").App} app
+    @param {string} table
+    @param {any} rows
+    @param {import("./json.js").Difference[]} changes */
+function rowsTable(app, table, rows, changes) {
+  const place = appended("", table);
+  const touched = touchedRows(place, changes);
   const keys = [
     ...new Set([
       ...Object.keys(rows ?? {}),
