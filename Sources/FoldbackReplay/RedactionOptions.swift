@@ -28,7 +28,8 @@
             document keys. With --keep, pseudonyms replace them too. Two kinds of member names \
             stay: those in a --keep, and all of them in events of an app, which could not be read \
             without them (a dictionary's keys are such names). Times, numbers of intents and \
-            positions stay. An id made from a replica's name stays if that name stays. Events must \
+            positions stay. An id made from a replica's name stays if that name stays. The name of \
+            the log's file stays, so give the file another name if it tells too much. Events must \
             be JSON.
             """
 

@@ -15,8 +15,11 @@
         private let slot: Int
 
         /// Creates a file in the directory for temporary files.
-        init() throws {
-            try self.init(in: FileManager.default.temporaryDirectory, named: nil)
+        ///
+        /// - Parameter ending: the extension, for programs that choose by it.
+        init(extension ending: String? = nil) throws {
+            try self.init(
+                in: FileManager.default.temporaryDirectory, named: nil, extension: ending)
         }
 
         /// Creates a file beside `target` that will be renamed to `target`.
@@ -26,8 +29,10 @@
             try self.init(in: URL(filePath: target).deletingLastPathComponent(), named: name)
         }
 
-        private init(in folder: URL, named name: String?) throws {
-            path = folder.appending(path: ".foldback-\(UUID().uuidString)").path
+        private init(in folder: URL, named name: String?, extension ending: String? = nil) throws {
+            let file = "\(UUID().uuidString)\(ending.map { ".\($0)" } ?? "")"
+            // Browsers may refuse hidden files.
+            path = folder.appending(path: "\(ending == nil ? "." : "")foldback-\(file)").path
             self.name = name ?? path
             slot = Vanishing.add(path)
             let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)

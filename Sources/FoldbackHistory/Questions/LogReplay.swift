@@ -162,9 +162,30 @@ extension LogReader {
 
     /// Returns the state of an intent that is not in the overlay; nil if it was never recorded.
     func settlement(of number: IntentNumber) throws(FoldbackError) -> IntentState? {
+        try settlementRow(of: number)?.settlement?.state
+    }
+
+    /// Returns the entry that recorded an intent that was settled once; nil if it never was.
+    ///
+    /// - Complexity: one look-up.
+    package func settledRecording(
+        of number: IntentNumber
+    ) throws(FoldbackError) -> LogSequence? { try settlementRow(of: number)?.intentSequence }
+
+    /// Returns the entries that recorded the intents of the overlay.
+    ///
+    /// - Complexity: reads the newest checkpoint and the entries after it.
+    package func overlayRecordings() throws(FoldbackError) -> [IntentNumber: LogSequence] {
+        let (fold, _) = try LogFold.folded(log, folds: [], codec: RawCodec())
+        var places: [IntentNumber: LogSequence] = [:]
+        for (number, intent) in fold.state.overlay { places[number] = intent.recorded.sequence }
+        return places
+    }
+
+    private func settlementRow(of number: IntentNumber) throws(FoldbackError) -> SettlementRow? {
         guard let bytes = try log.settlement(of: number) else { return nil }
         do throws(FormatError) {
-            return try SettlementRow(decoding: bytes, for: number).settlement?.state
+            return try SettlementRow(decoding: bytes, for: number)
         } catch {
             throw FoldbackError(
                 error, at: "\(log.path), table verdicts, intent \(number)", sequence: nil)

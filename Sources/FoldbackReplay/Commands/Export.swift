@@ -164,8 +164,8 @@
                 } else {
                     try projection.view.state(reader, at: try reader.lastSequence())
                 }
-            var status = try reader.status().json
-            if let redacted { status["replica"] = .string(redacted.replica.name) }
+            // A redacted log's lineage and lost data are not part of its history.
+            let status = try (redacted.map { try LogReader($0) } ?? reader).status().json
             return state.bundleHead(tool: Tool.name, projection: projection.name, status)
         }
     }

@@ -13,14 +13,29 @@
         private let content: Mutex<Content>
 
         private struct Content {
-            var matcher: EntryMatcher?
+            /// The sequences of the matching entries before `next`.
             var matches: [UInt64] = []
             var next: LogSequence = 1
-            /// The log's last sequence when the matcher was made.
-            var madeAt: LogSequence = 0
+            /// The matches of a search that will replace these.
+            var fresh: [UInt64] = []
+            /// The search that has come to `next`, so that it can go on. Always nil if the filter
+            /// depends on the end of the log.
+            var search: Search?
             var isRunning = false
             var isDropped = false
             var failure: (any Error)?
+        }
+
+        /// A search that is on its way. Only one thread at a time has it.
+        private struct Search: Sendable {
+            var matcher: EntryMatcher
+            var next: LogSequence = 1
+            /// Matches of the last piece.
+            var matches: [UInt64] = []
+            /// The last entry to search; nil for the end of the log.
+            var end: LogSequence?
+            /// Whether there is an older result, which is shown until this search ends.
+            var replacesResult = false
         }
 
         /// What a scan has found so far.
@@ -65,52 +80,85 @@
         func advance(_ background: Workers) {
             let last = (try? log.lastShown()) ?? 0
             let isStarting = content.withLock { content in
-                guard !content.isRunning, !content.isDropped, content.failure == nil else {
-                    return false
-                }
-                if dependsOnEnd, content.matcher != nil, content.madeAt != last {
-                    content = Content()
-                }
-                guard content.next <= last else { return false }
+                guard !content.isRunning, !content.isDropped, content.failure == nil,
+                    content.next <= last
+                else { return false }
                 content.isRunning = true
                 return true
             }
-            if isStarting { background.start { self.piece(background) } }
+            if isStarting { background.start { self.begin(background) } }
         }
 
         /// Ends the scan, because nobody asks for it any more.
         func drop() { content.withLock { $0.isDropped = true } }
 
-        private func piece(_ background: Workers) {
-            let isMore = content.withLock { content in
-                do {
-                    let isMore = try search(&content)
-                    content.isRunning = isMore && !content.isDropped
-                } catch {
-                    content.failure = error
-                    content.isRunning = false
-                }
-                return content.isRunning
+        private func begin(_ background: Workers) {
+            let (kept, hasResult) = content.withLock { content in
+                defer { content.search = nil }
+                return (content.search, content.next > 1)
             }
-            if isMore { background.start { self.piece(background) } }
+            do {
+                if let kept { return piece(of: kept, background) }
+                // The end comes first, so that the matcher knows the states up to it.
+                let end = try log.lastShown()
+                piece(
+                    of: Search(
+                        matcher: try filter(), end: dependsOnEnd ? end : nil,
+                        replacesResult: hasResult), background)
+            } catch { fail(error) }
         }
 
-        /// Searches a bounded piece. Returns false at the end of the log.
-        private func search(_ content: inout Content) throws -> Bool {
-            if content.matcher == nil {
-                content.madeAt = try log.lastShown()
-                content.matcher = try filter()
+        /// Searches a bounded piece without the lock, and then publishes what it found.
+        private func piece(of search: Search, _ background: Workers) {
+            do {
+                var next = search
+                let isMore = try advance(&next)
+                publish(&next, isLast: !isMore)
+                let rest = next
+                let goesOn = content.withLock { content in
+                    content.isRunning = isMore && !content.isDropped
+                    return content.isRunning
+                }
+                if goesOn { background.start { self.piece(of: rest, background) } }
+            } catch { fail(error) }
+        }
+
+        private func publish(_ search: inout Search, isLast: Bool) {
+            content.withLock { content in
+                if search.replacesResult {
+                    content.fresh += search.matches
+                    search.matches = []
+                    guard isLast else { return }
+                    swap(&content.matches, &content.fresh)
+                    content.fresh = []
+                } else {
+                    content.matches += search.matches
+                    search.matches = []
+                }
+                content.next = search.next
+                if isLast, !dependsOnEnd { content.search = search }
             }
-            let entries = try log.entries(
-                from: content.next, countMax: InspectorLimits.pieceCount)
-            guard let last = entries.last else { return false }
+        }
+
+        private func fail(_ error: any Error) {
+            content.withLock { content in
+                content.failure = error
+                content.isRunning = false
+            }
+        }
+
+        /// Searches a bounded piece. Returns false at the end.
+        private func advance(_ search: inout Search) throws -> Bool {
+            let entries = try log.entries(from: search.next, countMax: InspectorLimits.pieceCount)
             for entry in entries {
-                guard try content.matcher?.matches(entry) ?? true, text?.isIn(entry.json) ?? true
-                else { continue }
-                content.matches.append(entry.sequence.value)
+                if let end = search.end, entry.sequence > end { return false }
+                search.next = LogSequence(entry.sequence.value + 1)
+                guard try search.matcher.matches(entry), text?.isIn(entry.json) ?? true else {
+                    continue
+                }
+                search.matches.append(entry.sequence.value)
             }
-            content.next = LogSequence(last.sequence.value + 1)
-            return true
+            return !entries.isEmpty
         }
     }
 

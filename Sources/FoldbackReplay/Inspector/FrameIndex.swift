@@ -6,7 +6,8 @@
     /// Makes the state after any entry of a long log quickly available, for one projection.
     ///
     /// A first pass in the background keeps copies of its frame reader. A copy shares the states
-    /// with the others, so it is cheap. A state then needs a fold from the nearest copy, and not
+    /// with the others if their collections are persistent. Other states are copied, so there are
+    /// fewer copies of large states. A state then needs a fold from the nearest copy, and not
     /// from the nearest checkpoint. A second pass counts the changes of each entry. Both go on when
     /// the log grows.
     final class FrameIndex: Sendable {
@@ -19,6 +20,9 @@
         private struct Content {
             var copies: [any FrameReader] = []
             var stride = InspectorLimits.strideMin
+            var copiesMax = InspectorLimits.copiesMax
+            /// The next sequence at which the states are measured.
+            var measuredNext: UInt64 = 1
             /// The reader of the first pass, which is at the end of what is covered.
             var scout: (any FrameReader)?
             /// The reader of the second pass.
@@ -154,14 +158,33 @@
 
         /// Keeps a copy. If there are too many, every second one goes.
         private func keep(_ reader: any FrameReader) {
+            let copiesMax = copiesMax(of: reader)
             content.withLock { content in
                 content.copies.append(reader)
-                guard content.copies.count > InspectorLimits.copiesMax else { return }
-                content.stride *= 2
-                content.copies = content.copies.enumerated().compactMap { index, copy in
-                    index.isMultiple(of: 2) ? copy : nil
+                content.copiesMax = copiesMax
+                while content.copies.count > copiesMax {
+                    content.stride *= 2
+                    content.copies = content.copies.enumerated().compactMap { index, copy in
+                        index.isMultiple(of: 2) ? copy : nil
+                    }
                 }
             }
+        }
+
+        /// Returns how many copies there may be. Each time that the log has doubled, this measures
+        /// the states as JSON.
+        private func copiesMax(of reader: any FrameReader) -> Int {
+            let (known, isDue) = content.withLock { content in
+                let isDue = reader.sequence.value >= content.measuredNext
+                if isDue { content.measuredNext = max(reader.sequence.value, 1) * 2 }
+                return (content.copiesMax, isDue)
+            }
+            guard isDue else { return known }
+            var measured = reader
+            let bytes = max(measured.state.approximateSize, 1)
+            return min(
+                max(InspectorLimits.copiedBytesMax / bytes, InspectorLimits.copiesOfLargeMax),
+                InspectorLimits.copiesMax)
         }
 
         /// Advances the second pass. Returns false at the end of the log.

@@ -15,6 +15,12 @@
                     follows a log that grows. It ends with SIGINT, SIGTERM or SIGHUP, and when its \
                     terminal closes. A file of `export` does not grow.
 
+                    --open gives the browser a file in the directory for temporary files that only \
+                    you can read, because other users of this machine can see the arguments of a \
+                    process. A browser in a sandbox may not find the file; copy the address then. \
+                    A browser sends an inspector's cookie to every server on 127.0.0.1 that you \
+                    open in it, so open none that another user runs.
+
                     \(RedactionOptions.discussion)
 
                     Example: \(Tool.name) inspect feed.log --open

@@ -2,27 +2,78 @@
     import ArgumentParser
     import Foldback
     import FoldbackHistory
+    import Synchronization
 
     /// The last few branches that the page asked for.
     struct InspectorBranches {
-        struct Branch {
-            let id: String
-            let log: LogReader
-            let view: any ReplayedView
-        }
-
-        private var kept: [Branch] = []
+        private var kept: [InspectorBranch] = []
         private var lastNumber = 0
 
         /// Keeps a branch and returns its id. The oldest branch goes if there are too many.
-        mutating func keep(_ log: LogReader, _ view: any ReplayedView) -> String {
+        mutating func keep(_ branch: SeenBranch, _ view: any ReplayedView) throws -> String {
+            let reader = try branch.log()
             lastNumber += 1
-            kept.append(Branch(id: "\(lastNumber)", log: log, view: view))
+            kept.append(
+                InspectorBranch(
+                    id: "\(lastNumber)", log: reader, view: view,
+                    sequences: branch.rows.compactMap(\.branch)))
             kept = kept.suffix(InspectorLimits.branchesMax)
             return "\(lastNumber)"
         }
 
-        subscript(id: String) -> Branch? { kept.first { $0.id == id } }
+        subscript(id: String) -> InspectorBranch? { kept.first { $0.id == id } }
+    }
+
+    /// A branch, with copies of a frame reader at some of its entries.
+    final class InspectorBranch: Sendable {
+        let id: String
+        let log: LogReader
+        private let view: any ReplayedView
+        /// The sequences of the entries, in order.
+        private let sequences: [LogSequence]
+        private let copies = Mutex<[any FrameReader]>([])
+
+        init(id: String, log: LogReader, view: any ReplayedView, sequences: [LogSequence]) {
+            self.id = id
+            self.log = log
+            self.view = view
+            self.sequences = sequences
+        }
+
+        /// Returns the state after the last entry that is at or before a sequence.
+        ///
+        /// - Complexity: folds the entries from the nearest copy, and leaves copies on the way.
+        func state(at sequence: LogSequence) throws -> JSON {
+            let last = try log.lastSequence()
+            guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
+            let count = sequences.partitioningIndex { $0 > sequence }
+            let target = count == 0 ? 0 : sequences[count - 1]
+            var reader = try nearest(to: target) ?? view.frames(log, after: 0)
+            let stride = max(sequences.count / InspectorLimits.branchCopiesMax, 256)
+            var steps = 0
+            while reader.sequence < target, try reader.skip() {
+                steps += 1
+                if steps.isMultiple(of: stride) { keep(reader) }
+            }
+            return reader.state
+        }
+
+        private func nearest(to target: LogSequence) -> (any FrameReader)? {
+            copies.withLock { copies in
+                let index = copies.partitioningIndex { $0.sequence > target }
+                return index > 0 ? copies[index - 1] : nil
+            }
+        }
+
+        private func keep(_ reader: any FrameReader) {
+            copies.withLock { copies in
+                let index = copies.partitioningIndex { $0.sequence >= reader.sequence }
+                guard copies.count < InspectorLimits.branchCopiesMax,
+                    index == copies.count || copies[index].sequence != reader.sequence
+                else { return }
+                copies.insert(reader, at: index)
+            }
+        }
     }
 
     extension InspectorAnswers {
@@ -32,24 +83,29 @@
             let view = try log.projection(named: body["projection"]?.stringValue).view
             return try await long.run {
                 let branch = try view.branched(self.log.reader, edits)
-                let reader = try branch.log()
-                let id = self.branches.withLock { $0.keep(reader, view) }
+                let id = try self.branches.withLock { try $0.keep(branch, view) }
+                let rows = branch.shownRows
+                let divergences = branch.divergences.entries
                 return [
                     "id": .string(id), "leftOut": .of(branch.leftOut),
                     "inserted": .of(branch.inserted),
                     "renumbered": branch.renumbered(as: ("new", "old")),
                     "retryingNothing": .of(branch.retryingNothing),
-                    "divergences": .array(branch.divergences.entries.map(\.json)),
+                    "divergences": .array(
+                        divergences.prefix(InspectorLimits.branchRowsMax).map(\.json)),
+                    "divergenceCount": .integer(Int64(divergences.count)),
                     "end": branch.end.json,
                     "rows": .array(
-                        branch.rows.map { row in
+                        branch.rows[rows].map { row in
                             var object = JSON.Object()
                             object["actual"] = row.actual.map { .of($0) }
                             object["branch"] = row.branch.map { .of($0) }
                             object["same"] = .bool(row.isSame)
                             return .object(object)
                         }),
-                    "differs": .bool(!branch.divergences.entries.isEmpty),
+                    "rowOffset": .integer(Int64(rows.lowerBound)),
+                    "rowCount": .integer(Int64(branch.rows.count)),
+                    "differs": .bool(!divergences.isEmpty),
                 ]
             }
         }
@@ -61,14 +117,27 @@
             guard let branch = branches.withLock({ $0[id] }) else {
                 throw InspectorError.unknown("branch \(id) is no longer kept; make it again")
             }
-            return try await short.run {
-                var object: JSON.Object = [
-                    "state": try branch.view.state(branch.log, at: sequence).json
-                ]
+            return try await long.run {
+                var object: JSON.Object = ["state": try branch.state(at: sequence)]
                 let entry = try branch.log.entries(from: sequence, countMax: 1).first
                 object["entry"] = entry?.sequence == sequence ? entry?.json : nil
                 return .object(object)
             }
+        }
+    }
+
+    extension SeenBranch {
+        /// The rows that an answer has: all, or those around and after the first difference.
+        fileprivate var shownRows: Range<Int> {
+            let countMax = InspectorLimits.branchRowsMax
+            guard rows.count > countMax else { return 0..<rows.count }
+            let diverging = divergences.entries.first?.sequence ?? .init(UInt64.max)
+            let first = rows.firstIndex { row in
+                guard let actual = row.actual, row.branch != nil else { return true }
+                return actual >= diverging
+            }
+            let start = min(max((first ?? 0) - countMax / 10, 0), rows.count - countMax)
+            return start..<start + countMax
         }
     }
 

@@ -14,9 +14,14 @@
                 var reader = first
                 let state = reader.state
                 var frames: [JSON] = []
+                var bytes = 0
                 do {
-                    while frames.count < count, let frame = try reader.nextFrame() {
+                    // Large frames make fewer of them. The page asks for the rest if it needs it.
+                    while frames.count < count, bytes < InspectorLimits.answerBytesMax,
+                        let frame = try reader.nextFrame()
+                    {
                         frames.append(frame.json)
+                        bytes += frames.last?.approximateSize ?? 0
                     }
                 } catch {
                     // Frames before the damage are shown.
@@ -36,6 +41,22 @@
             return try await short.run {
                 var reader = found
                 return reader.state
+            }
+        }
+    }
+
+    extension JSON {
+        /// The bytes of the value as text, without counting escapes.
+        ///
+        /// - Complexity: O(n) in the value, but much faster than printing it.
+        var approximateSize: Int {
+            switch self {
+            case .null, .bool, .integer, .double: 8
+            case .digits(let digits): digits.utf8.count
+            case .string(let text): text.string.utf8.count + 2
+            case .array(let items): items.reduce(2) { $0 + $1.approximateSize + 1 }
+            case .object(let object):
+                object.members.reduce(2) { $0 + $1.0.string.utf8.count + $1.1.approximateSize + 4 }
             }
         }
     }

@@ -16,7 +16,8 @@
             let known = try query.number("after") ?? 0
             let clock = ContinuousClock()
             let end = clock.now + InspectorLimits.changesWaitMax
-            let writer = log.reader.writer.isThere
+            // This opens the log's lock file.
+            let writer = try await short.run { [log] in log.reader.writer.isThere }
             while clock.now < end, log.isLive {
                 let isChanged = try await short.run {
                     try self.log.reader.lastSequence().value > known

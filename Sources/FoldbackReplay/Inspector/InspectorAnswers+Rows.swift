@@ -3,7 +3,7 @@
     import FoldbackHistory
 
     extension InspectorAnswers {
-        /// Returns a window of the entries that match a filter.
+        /// Returns a window of the entries that match a filter. It has fewer entries if they are large.
         func rows(_ query: InspectorQuery) async throws -> JSON {
             let offset = Int(clamping: try query.number("offset") ?? 0)
             let count = try query.count("count", atMost: InspectorLimits.rowCountMax)
@@ -19,8 +19,13 @@
             }
             return try await short.run {
                 let found = try scan.found(from: offset, count: count)
-                let entries = try found.sequences.compactMap {
-                    try self.log.entries(from: $0, countMax: 1).first
+                var entries: [LogEntry<[UInt8]>] = []
+                var bytes = 0
+                for sequence in found.sequences where bytes < InspectorLimits.answerBytesMax {
+                    guard let entry = try self.log.entries(from: sequence, countMax: 1).first
+                    else { continue }
+                    entries.append(entry)
+                    bytes += entry.eventBytes
                 }
                 let isWhole = found.searched >= (try self.log.lastShown())
                 return self.json(entries, index, of: found.count, isWhole: isWhole)
@@ -31,6 +36,7 @@
             var total = log.count(upTo: try log.lastShown())
             var entries: [LogEntry<[UInt8]>] = []
             if offset < total, count > 0, let start = log.sequence(at: offset) {
+                // Also fewer entries, because a read is bounded in bytes.
                 entries = try log.entries(from: start, countMax: min(count, total - offset))
                 // Damage that was found just now ends the rows earlier.
                 total = min(total, log.count(upTo: try log.lastShown()))
@@ -81,6 +87,11 @@
                 try await Task.sleep(for: .milliseconds(5))
             }
         }
+    }
+
+    extension LogEntry where Event == [UInt8] {
+        /// The bytes of the entry's events.
+        fileprivate var eventBytes: Int { events.reduce(0) { $0 + $1.bytes.count } }
     }
 
     extension InspectorQuery {

@@ -21,6 +21,8 @@
         let branches = Mutex(InspectorBranches())
         let counts = Mutex<StateCounts?>(nil)
         let statuses: StatusCache
+        /// The entries that recorded pending and accepted intents, as far as they were asked for.
+        let recordings = Mutex<[IntentNumber: LogSequence]>([:])
         private let indexes = Mutex<[String: FrameIndex]>([:])
         private let scans = Mutex<[(key: [String], scan: EntryScan)]>([])
 
@@ -44,6 +46,7 @@
             case "/api/changes": try await changes(query)
             case "/api/rows": try await rows(query)
             case "/api/place": try await place(query)
+            case "/api/intents": try await intents(query)
             case "/api/frames": try await frames(query)
             case "/api/at": try await state(query)
             case "/api/why": try await causes(query)

@@ -17,6 +17,7 @@
         /// 128 random bits as 32 hexadecimal digits.
         let token: String
         private let listening = Atomic<UInt16>(0)
+        private let opened = Atomic(false)
 
         init() {
             var random = SystemRandomNumberGenerator()
@@ -31,8 +32,16 @@
         /// 0 until the server listens.
         var port: UInt16 { listening.load(ordering: .acquiring) }
 
+        /// Whether a browser has opened the address with the token.
+        var wasOpened: Bool { opened.load(ordering: .acquiring) }
+
+        func opens() { opened.store(true, ordering: .releasing) }
+
         /// The cookie's name. Cookies do not know ports, so inspectors on several ports need
         /// several names.
+        ///
+        /// For the same reason, the browser sends this cookie to every server on 127.0.0.1 that its
+        /// user opens. Such a server can then read the log until the inspector ends.
         var cookieName: String { "foldback-\(port)" }
 
         var cookie: String { "\(cookieName)=\(token); Path=/; HttpOnly; SameSite=Strict" }
@@ -106,7 +115,13 @@
     }
 
     extension HTTPRequest {
-        /// Reads the body. A body that is not read would be taken for the next request.
+        /// Whether FlyingFox reads the rest of the body by itself, before it sends the answer. The
+        /// rest of other bodies would be taken for the next request.
+        var isBodyDrained: Bool {
+            bodySequence.count.map { $0 <= InspectorLimits.drainedBytesMax } ?? false
+        }
+
+        /// Reads the whole body.
         func bytesOfBody() async throws -> [UInt8] {
             var body: [UInt8] = []
             var count = 0

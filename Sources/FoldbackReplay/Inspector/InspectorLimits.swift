@@ -6,6 +6,17 @@
         static let bodyBytesMax = 1 << 20
         /// Longer bodies are not even read.
         static let bytesReadMax = 2 << 20
+        /// Bodies of refused requests up to this size are read, so that the connection can go on.
+        static let drainedBytesMax = 1 << 16
+        /// Connections that wait for their client at the same time.
+        static let connectionsMax = 256
+        /// The longest time that a connection waits for its client.
+        static let clientWaitMax = Duration.seconds(60)
+        /// The time before the server listens again after it could not accept a connection.
+        static let acceptPause = Duration.seconds(1)
+        /// The longest time that the file for the browser exists.
+        static let openingWaitMax = Duration.seconds(60)
+        static let openingPause = Duration.milliseconds(100)
         /// The longest time of an answer. Only a computation over the whole log takes that long.
         static let answerSecondsMax: TimeInterval = 3_600
         /// The longest time that a request for changes waits.
@@ -18,10 +29,18 @@
         static let placeWaitMax = Duration.seconds(10)
         static let rowCountMax = 500
         static let frameCountMax = 500
+        /// The approximate size of an answer with rows or frames, which then has fewer of them.
+        static let answerBytesMax = 8 << 20
+        /// Intents that are looked up by one request.
+        static let intentCountMax = 100
         /// Entries that are decoded at once.
         static let pieceCount = 512
         /// Copies of a frame reader that an index keeps.
         static let copiesMax = 128
+        /// Copies of a frame reader whose states are large.
+        static let copiesOfLargeMax = 16
+        /// The approximate size of the states of all copies, if copies shared nothing.
+        static let copiedBytesMax = 256 << 20
         /// The smallest number of entries between two copies.
         static let strideMin: UInt64 = 256
         /// Entries that an answer folds at most while the first pass of an index goes on.
@@ -35,6 +54,10 @@
         /// What-if branches that are kept.
         static let branchesMax = 4
         static let editsMax = 100
+        /// Rows, and divergences, of an answer about a branch.
+        static let branchRowsMax = 20_000
+        /// Copies of a frame reader that a branch keeps.
+        static let branchCopiesMax = 64
         static let minimiseTriesMax = 1_000
         /// Entries of an export that is sent as one answer.
         static let exportCountMax = 50_000

@@ -47,10 +47,23 @@
                 body: HTTPBodySequence(from: LastBytes(bytes: bytes), count: bytes.count))
         }
 
-        static func redirection(to path: String, settingCookie cookie: String) -> HTTPResponse {
-            HTTPResponse(
-                statusCode: .seeOther,
-                headers: .safe().adding(.location, path).adding(.setCookie, cookie))
+        /// Sends the browser to another path.
+        ///
+        /// - Parameter byPage: whether a page does it, and not a header. If another site or a file
+        ///   led here, a browser that follows the header sends no cookie with SameSite=Strict. It
+        ///   does send it if a page of this origin leads on.
+        static func redirection(
+            to path: String, settingCookie cookie: String, byPage: Bool
+        ) -> HTTPResponse {
+            guard byPage else {
+                return HTTPResponse(
+                    statusCode: .seeOther,
+                    headers: .safe().adding(.location, path).adding(.setCookie, cookie))
+            }
+            let headers = HTTPHeaders.safe().adding(.setCookie, cookie)
+                .adding(.contentType, "text/html; charset=utf-8")
+            return HTTPResponse(
+                statusCode: .ok, headers: headers, body: Data(Subprocess.page(leadingTo: path)))
         }
 
         static func page(_ html: [UInt8], policy: String) -> HTTPResponse {

@@ -15,17 +15,39 @@
             let access = InspectorAccess()
             let handler = InspectorServer(
                 access: access, answers: InspectorAnswers(log), page: Page.inspector())
-            let server = HTTPServer(
-                address: try .inet(ip4: "127.0.0.1", port: port),
-                timeout: InspectorLimits.answerSecondsMax, logger: .disabled, handler: handler)
+            let server = try server(on: port, handler)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    do { try await server.run() } catch let error as SocketError {
-                        throw failure(error)
-                    }
-                }
+                group.addTask { try await serve(server, handler) }
                 group.addTask { try await announce(server, access) }
                 while try await group.next() != nil {}
+            }
+        }
+
+        private func server(on port: UInt16, _ handler: InspectorServer) throws -> HTTPServer {
+            HTTPServer(
+                config: HTTPServer.Configuration(
+                    address: try .inet(ip4: "127.0.0.1", port: port),
+                    timeout: InspectorLimits.answerSecondsMax,
+                    sharedRequestReplaySize: InspectorLimits.drainedBytesMax,
+                    pool: ImpatientSocketPool(), logger: .disabled),
+                handler: handler)
+        }
+
+        /// Serves until the process ends. FlyingFox stops if it cannot accept a connection, for
+        /// example because the process has too many open files. It has closed its connections
+        /// then, and the server starts again.
+        private func serve(_ first: HTTPServer, _ handler: InspectorServer) async throws {
+            var server = first
+            while true {
+                do { return try await server.run() } catch let error as SocketError {
+                    guard case .failed("Accept", let code, _) = error, handler.access.port != 0
+                    else { throw failure(error) }
+                    Output.note(
+                        "a connection was not accepted: \(String(cString: strerror(code))); all connections were closed, and the server goes on"
+                    )
+                }
+                try await Task.sleep(for: InspectorLimits.acceptPause)
+                server = try self.server(on: handler.access.port, handler)
             }
         }
 
@@ -38,7 +60,23 @@
             access.listens(on: port)
             let address = "http://127.0.0.1:\(port)/?token=\(access.token)"
             try Output.line(address)
-            if opensBrowser { Subprocess.openInBrowser(address) }
+            if opensBrowser { try await open(address, access) }
+        }
+
+        /// Opens an address in the user's browser, through a file that only the user may read.
+        ///
+        /// Every user of this machine can read the arguments of a process, and so the address must
+        /// not be among them. The file goes as soon as the browser has opened the address.
+        private func open(_ address: String, _ access: InspectorAccess) async throws {
+            let file = try VanishingFile(extension: "html")
+            defer { file.remove() }
+            try file.write(Subprocess.page(leadingTo: address))
+            Subprocess.openInBrowser(file.path)
+            let clock = ContinuousClock()
+            let end = clock.now + InspectorLimits.openingWaitMax
+            while !access.wasOpened, clock.now < end {
+                try await Task.sleep(for: InspectorLimits.openingPause)
+            }
         }
 
         private func failure(_ error: SocketError) -> StreamFailure {
@@ -52,9 +90,22 @@
     }
 
     extension Subprocess {
-        /// Opens an address in the user's browser, without a shell. A failure is reported, and the
+        /// Returns a page that leads the browser to an address at once. It has no script, because a
+        /// policy may forbid scripts.
+        ///
+        /// - Parameter address: an address or path without characters that HTML escapes.
+        static func page(leadingTo address: String) -> [UInt8] {
+            Array(
+                """
+                <!DOCTYPE html><meta charset="utf-8"><title>Inspector</title>
+                <meta http-equiv="refresh" content="0; url=\(address)">
+
+                """.utf8)
+        }
+
+        /// Opens a file in the user's browser, without a shell. A failure is reported, and the
         /// server goes on.
-        static func openInBrowser(_ address: String) {
+        static func openInBrowser(_ path: String) {
             #if os(macOS)
                 let program = "open"
             #else
@@ -62,7 +113,7 @@
             #endif
             let process = Process()
             process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = [program, address]
+            process.arguments = [program, path]
             process.standardInput = FileHandle.nullDevice
             // Standard output has only the address.
             process.standardOutput = FileHandle.nullDevice

@@ -12,10 +12,13 @@
 
         func handleRequest(_ request: HTTPRequest) async -> HTTPResponse {
             do {
+                // Nobody else can make the server read a body.
+                let redirection = try redirection(for: request)
                 let body = try await request.bytesOfBody()
+                if let redirection { return redirection }
                 return try await response(to: request, body)
             } catch let error as Refusal {
-                return error.endsConnection
+                return error.endsConnection || !request.isBodyDrained
                     ? .lastRefusal(error.status, error.reason)
                     : .refusal(error.status, error.reason)
             } catch let error as InspectorError {
@@ -38,18 +41,29 @@
             }
         }
 
+        /// Checks who sent the request.
+        ///
+        /// - Returns: the answer to a request with the token.
+        private func redirection(for request: HTTPRequest) throws -> HTTPResponse? {
+            try access.check(request)
+            if request.method == .GET, request.target.path() == "/",
+                let query = try? InspectorQuery(request.target.query()),
+                let token = query["token"], access.isToken(token)
+            {
+                access.opens()
+                let isFromElsewhere = request.headers[HTTPHeader("Sec-Fetch-Site")] == "cross-site"
+                return .redirection(
+                    to: "/", settingCookie: access.cookie, byPage: isFromElsewhere)
+            }
+            try access.requireAdmitted(request)
+            return nil
+        }
+
         private func response(to request: HTTPRequest, _ body: [UInt8]) async throws -> HTTPResponse
         {
-            try access.check(request)
             // The path is compared as the client wrote it, so `..` and escapes lead nowhere.
             let path = request.target.path()
             let query = try InspectorQuery(request.target.query())
-            if request.method == .GET, path == "/", let token = query["token"],
-                access.isToken(token)
-            {
-                return .redirection(to: "/", settingCookie: access.cookie)
-            }
-            try access.requireAdmitted(request)
             switch (request.method, path) {
             case (.GET, "/"): return .page(page.html, policy: page.contentSecurityPolicy)
             case (.GET, _): return .json(try await answers.answer(to: path, query))

@@ -36,9 +36,17 @@
                 }
                 if let known { return known }
                 if isStarting { workers.start { self.compute() } }
-                guard clock.now < end else { return try log.statusWithoutEntries() }
+                guard clock.now < end else { return try partOfStatus() }
                 try await Task.sleep(for: .milliseconds(5))
             }
+        }
+
+        /// Returns the last known status with the present number of entries, or only what needs no
+        /// entry. A log may grow faster than it is folded.
+        private func partOfStatus() throws -> JSON.Object {
+            var status = content.withLock { $0.known?.status } ?? JSON.Object()
+            for (name, value) in try log.statusWithoutEntries().members { status[name] = value }
+            return status
         }
 
         private func compute() {

@@ -49,11 +49,23 @@ export class FetchedSource {
       @param {number} offset
       @param {number} count */
   async rows(filter, offset, count) {
-    const parameters = filterParameters(
-      filter,
-      new URLSearchParams({ offset: `${offset}`, count: `${count}` }),
-    );
-    const answer = await request(`/api/rows?${parameters}`);
+    const ask = (/** @type {number} */ offset, /** @type {number} */ count) =>
+      request(
+        `/api/rows?${filterParameters(
+          filter,
+          new URLSearchParams({ offset: `${offset}`, count: `${count}` }),
+        )}`,
+      );
+    const answer = await ask(offset, count);
+    // An answer with large entries has fewer of them.
+    for (;;) {
+      const found = answer.rows.length;
+      const missing = Math.min(count, answer.count - offset) - found;
+      if (found === 0 || missing <= 0) break;
+      const next = await ask(offset + found, missing);
+      if (next.rows.length === 0) break;
+      answer.rows.push(...next.rows);
+    }
     await this.read(answer.rows);
     return answer;
   }
@@ -70,9 +82,23 @@ export class FetchedSource {
   async frames(projection, sequence) {
     const hop = Math.floor(Math.max(0, sequence - 1) / framesHop) * framesHop;
     const from = Math.max(this.first, hop - framesHop + 1, 1);
-    const parameters = new URLSearchParams({ projection, from: `${from}`, count: `${framesMax}` });
-    const answer = await request(`/api/frames?${parameters}`);
-    await this.read(answer.frames);
+    const ask = async (/** @type {number} */ from) => {
+      const parameters = new URLSearchParams({
+        projection,
+        from: `${from}`,
+        count: `${framesMax}`,
+      });
+      const answer = await request(`/api/frames?${parameters}`);
+      await this.read(answer.frames);
+      return answer;
+    };
+    let answer = await ask(from);
+    // An answer with large frames has fewer of them, and may end before the wanted one.
+    while (answer.frames.length > 0 && answer.frames.at(-1).entry.sequence < sequence) {
+      const next = await ask(answer.frames.at(-1).entry.sequence + 1);
+      if (next.frames.length === 0) break;
+      answer = next;
+    }
     return { state: answer.state, frames: answer.frames, previous: null };
   }
 
