@@ -10,8 +10,9 @@
         private var lastNumber = 0
 
         /// Keeps a branch and returns its id. The oldest branch goes if there are too many.
-        mutating func keep(_ branch: SeenBranch, _ view: any ReplayedView) throws -> String {
-            let reader = try branch.log()
+        mutating func keep(
+            _ branch: SeenBranch, _ reader: LogReader, _ view: any ReplayedView
+        ) -> String {
             lastNumber += 1
             kept.append(
                 InspectorBranch(
@@ -83,7 +84,8 @@
             let view = try log.projection(named: body["projection"]?.stringValue).view
             return try await long.run {
                 let branch = try view.branched(self.log.reader, edits)
-                let id = try self.branches.withLock { try $0.keep(branch, view) }
+                let reader = try branch.log()
+                let id = self.branches.withLock { $0.keep(branch, reader, view) }
                 let rows = branch.shownRows
                 let divergences = branch.divergences.entries
                 return [

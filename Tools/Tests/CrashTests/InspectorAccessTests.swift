@@ -14,6 +14,7 @@ import Testing
 
     private static let paths = [
         "/", "/api/head", "/api/changes?after=0", "/api/rows", "/api/place?sequence=1",
+        "/api/intents?numbers=1",
         "/api/frames?from=1", "/api/at?sequence=1", "/api/why?place=/post", "/api/story?intent=1",
         "/api/verify", "/api/plot?of=pending", "/api/branch?id=1&sequence=1",
         "/api/first-break?expect=x", "/api/rerun", "/api/export?as=ndjson", "/nothing",

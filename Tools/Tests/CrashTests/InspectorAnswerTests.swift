@@ -58,6 +58,32 @@ import Testing
         }
     }
 
+    @Test func `intents are found by their numbers`() throws {
+        try ReplayStory.makeLog(directory.log, Self.lines)
+        let inspector = try InspectorProcess([directory.log.path])
+        let recorded = try lines("log", directory.log.path, "--json", "--kind", "intent")
+        var all = JSON.Object()
+        for entry in recorded {
+            all[ExactString("\(entry["intent"]?.integerValue ?? 0)")] = entry
+        }
+        let numbers = (1...recorded.count).map { "\($0)" }.joined(separator: ",")
+        for _ in 1...2 {
+            let found = try inspector.get("/api/intents?numbers=\(numbers),99,0")
+            #expect(found == ["intents": .object(all)])
+        }
+        let some = try inspector.get("/api/intents?numbers=2")
+        #expect(some["intents"]?["2"] == all["2"] && some["intents"]?["1"] == nil)
+        let many = (1...101).map { "\($0)" }.joined(separator: ",")
+        for wrong in ["", "?numbers=", "?numbers=1,", "?numbers=x", "?numbers=\(many)"] {
+            #expect(try inspector.send("/api/intents\(wrong)").status == 400, "\(wrong)")
+        }
+        let file = directory.url.appending(path: "log.ndjson")
+        try run([foldback, "export", directory.log.path]).output
+            .write(to: file, atomically: true, encoding: .utf8)
+        let ofFile = try InspectorProcess([file.path])
+        #expect(try ofFile.get("/api/intents?numbers=\(numbers)") == ["intents": .object(all)])
+    }
+
     @Test func `a search ignores case, and covers the JSON of entries`() throws {
         try ReplayStory.makeLog(
             directory.log,

@@ -125,6 +125,8 @@ import Testing
         let head = try inspector.get("/api/head")
         #expect(head["damage"]?.stringValue?.contains("at sequence 7") == true, "\(head)")
         #expect(head["status"]?["entries"] == 7, "\(head)")
+        let folder = directory.url.lastPathComponent
+        #expect(head["damage"]?.stringValue?.contains(folder) == false, "\(head)")
         #expect(try inspector.get("/api/at?sequence=6")["sequence"] == 6)
         #expect(try inspector.get("/api/frames?from=5")["frames"]?.arrayValue?.count == 2)
         #expect(try inspector.get("/api/rows?kind=intent")["count"] == 4)

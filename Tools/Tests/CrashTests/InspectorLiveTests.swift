@@ -45,6 +45,13 @@ import Testing
         #expect(next.answer()?["ok"] == true)
         let back = try inspector.get("/api/changes?after=4")
         #expect(back["writer"]?["isThere"] == true && back["status"]?["sequence"] == 5)
+        // The old result is shown until the search of the longer log ends.
+        var pending = try inspector.get("/api/rows?state=pending")
+        while pending["isWhole"] != true {
+            #expect(pending["count"] == 2)
+            pending = try inspector.get("/api/rows?state=pending")
+        }
+        #expect(pending["count"] == 3)
         #expect(next.finish().status == 0)
     }
 

@@ -11,9 +11,26 @@ final class InspectorProcess {
     private let errors = Pipe()
 
     /// Starts the tool, and waits for the line with its address.
-    init(_ arguments: [String], of tool: String = "foldback") throws {
+    ///
+    /// - Parameters:
+    ///   - descriptors: the number of files that it may open.
+    ///   - path: the value of `PATH`.
+    init(
+        _ arguments: [String], of tool: String = "foldback", descriptors: Int? = nil,
+        path: String? = nil
+    ) throws {
         process.executableURL = ShellProcess.executable(tool)
         process.arguments = ["inspect"] + arguments
+        if let descriptors {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments =
+                ["-c", #"ulimit -n \#(descriptors); exec "$0" "$@""#]
+                + [ShellProcess.executable(tool).path, "inspect"] + arguments
+        }
+        if let path {
+            process.environment = ProcessInfo.processInfo.environment
+                .merging(["PATH": path]) { $1 }
+        }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = errors
