@@ -68,8 +68,11 @@
         }
 
         private static func milliseconds(_ text: String) throws -> Int64 {
-            let day = try? Date(text + "T00:00:00Z", strategy: .iso8601)
-            guard let date = day ?? (try? Date(text, strategy: .iso8601)) else {
+            // A day has no T. The parser takes February 30 for March 2, so the date must come back.
+            let moment = text.contains("T") ? text : text + "T00:00:00Z"
+            guard let date = try? Date(moment, strategy: .iso8601),
+                !moment.hasSuffix("Z") || date.formatted(.iso8601) == moment
+            else {
                 throw ValidationError(
                     "\(text) is not a moment; write 2026-11-21 or 2026-11-21T15:04:05Z")
             }

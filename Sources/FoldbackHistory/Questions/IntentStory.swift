@@ -161,7 +161,8 @@ extension Projection {
             for part in parts { JSON.compare(part.old, part.new, at: part.place, &found) }
             return found
         }
-        for place in places {
+        // In one order, because effects are compared as lists, and places may come from a set.
+        for place in places.sorted() {
             JSON.compare(shown(at: place), new.shown(at: place), at: place, &found)
         }
         return found
