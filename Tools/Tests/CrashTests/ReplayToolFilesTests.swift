@@ -56,7 +56,9 @@ import Testing
             "sh", "-c",
             #"""
             swift=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")
+            # FoldbackReplay imports FlyingFox, which has a module of C.
             swiftc -typecheck -swift-version 6 -I "$1/Modules" -I "$2/Sources/CLMDB" \
+                -I "$1/../../checkouts/FlyingFox/CSystemLinux/include" \
                 -plugin-path "$swift/lib/swift/host/plugins/testing" "$3"
             """#,
             "sh", URL(filePath: foldback).deletingLastPathComponent().path, ReplayStory.root.path,
