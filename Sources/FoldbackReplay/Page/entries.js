@@ -97,7 +97,7 @@ export class Entries {
   showCount(count, isWhole) {
     const { filter } = this.app.model;
     const { source } = this.app;
-    const onPage = source.isPartial ? " of this page" : "";
+    const onPage = source.isPartial ? " on this page" : "";
     const words = isFilterEmpty(filter)
       ? `${counted(count, "entry", "entries")}${onPage}`
       : `${grouped(count)} of ${counted(source.count, "entry", "entries")}${onPage} match`;

@@ -122,12 +122,12 @@ extension ReportBrowserTests {
                 #expect(banner.contains("only some of the entries"))
                 #expect(banner.contains("--from 5 --to 20"))
                 try await check([5, 12, 20], page, log)
-                #expect(try await page.text("#entries-count") == "16 entries")
+                #expect(try await page.text("#entries-count") == "16 entries on this page")
             }
             let keys = try await Report.make(of: log, "--key", "secret-key-17", in: folder)
             try await ReportBrowserTests.withPage(keys) { page in
                 try await check([17], page, log)
-                #expect(try await page.text("#entries-count") == "1 entry")
+                #expect(try await page.text("#entries-count") == "1 entry on this page")
             }
         }
 
