@@ -42,7 +42,11 @@ document() {
         *) link_rules "$rules" <"$page" >"$catalog/$(basename "$page")" ;;
         esac
     done
-    swift symbolgraph-extract -module-name "$module" -I "$modules" -I Sources/CLMDB -target "$target" \
+    [ ! -d "Sources/$module/$module.docc/Resources" ] ||
+        cp -r "Sources/$module/$module.docc/Resources" "$catalog/"
+    # FoldbackReplay imports FlyingFox, which has a module of C.
+    swift symbolgraph-extract -module-name "$module" -I "$modules" -I Sources/CLMDB \
+        -I Tools/.build/checkouts/FlyingFox/CSystemLinux/include -target "$target" \
         -output-dir ".build/docs/graphs/$module" -minimum-access-level public -skip-synthesized-members
     for graph in ".build/docs/graphs/$module"/*.json; do
         link_rules "$rules" <"$graph" >"$graph.linked" && mv "$graph.linked" "$graph"
