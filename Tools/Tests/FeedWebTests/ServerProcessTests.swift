@@ -14,7 +14,7 @@ import Testing
         let started = clock.now
         let server = try await ServerProgram.start()
         // A machine that runs other tests may need longer to start any process.
-        let pauseMax = max(.seconds(1), 2 * (clock.now - started))
+        let pauseMax = max(Duration.seconds(1), started.duration(to: clock.now) * 2)
         var pauses: [Duration] = []
         for round in 1...3 {
             try await server.perform(["do": "post", "text": .string("post \(round)")])
@@ -23,7 +23,7 @@ import Testing
             let start = clock.now
             // The supervisor holds the socket, so the request waits for the next process.
             let stage = try await server.client.send("GET", "/stage").body
-            pauses.append(clock.now - start)
+            pauses.append(start.duration(to: clock.now))
             #expect(stage["pid"]?.integerValue != Int64(pid))
             #expect(stage["restarts"]?.integerValue == Int64(round))
             #expect(stage["decided"]?.integerValue ?? 0 >= Int64(round - 1))
