@@ -129,6 +129,7 @@ let package = Package(
             name: "report-bench",
             dependencies: [
                 "BrowserDriver", "foldback", .product(name: "Foldback", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         // A process that tests damage and make its disk fail. They can observe the effects only
@@ -169,8 +170,8 @@ let package = Package(
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "FoldbackShell", "foldback", "foldback-demo", "foldback-probe", "feed-replay",
-                "chat-replay", "shopping-list",
+                "BrowserDriver", "FoldbackShell", "foldback", "foldback-demo", "foldback-probe",
+                "feed-replay", "chat-replay", "shopping-list",
             ],
             swiftSettings: strict),
         // The feed in a real browser. Needs Chromium and chromedriver.

@@ -206,7 +206,7 @@
         /// Returns a line of a file with its newline.
         ///
         /// - Throws: `.tooLarge` if no command could read the line again.
-        fileprivate func fileLine() throws -> [UInt8] {
+        func fileLine() throws -> [UInt8] {
             let line = printed
             try Limit.line.require(line.count)
             return line + [UInt8(ascii: "\n")]

@@ -4,27 +4,23 @@
     import FoldbackHistory
 
     extension InspectorAnswers {
-        /// Returns the files of `export` for the entries that match a filter, up to a sequence.
-        ///
-        /// Entries that do not follow from the others are left out, because no command could read
-        /// the file otherwise.
+        /// Returns the files of `export` for the entries up to a sequence. The lines of `ndjson`
+        /// can be those of chosen entries.
         func export(_ query: InspectorQuery) async throws -> JSON {
-            guard let form = ExportForm(rawValue: try query.required("as")) else {
+            guard let form = ExportForm(rawValue: try query.required("as")), form != .page else {
                 throw ValidationError("as must be ndjson, bundle or test")
             }
             let projection = try projection(query)
             let filter = try EntryFilter(words: query.filterWords)
             let search = query.text.map { SearchedText($0) }
+            guard form == .ndjson || query.filterWords.isEmpty && search == nil else {
+                throw ValidationError("a filter is only for as=ndjson: a state needs all entries")
+            }
             let end = try query.number("to").map { LogSequence($0) }
             let matcher = try await short.run { [log] in try filter.matcher(in: log.reader) }
             return try await long.run {
                 let entries = try self.entries(matcher, search, upTo: end)
-                let history = try self.log.reader.history(of: entries)
-                let files = try self.files(form, history, projection)
-                return [
-                    "files": .files(files),
-                    "leftOut": .integer(Int64(entries.count - history.count)),
-                ]
+                return ["files": .files(try self.files(form, entries, projection))]
             }
         }
 
@@ -55,9 +51,11 @@
         }
 
         private func files(
-            _ form: ExportForm, _ history: RecordedHistory<[UInt8]>,
-            _ projection: ReplayProjection
+            _ form: ExportForm, _ entries: [LogEntry<[UInt8]>], _ projection: ReplayProjection
         ) throws -> [(name: String, bytes: [UInt8])] {
+            let lines = "\(log.name).ndjson"
+            guard form != .ndjson else { return [(lines, try log.reader.file(of: entries))] }
+            let history = try log.reader.history(of: entries)
             var head = JSON.Object()
             if form == .bundle {
                 let state = try projection.view.end(of: history)
@@ -66,11 +64,21 @@
             }
             var text: [UInt8] = []
             try history.writeFile(head) { text += $0 }
-            guard form == .test else { return [("\(log.name).ndjson", text)] }
+            guard form == .test else { return [(lines, text)] }
             return try TestCase(
                 name: log.name, history: String(decoding: text, as: UTF8.self),
                 view: projection.view
             ).files()
+        }
+    }
+
+    extension LogReader {
+        /// Returns a file of some entries: the head, and a line for each entry.
+        fileprivate func file(of entries: [LogEntry<[UInt8]>]) throws -> [UInt8] {
+            let format = try firstFormat()
+            return try entries.reduce(into: try fileHead(format).fileLine()) { file, entry in
+                file += try entry.fileJSON(format).fileLine()
+            }
         }
     }
 #endif

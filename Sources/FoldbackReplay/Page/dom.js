@@ -6,7 +6,8 @@ import { isObject, jsonText, namesOf, shortText } from "./json.js";
 
 const charactersMax = 300;
 const charactersMore = 10_000;
-const svgNames = new Set([
+/** The elements of pictures. None of them loads or runs something. */
+export const svgNames = new Set([
   "svg",
   "g",
   "path",
@@ -15,6 +16,7 @@ const svgNames = new Set([
   "circle",
   "text",
   "title",
+  "desc",
   "polygon",
 ]);
 
@@ -51,6 +53,17 @@ export function el(name, properties = {}, ...children) {
       ),
   );
   return node;
+}
+
+/** @param {...Child} children */
+export function banner(...children) {
+  return el("p", { class: "banner" }, ...children);
+}
+
+/** Returns a banner about trouble, which a screen reader reads at once.
+    @param {...Child} children */
+export function alertBanner(...children) {
+  return el("p", { class: "banner", "data-tone": "rejected", role: "alert" }, ...children);
 }
 
 /** @param {string} id

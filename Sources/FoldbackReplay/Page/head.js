@@ -1,6 +1,6 @@
 // The head of the page: what the log is, how much it has, and whether it is sound.
 
-import { badge, byID, counted, el, grouped, mark, sizeText, timeText, visible, visibleText } from "./dom.js";
+import { alertBanner, badge, banner, byID, counted, el, grouped, mark, sizeText, timeText, visible, visibleText } from "./dom.js";
 import { isExactBrowser, numberOf } from "./json.js";
 import { copyText, shellQuoted } from "./commands.js";
 
@@ -62,12 +62,9 @@ export function paintHead(app) {
 /** @param {import("./model.js").App} app */
 function paintBanners({ source }) {
   const { head } = source;
-  const banners = [];
-  if (head.damage) {
-    banners.push(
-      el(
-        "p",
-        { class: "banner", "data-tone": "rejected", role: "alert" },
+  const banners = [
+    head.damage &&
+      alertBanner(
         mark("conflicted"),
         el(
           "span",
@@ -77,13 +74,8 @@ function paintBanners({ source }) {
           " The page shows the entries before the damage.",
         ),
       ),
-    );
-  }
-  if (head.filters?.length > 0) {
-    banners.push(
-      el(
-        "p",
-        { class: "banner" },
+    head.filters?.length > 0 &&
+      banner(
         el(
           "span",
           {},
@@ -92,25 +84,12 @@ function paintBanners({ source }) {
           ". States and changes count all entries.",
         ),
       ),
-    );
-  }
-  if (head.isRedacted)
-    banners.push(
-      el(
-        "p",
-        { class: "banner" },
-        el(
-          "span",
-          {},
-          "Values in this page are replaced by pseudonyms, because it is redacted. The commands on this page read the log without the redaction.",
-        ),
+    head.isRedacted &&
+      banner(
+        "Values in this page are replaced by pseudonyms, because it is redacted. The commands on this page read the log without the redaction.",
       ),
-    );
-  if (!isExactBrowser)
-    banners.push(
-      el(
-        "p",
-        { class: "banner", "data-tone": "rejected", role: "alert" },
+    !isExactBrowser &&
+      alertBanner(
         el(
           "span",
           {},
@@ -118,7 +97,7 @@ function paintBanners({ source }) {
           "A number with many digits, or such as 1.0, may be shown with other digits. A newer browser shows it exactly.",
         ),
       ),
-    );
+  ].filter(Boolean);
   const place = byID("banners");
   // An alert that is there already is not announced again.
   const words = banners.map((banner) => banner.textContent).join("\n");

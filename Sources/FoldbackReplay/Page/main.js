@@ -1,7 +1,7 @@
 // The page. Page.swift lists the modules and puts them together, without the imports and exports.
 
 import { jsonText, numberOf } from "./json.js";
-import { announce, byID, counted, el, timeText, visibleText } from "./dom.js";
+import { alertBanner, announce, byID, counted, el, timeText, visibleText } from "./dom.js";
 import { EmbeddedSource } from "./source-embedded.js";
 import { FetchedSource } from "./source-fetched.js";
 import { projectionNamed, viewChangeCount } from "./source.js";
@@ -35,6 +35,8 @@ const panels = [
   plotsPanel,
 ];
 const searchedMax = 2_000;
+const searchedAtOnce = 250;
+const waitShown = 300;
 
 /** The page's parts together. */
 class Page {
@@ -67,7 +69,11 @@ class Page {
     paintHead(this);
     paintLive(this, null);
     this.listen();
-    await this.select(isChosen ? this.model.selected : await this.mostTelling());
+    // The first state of a long log takes a fold, so the list comes first.
+    if (!isChosen) this.model.selected = this.source.last;
+    await this.entries.reload();
+    const telling = isChosen ? this.model.selected : await this.showingWait(this.mostTelling());
+    await this.select(telling);
     await this.entries.reload();
     document.documentElement.dataset.ready = "true";
     this.source.follow(
@@ -116,19 +122,19 @@ class Page {
     });
   }
 
-  /** Returns the last rejection whose rollback changes the view, else the last entry. */
+  /** Returns the last rejection whose rollback changes the view, else the last entry. Looks only at the
+      end of the log, so a long log does not make this slower. */
   async mostTelling() {
     const { source, model } = this;
-    const filter = { kind: ["rejected"] };
-    let end = await source.place(filter, source.last + 1);
-    for (let looked = 0; end > 0 && looked < searchedMax; looked += 100) {
-      const start = Math.max(0, end - 100);
-      const { rows } = await source.rows(filter, start, end - start, model.projection);
-      for (const row of rows.reverse()) {
-        if (
-          row.changes !== undefined ? row.changes > 0 : await this.changesView(row.entry.sequence)
-        )
-          return row.entry.sequence;
+    let end = await source.place({}, source.last + 1);
+    const searchedEnd = Math.max(0, end - searchedMax);
+    while (end > searchedEnd) {
+      const start = Math.max(searchedEnd, end - searchedAtOnce);
+      const { rows } = await source.rows({}, start, end - start, model.projection);
+      for (const { entry, changes } of rows.reverse()) {
+        if (entry.kind !== "rejected") continue;
+        if (changes !== undefined ? changes > 0 : await this.changesView(entry.sequence))
+          return entry.sequence;
       }
       end = start;
     }
@@ -150,7 +156,8 @@ class Page {
     const { token } = this;
     let moment;
     try {
-      moment = await this.history.at(this.model.projection, sequence);
+      const found = this.history.at(this.model.projection, sequence);
+      moment = await (isGrowth ? found : this.showingWait(found));
     } catch (error) {
       return this.fail(error);
     }
@@ -172,6 +179,22 @@ class Page {
     await listed;
     document.documentElement.dataset.selected = String(moment.sequence);
     return undefined;
+  }
+
+  /** Says why an entry is not there yet, if that takes long. Painting the entry replaces the words.
+      @template Found
+      @param {Promise<Found>} found
+      @returns {Promise<Found>} */
+  async showingWait(found) {
+    const timer = window.setTimeout(() => {
+      const words = "Folding the entries before this one. The first time takes longer.";
+      byID("explanation").replaceChildren(el("p", { class: "soft" }, words));
+    }, waitShown);
+    try {
+      return await found;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** @param {unknown} error */
@@ -354,10 +377,6 @@ async function start() {
 
 start().catch((error) => {
   byID("banners").replaceChildren(
-    el(
-      "p",
-      { class: "banner", "data-tone": "rejected", role: "alert" },
-      error instanceof Error ? error.message : String(error),
-    ),
+    alertBanner(error instanceof Error ? error.message : String(error)),
   );
 });

@@ -1,7 +1,7 @@
 // The tabs that save: export, and plots.
 
-import { button, el } from "./dom.js";
-import { isFilterEmpty } from "./filters.js";
+import { button, el, svgNames } from "./dom.js";
+import { filterOptions, isFilterEmpty } from "./filters.js";
 import { fileList } from "./pieces.js";
 import { commandLine } from "./commands.js";
 import { showLater } from "./panel-stories.js";
@@ -67,16 +67,15 @@ export const exportPanel = {
       result,
     );
   },
-  command: (app) =>
-    commandLine(
-      app,
-      "export",
-      "--as",
-      exportForm.form,
-      ...(exportForm.form === "ndjson"
-        ? []
-        : ["-o", exportForm.form === "test" ? "." : "bundle.ndjson"]),
-    ),
+  command: (app) => {
+    const { filter } = app.model;
+    if (exportForm.form === "ndjson")
+      return isFilterEmpty(filter)
+        ? commandLine(app, "export", "--as", "ndjson")
+        : commandLine(app, "log", ...filterOptions(filter), "--json");
+    const output = exportForm.form === "test" ? "." : "bundle.ndjson";
+    return commandLine(app, "export", "--as", exportForm.form, "-o", output);
+  },
 };
 
 // ---- Plots --------------------------------------------------------------------------------------
@@ -112,7 +111,7 @@ async function plots(app) {
     if (picture) {
       picture.setAttribute("role", "img");
       picture.setAttribute("aria-label", words);
-      found.push(el("figure", {}, el("figcaption", {}, words), picture));
+      found.push(el("figure", {}, picture));
     }
   }
   return found.length > 0 ? found : [el("p", { class: "soft" }, "There is nothing to plot yet.")];
@@ -123,23 +122,9 @@ async function plots(app) {
 function svgNode(text) {
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   if (parsed.localName !== "svg") return null;
-  const known = new Set([
-    "svg",
-    "g",
-    "path",
-    "rect",
-    "line",
-    "circle",
-    "text",
-    "tspan",
-    "title",
-    "desc",
-    "polyline",
-    "polygon",
-  ]);
   const isPlain = [parsed, ...parsed.querySelectorAll("*")].every(
     (node) =>
-      known.has(node.localName) &&
+      svgNames.has(node.localName) &&
       [...node.attributes].every(
         ({ name, value }) => !/^on|href|^style$/i.test(name) && !/url\(/i.test(value),
       ),

@@ -7,7 +7,9 @@ import Foundation
 package struct LogPageFigures: Sendable {
     /// From the start of the navigation to the first picture with text.
     package let firstPaintMilliseconds: Double
-    /// From the start of the navigation until the page shows an entry.
+    /// From the start of the navigation until the list has entries.
+    package let listMilliseconds: Double
+    /// From the start of the navigation until the page shows an entry with its state.
     package let loadMilliseconds: Double
     /// From the start of each selection to the next picture, in rising order.
     package let selectionMilliseconds: [Double]
@@ -49,7 +51,7 @@ package struct LogPageFigures: Sendable {
             try await browser.run(
                 """
                 return [performance.getEntriesByName("first-contentful-paint")[0]?.startTime
-                    ?? window.loadedAt, window.loadedAt];
+                    ?? window.loadedAt, window.listedAt, window.loadedAt];
                 """
             ).arrayValue?.compactMap(\.number) ?? []
         var selected = try await select(earlyCount, in: browser)
@@ -60,18 +62,20 @@ package struct LogPageFigures: Sendable {
         }
         return LogPageFigures(
             firstPaintMilliseconds: times.first ?? .infinity,
+            listMilliseconds: times.count == 3 ? times[1] : .infinity,
             loadMilliseconds: times.last ?? .infinity,
             selectionMilliseconds: selected.dropFirst(earlyCount).sorted(),
             heapBytes: (early, try await heap(of: browser)))
     }
 
-    /// Notes when the page is ready.
+    /// Notes when the list has entries, and when the page is ready.
     private static let stopwatch = """
         new MutationObserver((_, observer) => {
+            if (document.querySelector("#list [role=option]")) window.listedAt ??= performance.now();
             if (document.documentElement?.dataset.ready !== "true") return;
             window.loadedAt = performance.now();
             observer.disconnect();
-        }).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-ready"] });
+        }).observe(document, { subtree: true, childList: true, attributes: true });
         """
 
     /// Selects random entries one after the other. A time ends after the frame with the picture.

@@ -1,27 +1,34 @@
+import ArgumentParser
 import BrowserDriver
 import Foldback
 import Foundation
 
 /// Measures the report page and the inspector in Chromium, on long logs.
-///
-///     swift run -c release --package-path Tools report-bench [ENTRIES]
-///
-/// Prints a JSON object for each figure: the name, the value, the unit, and the promised bound. The
-/// inspector's log has ENTRIES entries, by default 1,000,000.
 @main
-enum Main {
+struct ReportBench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report-bench",
+        abstract: "Measures the report page and the inspector in Chromium, on long logs.",
+        discussion: """
+            Prints a JSON object for each figure: the name, the value, the unit, and the promised \
+            bound. The figures are valid only on an otherwise idle machine, and from a release \
+            build: swift run -c release --package-path Tools report-bench
+            """)
+
+    @Argument(help: "The number of entries of the inspector's log.")
+    var entries = 1_000_000
+
     private static let selections = 1_010
 
-    static func main() async throws {
-        let entries = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 1_000_000
+    func run() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "report-bench-\(ProcessInfo.processInfo.processIdentifier)",
             directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let browser = try await WebDriver.start()
-        try await measurePage(in: folder, browser)
-        try await measureInspector(entries, in: folder, browser)
+        try await Self.measurePage(in: folder, browser)
+        try await Self.measureInspector(entries, in: folder, browser)
     }
 
     private static func measurePage(in folder: URL, _ browser: WebDriver) async throws {
@@ -59,13 +66,14 @@ enum Main {
         try await browser.show(window)
         let figures = try await LogPageFigures.measure(
             address, selections: selections, in: browser)
-        report(figures, what, loadMax: 1_000, selectionMax: 300)
+        report(figures, what, loadMax: nil, selectionMax: 300)
     }
 
     private static func report(
-        _ figures: LogPageFigures, _ what: String, loadMax: Double, selectionMax: Double
+        _ figures: LogPageFigures, _ what: String, loadMax: Double?, selectionMax: Double
     ) {
         print("\(what), first paint", figures.firstPaintMilliseconds, "ms", atMost: nil)
+        print("\(what), entries listed", figures.listMilliseconds, "ms", atMost: 1_000)
         print("\(what), first entry shown", figures.loadMilliseconds, "ms", atMost: loadMax)
         for percentile in [50.0, 95, 100] {
             print(

@@ -54,14 +54,3 @@ extension FeedPage {
             browser: browser, server: server, window: window, replica: "at the end", noise: noise)
     }
 }
-
-extension WebDriver {
-    /// Closes windows that were opened later.
-    fileprivate func close(allBut kept: [Window]) async throws {
-        for window in try await windows where !kept.contains(window) {
-            try await show(window)
-            try await closeWindow()
-        }
-        if let first = kept.first { try await show(first) }
-    }
-}

@@ -7,7 +7,7 @@ import Testing
 ///
 /// All methods first go to the window. Nothing waits for a time: the methods wait for a revision or
 /// for a condition in the page, and fail after ``WebDriver/scriptSecondsMax``.
-struct FeedPage: Sendable {
+struct FeedPage: BrowserPage {
     let browser: WebDriver
     let server: FeedWeb
     let window: WebDriver.Window
@@ -109,17 +109,6 @@ struct FeedPage: Sendable {
 
     // MARK: Reading
 
-    /// Returns the value of an expression in JavaScript.
-    func value(_ expression: String) async throws -> JSON {
-        try await browser.show(window)
-        return try await browser.run("return \(expression)")
-    }
-
-    func string(_ expression: String) async throws -> String {
-        let value = try await value(expression)
-        return value.stringValue ?? "\(value)"
-    }
-
     func number(_ expression: String) async throws -> Int64 {
         let value = try await value(expression)
         return try #require(value.integerValue, "\(expression) is \(value)")
@@ -128,10 +117,6 @@ struct FeedPage: Sendable {
     func bool(_ expression: String) async throws -> Bool {
         let value = try await value(expression)
         return try #require(value.boolValue as Bool?, "\(expression) is \(value)")
-    }
-
-    func strings(_ expression: String) async throws -> [String] {
-        try await value(expression).arrayValue?.map { $0.stringValue ?? "\($0)" } ?? []
     }
 
     /// Stores a picture for people in `.build/browser/`, and returns it.

@@ -1,3 +1,4 @@
+import BrowserDriver
 import Foldback
 import Foundation
 import Testing
@@ -16,7 +17,7 @@ import Testing
     }
 
     /// Runs a script in the directory. In it, `foldback` is the tool, and leaves its peak.
-    private func sh(_ script: String) throws -> (status: Int32, output: String, errors: String) {
+    private func sh(_ script: String) throws -> CommandEnd {
         let start =
             "cd '\(directory.url.path)' && foldback() { '\(probe)' peak peak '\(foldback)' \"$@\"; }"
         return try run(["sh", "-c", "\(start) && \(script)"])

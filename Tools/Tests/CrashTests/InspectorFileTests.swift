@@ -24,7 +24,8 @@ import Testing
             "/api/rows?state=pending", "/api/place?sequence=3&kind=intent", "/api/frames?from=1",
             "/api/at?sequence=6", "/api/why?place=/post", "/api/story?intent=1", "/api/verify",
             "/api/first-break?expect=/post/likes%20%3E%3D%200", "/api/export?as=ndjson",
-            "/api/export?as=bundle&to=3", "/api/export?as=test&kind=intent",
+            "/api/export?as=ndjson&kind=intent", "/api/export?as=bundle&to=3",
+            "/api/export?as=test",
         ] {
             #expect(try inspector.send(path).status == 200, "\(path)")
         }
@@ -54,9 +55,14 @@ import Testing
         #expect(try JSON(parsing: state.output) == inspector.get("/api/at?sequence=3"))
         let head = try JSON(parsing: String(text.prefix { $0 != "\n" }))
         #expect(head["bundle"]?["tool"] == "foldback")
-        // An acknowledgement without its intent does not follow.
+        // A selection is what it says, also if its entries do not follow from each other.
         let answers = try inspector.get("/api/export?as=ndjson&kind=acknowledged")
-        #expect(answers["leftOut"] == 2)
+        let chosen = try #require(answers["files"]?.arrayValue?.first?["text"]?.stringValue)
+        let lines = try seen.output.split(separator: "\n")
+            .filter { try JSON(parsing: String($0))["kind"] != "intent" }
+        #expect(chosen.split(separator: "\n") == lines)
+        let refused = try inspector.send("/api/export?as=test&kind=intent")
+        #expect(refused.status == 400 && refused.body.contains("as=ndjson"), "\(refused)")
     }
 
     @Test func `an export with gaps is shown as it is, and does not grow`() throws {

@@ -1,3 +1,4 @@
+import BrowserDriver
 import Foldback
 import FoldbackHistory
 import Foundation
@@ -10,9 +11,7 @@ import Testing
     private let feedReplay = ShellProcess.executable("feed-replay").path
     private let directory = DiskDirectory()
 
-    private func tool(_ command: String, _ options: String...) throws -> (
-        status: Int32, output: String, errors: String
-    ) {
+    private func tool(_ command: String, _ options: String...) throws -> CommandEnd {
         try run([foldback, command, directory.log.path] + options)
     }
 
@@ -121,9 +120,7 @@ import Testing
         let scratch = directory.url.appending(path: "scratch")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         let output = directory.url.appending(path: "small.ndjson").path
-        func minimise(_ command: String) throws -> (
-            status: Int32, output: String, errors: String
-        ) {
+        func minimise(_ command: String) throws -> CommandEnd {
             try run(
                 ["env", "--default-signal=HUP,INT,TERM,PIPE", "TMPDIR=\(scratch.path)"]
                     + [foldback, "minimise", directory.log.path]

@@ -1,3 +1,4 @@
+import BrowserDriver
 import Foldback
 import Foundation
 import Testing
@@ -20,9 +21,7 @@ import Testing
         #"{"at":5,"events":[{"event":{"key":"ann@mail.com","op":"merge","value":{"alice@example.com.3.0":null}},"origin":{"intent":7,"replica":"carol@example.com"},"position":1}],"kind":"confirmed","replica":"alice@example.com","sequence":5,"through":1}"#,
     ]
 
-    private func export(_ options: String...) throws -> (
-        status: Int32, output: String, errors: String
-    ) {
+    private func export(_ options: String...) throws -> CommandEnd {
         try run([foldback, "export", file.path] + options)
     }
 

@@ -1,3 +1,4 @@
+import BrowserDriver
 import Foldback
 import Foundation
 import Testing
@@ -10,7 +11,7 @@ import Testing
 
     private func path(_ name: String) -> String { directory.url.appending(path: name).path }
 
-    private func sh(_ script: String) throws -> (status: Int32, output: String, errors: String) {
+    private func sh(_ script: String) throws -> CommandEnd {
         try run(["sh", "-c", "cd '\(directory.url.path)' && \(script)"])
     }
 

@@ -1,3 +1,4 @@
+import BrowserDriver
 import Foldback
 import Foundation
 import Testing
@@ -9,7 +10,7 @@ import Testing
 
     private func whatIf(
         _ edits: [String], _ log: URL? = nil
-    ) throws -> (status: Int32, output: String, errors: String) {
+    ) throws -> CommandEnd {
         try run([foldback, "what-if", (log ?? directory.log).path] + edits)
     }
 

@@ -1,7 +1,7 @@
+import BrowserDriver
 import Foldback
 import FoldbackShell
 import Foundation
-import Synchronization
 import Testing
 
 /// The place where a session keeps documents, as given by `--store`.
@@ -97,34 +97,7 @@ final class ShellProcess {
 }
 
 /// Runs a command, and waits for its end.
-func run(_ command: [String]) throws -> (status: Int32, output: String, errors: String) {
-    let process = Process()
-    let output = Pipe()
-    let errors = Pipe()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = command
-    process.standardOutput = output
-    process.standardError = errors
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    // Both pipes are read at once: a process that fills one of them waits until it is read.
-    let words = Mutex(Data())
-    let isRead = DispatchSemaphore(value: 0)
-    let errorStream = errors.fileHandleForReading
-    Thread.detachNewThread {
-        let data = errorStream.readDataToEndOfFile()
-        words.withLock { $0 = data }
-        isRead.signal()
-    }
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    isRead.wait()
-    let trouble = words.withLock { $0 }
-    process.waitUntilExit()
-    return (
-        process.terminationStatus, String(decoding: text, as: UTF8.self),
-        String(decoding: trouble, as: UTF8.self)
-    )
-}
+func run(_ command: [String]) throws -> CommandEnd { try CommandEnd(of: command) }
 
 /// A directory in the temporary directory, on a real disk. It is removed with this value.
 final class DiskDirectory {

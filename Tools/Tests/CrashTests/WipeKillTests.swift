@@ -1,3 +1,4 @@
+import BrowserDriver
 import Foldback
 import FoldbackHistory
 import FoldbackShell
@@ -110,7 +111,7 @@ import Testing
         #expect(kills < Self.callCountMax)
     }
 
-    private func wipe(_ log: URL) throws -> (status: Int32, output: String, errors: String) {
+    private func wipe(_ log: URL) throws -> CommandEnd {
         try run([
             ShellProcess.executable("foldback").path, "wipe", log.path, "--discard-pending",
         ])

@@ -128,39 +128,7 @@ extension ReportBrowserTests {
 extension LogPage {
     /// Returns the violations that axe-core finds in the page, in words.
     func axeViolations() async throws -> [String] {
-        if try await !bool("typeof window.axe === 'object'") {
-            try await browser.run(Axe.source())
-        }
-        return try await browser.wait(
-            """
-            const nodes = rule => rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200));
-            axe.run(document, { resultTypes: ["violations"] }).then(
-                results => done(results.violations.map(
-                    rule => rule.id + ": " + rule.help + ": " + nodes(rule).join(" "))),
-                error => done(["axe failed: " + error]));
-            """
-        ).arrayValue?.compactMap(\.stringValue) ?? []
-    }
-}
-
-/// axe-core, the rules of Deque Systems for accessible pages. `Tools/test --all` downloads it.
-private enum Axe {
-    private static let directory = LogPage.pictures.appending(path: "axe")
-
-    struct Missing: Error, CustomStringConvertible {
-        var description: String {
-            "\(directory.path) does not contain axe.min.js. Run Tools/test --all, or copy the file "
-                + "from the PyPI package axe-playwright-python there"
-        }
-    }
-
-    static func source() throws -> String {
-        let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
-        while let file = files?.nextObject() as? URL {
-            if file.lastPathComponent == "axe.min.js" {
-                return try String(contentsOf: file, encoding: .utf8)
-            }
-        }
-        throw Missing()
+        try await browser.show(window)
+        return try await Axe.violations(in: browser, Self.pictures)
     }
 }

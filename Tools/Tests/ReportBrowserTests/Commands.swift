@@ -1,19 +1,6 @@
 import BrowserDriver
 import Foldback
 import Foundation
-import Synchronization
-
-/// The end of a command line tool, with everything that it wrote.
-struct CommandEnd: Sendable {
-    let status: Int32
-    let output: String
-    let errors: String
-
-    /// The lines of output, each as JSON.
-    var lines: [JSON] {
-        get throws { try output.split(separator: "\n").map { try JSON(parsing: String($0)) } }
-    }
-}
 
 /// A command ended with another status than the test needs.
 struct CommandFailure: Error, CustomStringConvertible {
@@ -58,36 +45,9 @@ private func ended(_ command: [String], in directory: URL?) async throws -> Comm
     // The calls block, and must not block the threads of tasks.
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
-            continuation.resume(with: Result { try waitForEnd(command, in: directory) })
+            continuation.resume(with: Result { try CommandEnd(of: command, in: directory) })
         }
     }
-}
-
-private func waitForEnd(_ command: [String], in directory: URL?) throws -> CommandEnd {
-    let process = Process()
-    let (output, errors) = (Pipe(), Pipe())
-    process.executableURL = URL(filePath: command[0])
-    process.arguments = Array(command.dropFirst())
-    process.currentDirectoryURL = directory
-    process.standardOutput = output
-    process.standardError = errors
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    // Both pipes are read at once: a process that fills one of them waits until it is read.
-    let words = Mutex(Data())
-    let isRead = DispatchSemaphore(value: 0)
-    let errorStream = errors.fileHandleForReading
-    Thread.detachNewThread {
-        let data = errorStream.readDataToEndOfFile()
-        words.withLock { $0 = data }
-        isRead.signal()
-    }
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    isRead.wait()
-    process.waitUntilExit()
-    return CommandEnd(
-        status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-        errors: String(decoding: words.withLock { $0 }, as: UTF8.self))
 }
 
 /// A directory in the temporary directory. It is removed with this value.
@@ -129,7 +89,7 @@ final class Writer {
 
     /// Sends a command, and returns its answer.
     ///
-    /// - Throws: ``WriterEnded`` if there is no answer, or if it is an error.
+    /// - Throws: ``WriterEnded`` if the answer is missing or an error.
     @discardableResult
     func send(_ line: String) throws -> JSON {
         try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))

@@ -7,7 +7,7 @@ import Testing
 ///
 /// All methods first go to the window. Nothing waits for a time: the methods wait for a condition
 /// in the page, and fail after ``WebDriver/scriptSecondsMax``.
-struct LogPage: Sendable {
+struct LogPage: BrowserPage {
     /// The settings of the system.
     struct Display: Sendable {
         var isDark = false
@@ -178,17 +178,6 @@ struct LogPage: Sendable {
 
     // MARK: Reading
 
-    /// Returns the value of an expression in JavaScript.
-    func value(_ expression: String) async throws -> JSON {
-        try await browser.show(window)
-        return try await browser.run("return \(expression)")
-    }
-
-    func string(_ expression: String) async throws -> String {
-        let value = try await value(expression)
-        return value.stringValue ?? "\(value)"
-    }
-
     func number(_ expression: String) async throws -> Double {
         let value = try await value(expression)
         return try #require(Double("\(value)"), "\(expression) is \(value)")
@@ -196,10 +185,6 @@ struct LogPage: Sendable {
 
     func bool(_ expression: String) async throws -> Bool {
         try await value(expression) == true
-    }
-
-    func strings(_ expression: String) async throws -> [String] {
-        try await value(expression).arrayValue?.map { $0.stringValue ?? "\($0)" } ?? []
     }
 
     func numbers(_ expression: String) async throws -> [Int64] {

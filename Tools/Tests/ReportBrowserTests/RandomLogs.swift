@@ -1,3 +1,4 @@
+import BrowserDriver
 import Foldback
 import Foundation
 import Testing

@@ -62,14 +62,3 @@ extension LogPage {
         return seen + console.map { "console: \($0.text)" }
     }
 }
-
-extension WebDriver {
-    /// Closes windows that were opened later.
-    fileprivate func close(allBut kept: [Window]) async throws {
-        for window in try await windows where !kept.contains(window) {
-            try await show(window)
-            try await closeWindow()
-        }
-        if let first = kept.first { try await show(first) }
-    }
-}
