@@ -477,7 +477,7 @@ import Testing
         async throws
     {
         let seed = testSeed("editions", variable: "EDITION_SEED")
-        for round in 0..<TestEffort.value(quick: 40, full: 1_000) as Range<UInt64> {
+        for round in 0..<TestEffort.value(quick: 40, full: 300) as Range<UInt64> {
             var random = SeededGenerator(seed: seed &+ round)
             let directory = TemporaryDirectory()
             let twin = Store.inMemory(

@@ -14,7 +14,7 @@ import Testing
         async throws
     {
         let first = testSeed("fetch models", variable: "FETCH_MODEL_SEED")
-        for seed in first..<first + TestEffort.value(quick: 150, full: 500) {
+        for seed in first..<first + TestEffort.value(quick: 150, full: 300) {
             var choices = Choices(seed: seed)
             guard await Self.finding(&choices) != nil else { continue }
             let result = await Shrinker(candidatesMax: 500).shrink(

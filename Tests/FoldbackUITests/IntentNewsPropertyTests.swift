@@ -17,7 +17,7 @@ import Testing
         _ kind: LogKind
     ) async throws {
         let first = testSeed("news, \(kind)", variable: "NEWS_SEED")
-        for seed in first..<first + TestEffort.value(quick: 20, full: 80) {
+        for seed in first..<first + TestEffort.value(quick: 20, full: 40) {
             try await NewsPlay(seed, kind).run()
         }
     }

@@ -21,7 +21,7 @@ import Testing
         _ kind: LogKind
     ) async throws {
         let first = testSeed("page histories, \(kind)", variable: "PAGE_HISTORY_SEED")
-        for seed in first..<first + TestEffort.value(quick: 10, full: 40) {
+        for seed in first..<first + TestEffort.value(quick: 10, full: 20) {
             let play = PagePlay(seed, try await store(seed, kind), key: \RowEntry<String, Int>.key)
             { model, fetch in
                 model.pages(
@@ -41,7 +41,7 @@ import Testing
         _ kind: LogKind
     ) async throws {
         let first = testSeed("page histories, index, \(kind)", variable: "PAGE_HISTORY_SEED")
-        for seed in first..<first + TestEffort.value(quick: 10, full: 40) {
+        for seed in first..<first + TestEffort.value(quick: 10, full: 20) {
             let play = PagePlay(
                 seed, try await store(seed, kind), key: \IndexedRow<Int, String, Int>.key
             ) {

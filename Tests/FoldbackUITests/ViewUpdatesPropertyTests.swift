@@ -17,7 +17,7 @@ import Testing
         _ kind: LogKind
     ) async throws {
         let first = testSeed("view updates, \(kind)", variable: "VIEW_UPDATES_SEED")
-        for seed in first..<first + TestEffort.value(quick: 15, full: 60) {
+        for seed in first..<first + TestEffort.value(quick: 15, full: 30) {
             try await play(seed, kind)
         }
     }

@@ -13,7 +13,7 @@ import Testing
         async throws
     {
         let first = testSeed("waits", variable: "WAITS_SEED")
-        for seed in first..<first + TestEffort.value(quick: 30, full: 600) {
+        for seed in first..<first + TestEffort.value(quick: 30, full: 200) {
             let play = WaitPlay(seed)
             for _ in 0..<25 { try await play.step() }
             let found = try await play.end()
