@@ -167,6 +167,55 @@ import Testing
         await store.close()
     }
 
+    /// `record` waits for its outcome from the start, but not while it waits for room.
+    @Test(arguments: BoardKeeper.allCases)
+    func `L3: a full queue makes record wait, until there is room, cancellation, or close`(
+        keeper: BoardKeeper
+    ) async throws {
+        let storage = TestStorage()
+        let store = try await keeper.store(over: storage)
+        storage.holdWrites()
+        var queued = [try await store.enqueue(.set("a", 0))]
+        await storage.waitUntilHeld()
+        for value in 1...Limits.queueCountMax {
+            queued.append(try await store.enqueue(.set("a", value)))
+        }
+        let canceled = Task {
+            await error { () throws(FoldbackError) in try await store.record(.set("c", 1)) }
+        }
+        canceled.cancel()
+        #expect(await canceled.value?.isCancelled == true)
+        // The order of the tasks is unknown, but each of them records or is refused.
+        let waiting = (0..<8).map { task in
+            Task {
+                await error { () throws(FoldbackError) in
+                    try await store.record(.set("k\(task)", 1))
+                }
+            }
+        }
+        let closing = Task {
+            await Task.yield()
+            await store.close()
+        }
+        storage.releaseWrites()
+        for recording in queued { _ = try await recording.receipt() }
+        var recorded = 0
+        for task in waiting {
+            switch await task.value {
+            case nil: recorded += 1
+            case .closed?: break
+            case let other?: Issue.record("\(other)")
+            }
+        }
+        await closing.value
+        #expect(store.overlay.count == queued.count + recorded)
+        let late = await error { () throws(FoldbackError) in try await store.record(.set("z", 1)) }
+        guard case .closed = late else {
+            Issue.record("\(String(describing: late))")
+            return
+        }
+    }
+
     @Test(arguments: BoardKeeper.allCases)
     func `L3: cancellation before queueing records nothing, and later it still returns the receipt`(
         keeper: BoardKeeper

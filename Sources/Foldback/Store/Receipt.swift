@@ -46,3 +46,16 @@ public struct Receipt: Sendable {
         try await core.answer(to: number) { $0.isSettled }
     }
 }
+
+extension Receipt {
+    /// Creates the receipt for the outcome of recording or retrying an intent.
+    init(recorded result: RequestResult, in core: StoreCore) {
+        switch result {
+        case .recorded(let id, let sequence):
+            self.init(id: id, sequence: sequence, isJoined: false, core: core)
+        case .joined(let id, let sequence):
+            self.init(id: id, sequence: sequence, isJoined: true, core: core)
+        case let other: preconditionFailure("\(other) is not an outcome of recording")
+        }
+    }
+}

@@ -30,9 +30,12 @@ extension Store {
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
     ) async throws(FoldbackError) -> Receipt {
-        try await enqueue(
-            event, force: force, confirmOnly: confirmOnly, once: once, info: info
-        ).receipt()
+        let proposal = try proposal(event, confirmOnly: confirmOnly, once: once, info: info)
+        return Receipt(
+            recorded: try await core.runner.outcome(
+                of: .command(.record(proposal), isForced: force),
+                bytes: proposal.payload.bytes.count),
+            in: core)
     }
 
     /// Queues an intent, and returns before its commit.
@@ -51,16 +54,22 @@ extension Store {
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
     ) async throws(FoldbackError) -> QueuedIntent {
+        let proposal = try proposal(event, confirmOnly: confirmOnly, once: once, info: info)
+        return QueuedIntent(
+            request: try await submit(
+                .record(proposal), isForced: force, bytes: proposal.payload.bytes.count),
+            core: core)
+    }
+
+    private func proposal(
+        _ event: P.Event, confirmOnly: Bool, once: String?, info: [String: String]
+    ) throws(FoldbackError) -> Proposal {
         let payload = try encoded(event)
         if let once { try Limit.once.require(once.utf8.count) }
         if !info.isEmpty { try Limit.info.require(Record.encoded(info: info).count) }
-        let proposal = Proposal(
+        return Proposal(
             payload: payload, isConfirmOnly: confirmOnly, once: once.map { ExactString($0) },
             info: info)
-        return QueuedIntent(
-            request: try await submit(
-                .record(proposal), isForced: force, bytes: payload.bytes.count),
-            core: core)
     }
 
     /// Withdraws a pending intent that cannot have left the device. An intent whose sending has
@@ -214,12 +223,6 @@ public struct QueuedIntent: Sendable {
     ///
     /// - Throws: as ``Store/record(_:force:confirmOnly:once:info:)``.
     public nonisolated(nonsending) func receipt() async throws(FoldbackError) -> Receipt {
-        switch try await request.outcome() {
-        case .recorded(let id, let sequence):
-            return Receipt(id: id, sequence: sequence, isJoined: false, core: core)
-        case .joined(let id, let sequence):
-            return Receipt(id: id, sequence: sequence, isJoined: true, core: core)
-        case let other: preconditionFailure("\(other) is not an outcome of recording")
-        }
+        Receipt(recorded: try await request.outcome(), in: core)
     }
 }

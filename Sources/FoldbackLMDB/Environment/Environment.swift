@@ -22,6 +22,8 @@ package final class Environment: @unchecked Sendable {
     private let claims: [FileStatus.Identity]
     let file: DataFile
     private let generation = ForkCount.generation
+    /// Each command asks this, so it takes no lock.
+    private let isOpen = Atomic(true)
     private let held: Monitor<Held>
     /// Keeps the directory open, so that no new directory gets its inode while this claims it.
     private let anchor: SharedReadLock?
@@ -39,7 +41,6 @@ package final class Environment: @unchecked Sendable {
     }
 
     private struct Held {
-        var isOpen = true
         var lock: WriterLock?
         /// Set in a read-only environment as long as no process writes the log.
         var share: SharedReadLock?
@@ -95,7 +96,7 @@ package final class Environment: @unchecked Sendable {
     /// Closes LMDB's environment during a failed open. The opening call still holds the claim on
     /// the directory.
     func abandon() {
-        held.withLock { $0.isOpen = false }
+        isOpen.store(false, ordering: .releasing)
         mdb_env_close(handle)
     }
 
@@ -105,10 +106,7 @@ package final class Environment: @unchecked Sendable {
     /// belongs to the parent. Traps if the calling thread is inside a read of this environment.
     package func close() {
         guard generation == ForkCount.generation else { return }
-        let wasOpen = held.withLock { held in
-            defer { held.isOpen = false }
-            return held.isOpen
-        }
+        let wasOpen = isOpen.exchange(false, ordering: .acquiringAndReleasing)
         guard wasOpen else { return }
         do {
             try gate.exclusively(closing: true, secondsMax: nil) { mdb_env_close(handle) }
@@ -296,7 +294,7 @@ package final class Environment: @unchecked Sendable {
     /// - Throws: `.closed`, `.usedAfterFork`.
     package func requireUsable() throws(LMDBError) {
         try requireSameProcess(.inspect)
-        guard held.withLock({ held in held.isOpen }) else { throw LMDBError(.inspect, .closed) }
+        guard isOpen.load(ordering: .acquiring) else { throw LMDBError(.inspect, .closed) }
     }
 
     func requireSameProcess(_ operation: LMDBError.Operation) throws(LMDBError) {

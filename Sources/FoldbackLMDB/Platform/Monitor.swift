@@ -10,12 +10,15 @@
 /// condition, and the value that they protect. Only threads that may block wait on it: the log's
 /// writer thread, and readers while the map is being moved.
 ///
+/// What each command calls is `@inlinable`, because it is generic, and its callers are in another
+/// module.
+///
 /// `@unchecked Sendable`: `value` is accessed only while `mutex` is held. The two pointers are set
 /// once in `init` and freed in `deinit`, when no other thread has a reference.
 package final class Monitor<Value>: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var value: Value
+    @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    @usableFromInline let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    @usableFromInline var value: Value
 
     package init(_ value: sending Value) {
         self.value = value
@@ -37,6 +40,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     }
 
     /// Calls `body` with exclusive access to the value.
+    @inlinable
     package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -44,6 +48,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     }
 
     /// Wakes all threads that wait in ``wait(nanosecondsMax:for:)``. Call it after a change.
+    @inlinable
     package func wakeAll() { pthread_cond_broadcast(condition) }
 
     /// Calls `attempt` under the lock, and again after each ``wakeAll()``, until it returns a

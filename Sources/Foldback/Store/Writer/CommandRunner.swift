@@ -43,6 +43,31 @@ package final class CommandRunner: Sendable {
         return request
     }
 
+    /// Queues the work, and returns its true outcome. The same as ``submit(_:bytes:)`` and
+    /// ``Request/outcome()``, with one suspension for both.
+    ///
+    /// The caller's continuation goes into the queue with the request, so nothing has to find the
+    /// caller later. If the queue is full, the caller waits for room as in ``submit(_:bytes:)``.
+    ///
+    /// - Throws: as ``submit(_:bytes:)``, and the errors of the work.
+    package nonisolated(nonsending) func outcome(
+        of work: Request.Work, bytes: Int
+    ) async throws(FoldbackError) -> RequestResult {
+        guard hasThread else { return try await submit(work, bytes: bytes).outcome() }
+        try storage.requireUsable()
+        guard !Task.isCancelled else { throw .cancelled }
+        let (queue, closed) = (queue, FoldbackError.closed(path: storage.path))
+        let result = await withUnsafeContinuation { (caller: Request.Caller) in
+            switch queue.offer(Request(work, bytes: bytes, caller: caller)) {
+            case .queued: break
+            case .closed: caller.resume(returning: .failure(closed))
+            case .full: caller.resume(returning: nil)
+            }
+        }
+        guard let result else { return try await submit(work, bytes: bytes).outcome() }
+        return try result.get()
+    }
+
     /// Queues several pieces of work in their order. They go into one transaction if there is room.
     ///
     /// - Returns: the queued requests, and the error that kept the others out of the queue.

@@ -24,6 +24,9 @@ package final class Request: Sendable {
         case removeCheckpointRows([CheckpointKey])
     }
 
+    /// The continuation of a caller that waits from the start. It gets nil if the request was not
+    /// queued.
+    package typealias Caller = UnsafeContinuation<Result<RequestResult, FoldbackError>?, Never>
     private typealias Waiting = UnsafeContinuation<Result<RequestResult, FoldbackError>, Never>
 
     private enum State {
@@ -41,15 +44,25 @@ package final class Request: Sendable {
     package let work: Work
     /// The approximate bytes that the work writes, for the limits of queue and transaction.
     package let bytes: Int
+    /// The only caller, if it waits from the start; nil if callers use ``outcome()``.
+    private let caller: Caller?
     private let state = Mutex(State.open)
 
-    package init(_ work: Work, bytes: Int) {
+    package init(_ work: Work, bytes: Int, caller: Caller? = nil) {
         self.work = work
         self.bytes = bytes
+        self.caller = caller
     }
+
+    /// Whether a caller waits from the start: usually a caller that will record again.
+    package var hasCaller: Bool { caller != nil }
 
     /// Sets the outcome, and resumes the waiting callers. Traps if it was set before.
     package func complete(_ result: Result<RequestResult, FoldbackError>) {
+        if let caller {
+            caller.resume(returning: result)
+            return
+        }
         let before = state.withLock { state in
             defer { state = .done(result) }
             return state
@@ -65,7 +78,10 @@ package final class Request: Sendable {
 
     /// Returns the true outcome, and waits for it. A canceled caller waits too, because the command
     /// is carried out anyway (L3).
+    ///
+    /// - Precondition: no caller waits from the start.
     package nonisolated(nonsending) func outcome() async throws(FoldbackError) -> RequestResult {
+        precondition(caller == nil, "the caller of a request waits already")
         if let result = state.withLock({ $0.result }) { return try result.get() }
         let result = await withUnsafeContinuation { continuation in
             let result = state.withLock { state -> Result<RequestResult, FoldbackError>? in
