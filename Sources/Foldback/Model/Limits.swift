@@ -56,6 +56,13 @@ package enum Limits {
     /// entries never fill a transaction. The rows that one event changes have no limit. If they
     /// exceed what a transaction can hold, the event's command fails.
     package static let commitBytesMax = 4 << 20
+    /// Nanoseconds without an arrival after which the writer no longer waits for callers that it has
+    /// resumed (L3). A flush takes 100,000 or more.
+    package static let quietNanosecondsMax: UInt64 = 30_000
+    /// Nanoseconds that one transaction waits for such callers in all.
+    package static let gatherNanosecondsMax: UInt64 = 100_000
+    /// Nanoseconds after which a caller that was resumed is not expected back.
+    package static let returnNanosecondsMax: UInt64 = 500_000
     /// Requests that are queued. Further callers wait (L3).
     package static let queueCountMax = 4_096
     /// Bytes of the queued requests. Further callers wait (L3).

@@ -26,6 +26,9 @@ extension Platform {
         precondition(code == 0, "pthread_create failed: \(message(errno: code))")
     }
 
+    /// Lets another thread run, if one is ready. Otherwise returns at once.
+    package static func yieldThread() { sched_yield() }
+
     /// Runs `body` on a new thread and returns its result.
     ///
     /// Use this for work that would occupy a thread of the cooperative pool for long.

@@ -1,3 +1,5 @@
+import FoldbackLMDB
+
 /// Queues requests, and lets the writer carry them out.
 ///
 /// On disk, a dedicated thread calls the writer (L3). In memory, the thread of a caller does.
@@ -17,7 +19,12 @@ package final class CommandRunner: Sendable {
 
     /// Carries out requests until the queue is closed and empty, then closes the log. Blocks.
     func run() {
-        while let requests = queue.next() { writer.commit(requests) }
+        var returning = ReturningCallers()
+        while let requests = queue.next() {
+            returning.begin(with: requests.callerCount, at: Platform.monotonicNanoseconds())
+            let resumed = writer.commit(requests) { room in queue.joining(in: room, &returning) }
+            returning.expect(resumed, at: Platform.monotonicNanoseconds())
+        }
         finish()
     }
 
@@ -55,7 +62,7 @@ package final class CommandRunner: Sendable {
     ) async throws(FoldbackError) -> RequestResult {
         guard hasThread else { return try await submit(work, bytes: bytes).outcome() }
         try storage.requireUsable()
-        guard !Task.isCancelled else { throw .cancelled }
+        guard !Task.isCancelled else { throw .cancelled }  // mutant: canceled-caller
         let (queue, closed) = (queue, FoldbackError.closed(path: storage.path))
         let result = await withUnsafeContinuation { (caller: Request.Caller) in
             switch queue.offer(Request(work, bytes: bytes, caller: caller)) {

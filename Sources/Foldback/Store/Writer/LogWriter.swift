@@ -109,26 +109,40 @@ package final class LogWriter: Sendable {
     /// If the transaction fails before anything can be on disk, it is taken back. Then each request
     /// is carried out in its own transaction, so only the request that causes the failure fails
     /// (L6).
-    package func commit(_ requests: [Request]) {
+    ///
+    /// - Parameters:
+    ///   - first: the requests that begin the transaction.
+    ///   - joining: returns requests that join it, called after each decision on requests until it
+    ///     returns none. It gets the room that the transaction has left.
+    /// - Returns: the number of callers that were resumed and may record again at once.
+    @discardableResult
+    package func commit(
+        _ first: [Request], joining: (TransactionRoom) -> [Request] = { _ in [] }
+    ) -> Int {
         if let failure = latched {
-            for request in requests { request.complete(.failure(.latched(failure))) }
-            return
+            for request in first { request.complete(.failure(.latched(failure))) }
+            return 0
         }
-        let written = working.withLock { working in write(requests, &working) }
+        var requests: [Request] = []
+        let written = working.withLock { working in
+            write(first, joining, &requests, &working)
+        }
         switch written {
         case .done(let results, let answered):
             for (request, result) in zip(requests, results) { request.complete(result) }
             listeners.notifyAnswered(answered)
+            return requests.callerCount
         case .failed(let results, let failure):
             for (request, result) in zip(requests, results) {
                 request.complete(.failure(Self.error(failure, insteadOf: result)))
             }
+            return 0
         case .rolledBack(let error):
             guard requests.count > 1 else {
                 requests.first?.complete(.failure(error))
-                return
+                return 0
             }
-            for request in requests { commit([request]) }
+            return requests.reduce(0) { $0 + commit([$1]) }
         }
     }
 
@@ -142,13 +156,18 @@ package final class LogWriter: Sendable {
 
     /// Decides on all requests, writes one transaction, and publishes the new state.
     ///
+    /// Adds the requests of the transaction to `requests`.
+    ///
     /// If an intent leaves the view, ``WorkingLog/prepareToPublish()`` rolls the view back (F10). If
     /// the transaction fails before anything can be on disk, this function rolls it back: the
     /// working log is then what it was before (L6).
-    private func write(_ requests: [Request], _ working: inout WorkingLog) -> Written {
+    private func write(
+        _ first: [Request], _ joining: (TransactionRoom) -> [Request],
+        _ requests: inout [Request], _ working: inout WorkingLog
+    ) -> Written {
         let before = working
         working.beginTransaction(isWatched: listeners.watchesRows)
-        var results = requests.map { carryOut($0.work, in: &working) }
+        var results = decide(on: first, joining, &requests, &working)
         if !working.batch.isEmpty {
             // Folds everything before the commit, so that the view is published right after it
             // (F15).
@@ -193,6 +212,27 @@ package final class LogWriter: Sendable {
         working.beginTransaction(isWatched: false)
         sync(requests, &results)
         return .done(results, answered: answered)
+    }
+
+    /// Decides on the first requests, and on those that join while it does.
+    ///
+    /// - Returns: the result of each request in `requests`, to which this adds them.
+    private func decide(
+        on first: [Request], _ joining: (TransactionRoom) -> [Request],
+        _ requests: inout [Request], _ working: inout WorkingLog
+    ) -> [Result<RequestResult, FoldbackError>] {
+        var results: [Result<RequestResult, FoldbackError>] = []
+        var room = TransactionRoom()
+        var next = first
+        while !next.isEmpty {
+            requests += next
+            for request in next {
+                room.add(request)
+                results.append(carryOut(request.work, in: &working))
+            }
+            next = joining(room)
+        }
+        return results
     }
 
     /// Returns the outcome of a transaction that left nothing. Latches the store if no later

@@ -5,8 +5,8 @@ import FoldbackLMDB
 /// A request is *queued* once there is room for it. From then on, its caller gets the true outcome.
 /// Before that, it waits in order of arrival, and can be canceled.
 ///
-/// Requests that were queued during a commit go into the next transaction (group commit). The queue
-/// has no timer.
+/// Requests that were queued during a commit go into the next transaction (group commit). While the
+/// writer decides on them, callers that it has just resumed can join (``ReturningCallers``).
 package final class RequestQueue: Sendable {
     /// The continuation of a caller that waits for room in the queue.
     package typealias Admitted = UnsafeContinuation<Result<Void, FoldbackError>, Never>
@@ -116,6 +116,32 @@ package final class RequestQueue: Sendable {
         return requests.isEmpty ? nil : requests
     }
 
+    /// Returns requests that join the transaction that the writer is preparing. None if nobody is
+    /// expected, nobody comes, or the transaction has no room.
+    ///
+    /// Blocks for at most ``Limits/gatherNanosecondsMax`` in one transaction. It looks at the queue
+    /// again and again, because being woken would take longer than most callers need.
+    ///
+    /// - Parameter room: what the transaction can still take.
+    package func joining(
+        in room: TransactionRoom, _ returning: inout ReturningCallers
+    ) -> [Request] {
+        while returning.missing > 0, !room.isFull {
+            let (requests, admitted, isOver) = monitor.withLock {
+                state -> ([Request], [Admitted], Bool) in
+                let (requests, admitted) = take(&state, room)
+                return (requests, admitted, state.isClosed || !state.queued.isEmpty)
+            }
+            for continuation in admitted { continuation.resume(returning: .success(())) }
+            let now = Platform.monotonicNanoseconds()
+            returning.joined(requests.callerCount, at: now)
+            if !requests.isEmpty { return requests }
+            guard !isOver, returning.isWorthWaiting(at: now) else { break }
+            Platform.yieldThread()
+        }
+        return []
+    }
+
     /// The next step of a caller in a store without a writer thread.
     package enum Turn: Sendable {
         /// The caller carries out these requests, and then asks again.
@@ -143,18 +169,19 @@ package final class RequestQueue: Sendable {
         return turn
     }
 
-    /// Removes the first requests, as many as fit into one transaction, and admits waiting callers
+    /// Removes the first requests, as many as fit into the transaction, and admits waiting callers
     /// in their place.
-    private func take(_ state: inout State) -> ([Request], [Admitted]) {
+    private func take(
+        _ state: inout State, _ room: TransactionRoom = TransactionRoom()
+    ) -> ([Request], [Admitted]) {
         var admitted: [Admitted] = []
         admit(&state, &admitted)
+        var room = room
         var count = 0
         var bytes = 0
         for request in state.queued {
-            let isFirst = count == 0
-            guard isFirst || bytes + request.bytes <= Limits.commitBytesMax,
-                count < Limits.commitCountMax
-            else { break }
+            guard room.fits(request) else { break }
+            room.add(request)
             count += 1
             bytes += request.bytes
         }
@@ -179,4 +206,33 @@ package final class RequestQueue: Sendable {
         }
         if count > 0 { state.waiting.removeSubrange(..<count) }
     }
+}
+
+/// What a transaction can still take: requests, and bytes of their events (L3).
+package struct TransactionRoom: Sendable {
+    private var isEmpty = true
+    private var count = Limits.commitCountMax
+    private var bytes = Limits.commitBytesMax
+
+    package init() {}
+
+    /// Whether no further request fits.
+    package var isFull: Bool { count <= 0 || bytes <= 0 }
+
+    /// Returns whether the transaction can take the request. The first request always fits.
+    package func fits(_ request: Request) -> Bool {
+        isEmpty || count >= 1 && bytes >= request.bytes
+    }
+
+    /// Adds a request to the transaction.
+    package mutating func add(_ request: Request) {
+        isEmpty = false
+        count -= 1
+        bytes -= request.bytes
+    }
+}
+
+extension [Request] {
+    /// The number of requests whose callers wait from the start.
+    package var callerCount: Int { reduce(0) { $0 + ($1.hasCaller ? 1 : 0) } }
 }
