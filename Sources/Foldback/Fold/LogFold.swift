@@ -100,6 +100,29 @@ package struct LogFold: Sendable {
         share(asAt: sequence)
     }
 
+    /// Applies the entry of a plain intent: the lean path of
+    /// ``advance(_:at:checksum:bytes:settledIntent:)`` and ``perform(_:)``.
+    ///
+    /// - Parameters:
+    ///   - intent: as for ``LogState/apply(plain:)``.
+    ///   - isTried: whether ``tryNewest(_:)`` has applied it to the views.
+    package mutating func apply(
+        plain intent: UnsettledIntent, isTried: Bool, checksum: UInt64, bytes: Int
+    ) {
+        chain = checksum
+        recordBytes += bytes
+        state.apply(plain: intent)
+        let sequence = state.sequence
+        // The rows in the log say which entries they cover, and they cover this entry now.
+        for index in rows.indices { rows[index].confirm([], at: sequence) }
+        if intent.isOptimistic && !isTried {  // mutant: plain-view
+            var plan = FoldPlan()
+            plan.view = .apply(intent)
+            for index in groups.indices { groups[index].perform(plan, &folds, &rows) }
+        }
+        share(asAt: sequence)
+    }
+
     // MARK: The views
 
     /// Changes which projections share their conflicts. The views are folded again.

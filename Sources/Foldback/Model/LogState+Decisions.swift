@@ -113,7 +113,7 @@ extension LogState {
     // MARK: Recording
 
     /// Returns the intent as its entry has it, with the next number.
-    private func newIntent(
+    func newIntent(
         _ proposal: Proposal, retrying old: IntentNumber?, _ time: Timestamp
     ) -> RecordedIntent {
         RecordedIntent(

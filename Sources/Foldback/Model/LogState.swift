@@ -169,6 +169,21 @@ package struct LogState: Sendable {
         return effects
     }
 
+    /// Applies the next entry if it is an intent without a once key that retries nothing: the lean
+    /// path of ``apply(_:at:settledIntent:)``. The entry's only effect is that views apply the
+    /// intent, unless it is confirm-only.
+    package mutating func apply(plain intent: UnsettledIntent) {
+        let recorded = intent.recorded
+        precondition(
+            recorded.sequence > sequence && recorded.number >= nextNumber,
+            "entry \(recorded.sequence), intent \(recorded.number), is not after \(sequence)")
+        precondition(
+            recorded.once == nil && recorded.retries == nil, "\(recorded.number) is not plain")
+        sequence = recorded.sequence
+        nextNumber = recorded.number.next
+        overlay.append(intent, at: recorded.number)
+    }
+
     /// Adds a new intent at the end of the overlay. A retry dismisses the rejection that it retries
     /// (F14). A confirm-only intent leaves the view as it is (F13).
     private mutating func appendToOverlay(_ recorded: RecordedIntent, _ effects: inout Effects) {
@@ -178,7 +193,7 @@ package struct LogState: Sendable {
         if let old = recorded.retries { dismiss(old, &effects) }  // mutant: retry-dismisses
         let intent = UnsettledIntent(recorded)
         setInOverlay(intent)
-        if intent.isOptimistic { effects.fold.view = .apply(intent) }
+        if intent.isOptimistic { effects.fold.view = .apply(intent) }  // mutant: recorded-view
     }
 
     /// Takes a rejection out of the list (F14).

@@ -42,6 +42,16 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
             pairCount += chunk.count
         }
 
+        /// Adds a pair after all others. Returns false, and adds nothing, if the last chunk has
+        /// `countMax` pairs.
+        mutating func append(_ pair: (key: Key, value: Value), countMax: Int) -> Bool {
+            let last = chunks.count - 1
+            guard chunks[last].count < countMax else { return false }
+            chunks[last].append(pair)
+            pairCount += 1
+            return true
+        }
+
         mutating func insert(_ pair: (key: Key, value: Value), at place: Int, in chunk: Int) {
             pairCount += 1
             chunks[chunk].insert(pair, at: place)
@@ -158,6 +168,20 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
         let result = groups[place.group].change(at: place.pair, in: place.chunk, body)
         if isEmpty(groups[place.group].chunks[place.chunk][place.pair].value) { remove(key) }
         return result
+    }
+
+    /// Adds a pair after all others, without a search.
+    ///
+    /// - Precondition: `key` is after the last key.
+    package mutating func append(_ value: Value, at key: Key) {
+        guard let last else {
+            insert(value, at: key)
+            return
+        }
+        precondition(last.key < key, "key \(key) is not after the last key \(last.key)")
+        count += 1
+        if groups[groups.count - 1].append((key, value), countMax: Self.chunkCountMax) { return }
+        append([(key, value)])
     }
 
     private mutating func insert(_ value: Value, at key: Key) {

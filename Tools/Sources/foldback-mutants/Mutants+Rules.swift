@@ -66,6 +66,12 @@ let answerMutants: [Mutant] = [
         "a double tap is recorded twice", rule: "F14", law: .p2,
         at: "once-key", .value("nil")),
     Mutant(
+        "the lean path shows no intent that is forced", rule: "F9", law: .p2,
+        at: "plain-view", .fails()),
+    Mutant(
+        "the general path shows no intent that is forced", rule: "F9", law: .p2,
+        at: "recorded-view", .skip()),
+    Mutant(
         "a retry dismisses nothing", rule: "F14", law: .p2,
         at: "retry-dismisses", .fails()),
     Mutant(

@@ -293,6 +293,15 @@ package final class LogWriter: Sendable {
 
     // MARK: One request
 
+    /// Carries out a command at the transaction's time; see ``WorkingLog``.
+    private func carryOut(
+        _ command: Command, isForced: Bool, in working: inout WorkingLog
+    ) throws(FoldbackError) -> RequestResult {
+        let time = working.time(by: clock)
+        return try working.carryOut(
+            command, isForced: isForced, at: time, reading: storage, codec)
+    }
+
     private func carryOut(
         _ work: Request.Work, in working: inout WorkingLog
     ) -> Result<RequestResult, FoldbackError> {
@@ -325,41 +334,6 @@ package final class LogWriter: Sendable {
         } catch {
             if case .superseded(let shared) = error { superseded = shared }
             return .failure(error)
-        }
-    }
-
-    private func carryOut(
-        _ command: Command, isForced: Bool, in working: inout WorkingLog
-    ) throws(FoldbackError) -> RequestResult {
-        let subjects = try working.lookUpSettled(
-            command.named(in: storage.header.replicas), in: storage, codec)
-        let time = clock()
-        let decision = working.fold.state.decision(
-            for: command, settled: subjects.mapValues(\.intent), time: time)
-        func append(_ entry: Entry) throws(FoldbackError) -> LogSequence {
-            if !isForced, let refusal = working.tryApply(entry) { throw .inapplicable(refusal) }
-            working.appendEntry(entry, time: time, subjects: subjects)
-            return working.fold.state.sequence
-        }
-        switch decision {
-        case .append(.intent(let recorded)):
-            return .recorded(recorded.id, try append(.intent(recorded)))
-        case .append(.confirmed(let batch)):
-            let sequence = try append(.confirmed(batch))
-            return .confirmed(sequence, through: working.fold.state.through)
-        case .append(.changed(let number, .withdrawn))
-        where working.attempts[number] != nil:  // mutant: withdrawal
-            throw .mayHaveLeft(number)
-        case .append(let entry): return .appended(try append(entry))
-        case .join(let number, let entry):
-            guard let joined = working.fold.state.overlay[number]?.recorded else {
-                preconditionFailure("joined intent \(number) is not in the overlay")
-            }
-            let sequence = try entry.map { entry throws(FoldbackError) in try append(entry) }
-            return .joined(joined.id, sequence ?? joined.sequence)
-        case .ignore(let state): return .ignored(state)
-        case .ignoreBatch: return .batchIgnored(through: working.fold.state.through)
-        case .refuse(let refusal): throw FoldbackError(refusal)
         }
     }
 }

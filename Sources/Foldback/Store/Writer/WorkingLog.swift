@@ -13,6 +13,8 @@ package struct WorkingLog: Sendable {
     /// The finding that the authority has lost events; nil if it was not made.
     private var lostData: LostData?
     private let replicas: ReplicaTable
+    /// The time of this transaction's entries; nil if none has asked for it.
+    private var time: Timestamp?
     /// The intent that ``tryApply(_:)`` has already applied to the folds (F9).
     private var appliedIntent: IntentNumber?
 
@@ -33,7 +35,15 @@ package struct WorkingLog: Sendable {
     package mutating func beginTransaction(isWatched: Bool) {
         batch = WriteBatch()
         answered = []
+        time = nil
         for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: isWatched) }
+    }
+
+    /// Returns the time of this transaction's entries. Reads the clock once.
+    mutating func time(by clock: () -> Timestamp) -> Timestamp {
+        let now = time ?? clock()
+        time = now
+        return now
     }
 
     /// Checks that an answer comes from the authority that the log knows (N6).
@@ -65,7 +75,7 @@ package struct WorkingLog: Sendable {
     /// view returns to its state before the intent, and the rest of the overlay is applied again.
     ///
     /// - Returns: The state that readers see after the commit.
-    mutating func prepareToPublish() -> PublishedState {
+    package mutating func prepareToPublish() -> PublishedState {
         let published = fold.makePublishedState()
         for fold in fold.rows { batch.writeRows(of: fold.batch()) }
         return published
@@ -79,11 +89,22 @@ package struct WorkingLog: Sendable {
     /// - Returns: The refusal of the first view that cannot apply it; nil if all can.
     package mutating func tryApply(_ entry: Entry) -> Inapplicable? {
         guard case .intent(let recorded) = entry, !recorded.isConfirmOnly else { return nil }
-        if let (name, error) = fold.tryNewest(UnsettledIntent(recorded)) {
-            return Inapplicable(projection: name.string, error: error)
-        }
+        if let refusal = tryNewest(UnsettledIntent(recorded)) { return refusal }
         appliedIntent = recorded.number
         return nil
+    }
+
+    /// Applies an intent that is not in the overlay yet to every view, as ``tryApply(_:)``.
+    mutating func tryNewest(_ intent: UnsettledIntent) -> Inapplicable? {
+        guard let (name, error) = fold.tryNewest(intent) else { return nil }
+        return Inapplicable(projection: name.string, error: error)
+    }
+
+    /// See ``LogFold/apply(plain:isTried:checksum:bytes:)``.
+    mutating func applyToFold(
+        plain intent: UnsettledIntent, isTried: Bool, checksum: UInt64, bytes: Int
+    ) {
+        fold.apply(plain: intent, isTried: isTried, checksum: checksum, bytes: bytes)
     }
 
     /// Appends a decided entry, with its effects on settlements, attempts, and folds.
@@ -97,22 +118,31 @@ package struct WorkingLog: Sendable {
         at sequence: LogSequence? = nil, replica: ReplicaID? = nil
     ) {
         let sequence = sequence ?? fold.state.sequence.next
-        var info: [String: String] = [:]
-        if case .intent(let recorded) = entry { info = recorded.info }
-        let record = Record(
-            stamp: Stamp(sequence: sequence, time: time), replica: replica ?? replicas.current,
-            info: info,
-            entry: entry)
-        let (bytes, checksum) = record.encoded(predecessor: fold.chain, replicas: replicas)
-        batch.writeRecord(bytes, at: sequence)
+        let (checksum, bytes) = writeRecord(of: entry, at: sequence, time, replica: replica)
         let settledIntent = fold.state.settledIntentNeeded(by: entry).flatMap {
             subjects[$0]?.intent.recorded
         }
         let effects = fold.advance(
-            entry, at: sequence, checksum: checksum, bytes: bytes.count,
+            entry, at: sequence, checksum: checksum, bytes: bytes,
             settledIntent: settledIntent)
         applySettlements(effects, subjects)
         perform(effects.fold)
+    }
+
+    /// Adds the record of the log's next entry to the batch.
+    ///
+    /// - Returns: the record's checksum, and the count of its bytes.
+    mutating func writeRecord(
+        of entry: Entry, at sequence: LogSequence, _ time: Timestamp, replica: ReplicaID? = nil
+    ) -> (checksum: UInt64, bytes: Int) {
+        var info: [String: String] = [:]
+        if case .intent(let recorded) = entry { info = recorded.info }
+        let record = Record(
+            stamp: Stamp(sequence: sequence, time: time), replica: replica ?? replicas.current,
+            info: info, entry: entry)
+        let (bytes, checksum) = record.encoded(predecessor: fold.chain, replicas: replicas)
+        batch.writeRecord(bytes, at: sequence)
+        return (checksum, bytes.count)
     }
 
     /// Adds a row of a checkpoint to the batch. The log itself does not change.
