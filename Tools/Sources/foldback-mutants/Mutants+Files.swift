@@ -22,6 +22,12 @@ let fileMutants: [Mutant] = [
         "finishing wipes takes every closed log for a wiped log", rule: "BK7",
         probe: .wipeOfOthers, at: "wiped-name", .holds),
     Mutant(
+        "the writer waits for callers that do not come back", rule: "L3", probe: .absentCallers,
+        at: "absent-callers", .holds),
+    Mutant(
+        "a canceled caller records", rule: "L3", probe: .canceledCaller,
+        at: "canceled-caller", .holds),
+    Mutant(
         "rows do not wait for the view", rule: "F15", probe: .firstRows,
         at: "rows-ahead", .value("true")),
     Mutant(

@@ -18,6 +18,10 @@ enum Probe: String, CaseIterable, Sendable {
     case wipeAmongOthers = "wipe among others"
     /// Does finishing the wipes remove a log that nobody wiped?
     case wipeOfOthers = "wipe of another log"
+    /// Does the writer wait for callers that do not come back?
+    case absentCallers = "absent callers"
+    /// Does a caller record that was canceled before?
+    case canceledCaller = "canceled caller"
     /// Are rows read before the view shows their commit?
     case firstRows = "first rows"
     /// Does code that has learned an event use a checkpoint that lacks it?
@@ -66,6 +70,8 @@ enum Probe: String, CaseIterable, Sendable {
                 if try await showsRowsEarly(log) { return true }
             }
             return false
+        case .absentCallers: return try await waitsForAbsentCallers(log)
+        case .canceledCaller: return try await recordsWhenCanceled(log)
         case .lowHead: return try await recordsAfterLoss(log)
         case .lateIntents:
             for number in 0..<20 {
@@ -78,7 +84,7 @@ enum Probe: String, CaseIterable, Sendable {
         }
     }
 
-    private nonisolated(nonsending) func open(
+    nonisolated(nonsending) func open(
         _ log: URL, replica: NewReplica = .random
     ) async throws(FoldbackError) -> Store<CorrectProjection> {
         try await Store.open(
@@ -87,7 +93,7 @@ enum Probe: String, CaseIterable, Sendable {
     }
 
     /// Returns whether `body` succeeds.
-    private nonisolated(nonsending) func succeeds(
+    nonisolated(nonsending) func succeeds(
         _ body: () async throws(FoldbackError) -> Void
     ) async -> Bool {
         do throws(FoldbackError) {
