@@ -47,7 +47,7 @@ package enum Limits {
     /// Comparisons that a verification tries while a store changes the rows.
     package static let verifyAttemptsMax = 64
 
-    /// Entries of one transaction (L3). The limit keeps the first entry from waiting long for the
+    /// Commands of one transaction (L3). The limit keeps the first entry from waiting long for the
     /// last.
     package static let commitCountMax = 1_024
     /// Bytes of events in one transaction. A larger event goes alone.
@@ -63,7 +63,9 @@ package enum Limits {
     package static let gatherNanosecondsMax: UInt64 = 100_000
     /// Nanoseconds after which a caller that was resumed is not expected back.
     package static let returnNanosecondsMax: UInt64 = 500_000
-    /// Requests that are queued. Further callers wait (L3).
+    /// Answers of one request, half of a transaction.
+    package static let answersCountMax = 512
+    /// Commands that are queued. Further callers wait (L3).
     package static let queueCountMax = 4_096
     /// Bytes of the queued requests. Further callers wait (L3).
     package static let queueBytesMax = 32 << 20

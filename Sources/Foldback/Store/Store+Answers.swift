@@ -49,19 +49,22 @@ extension Store {
     public nonisolated(nonsending) func acknowledge(
         contentsOf acknowledgements: [Acknowledgement<P.Event>], from lineage: Lineage? = nil
     ) async throws(FoldbackError) -> [AnswerResult] {
-        // Encodes everything before it queues anything, so that these errors leave nothing
-        // recorded.
-        let works = try acknowledgements.map { words throws(FoldbackError) in
-            let (command, bytes) = try command(words)
-            return (work: Request.Work.answer(command, from: lineage), bytes: bytes)
-        }
+        let works = try works(acknowledgements, from: lineage)
         let (requests, failure) = await core.runner.submit(contentsOf: works)
         var outcomes: [AnswerResult] = []
-        outcomes.reserveCapacity(requests.count)
+        outcomes.reserveCapacity(acknowledgements.count)
         var earliest: FoldbackError?
         for request in requests {
             do throws(FoldbackError) {
-                outcomes.append(try await answered(request))
+                guard case .answers(let answers) = try await request.outcome() else {
+                    preconditionFailure("a request of answers has no outcomes")
+                }
+                for answer in answers {
+                    switch answer {
+                    case .success(let result): outcomes.append(AnswerResult(result))
+                    case .failure(let error): earliest = earliest ?? error
+                    }
+                }
             } catch {
                 earliest = earliest ?? error
             }
@@ -145,6 +148,30 @@ extension Store {
         }
     }
 
+    /// Divides acknowledgements into requests that fit into a transaction.
+    ///
+    /// Encodes everything, so that these errors leave nothing recorded.
+    private func works(
+        _ acknowledgements: [Acknowledgement<P.Event>], from lineage: Lineage?
+    ) throws(FoldbackError) -> [(work: Request.Work, bytes: Int)] {
+        var works: [(work: Request.Work, bytes: Int)] = []
+        var commands: [Command] = []
+        var bytes = 0
+        for words in acknowledgements {
+            let (command, more) = try command(words)
+            let isFull =
+                commands.count == Limits.answersCountMax || bytes + more > Limits.commitBytesMax
+            if isFull, !commands.isEmpty {
+                works.append((.answers(commands, from: lineage), bytes))
+                (commands, bytes) = ([], 0)
+            }
+            commands.append(command)
+            bytes += more
+        }
+        if !commands.isEmpty { works.append((.answers(commands, from: lineage), bytes)) }
+        return works
+    }
+
     private func command(
         _ words: Acknowledgement<P.Event>
     ) throws(FoldbackError) -> (Command, bytes: Int) {
@@ -160,11 +187,7 @@ extension Store {
     private nonisolated(nonsending) func answered(
         _ request: Request
     ) async throws(FoldbackError) -> AnswerResult {
-        switch try await request.outcome() {
-        case .appended(let sequence): return .recorded(sequence)
-        case .ignored(let state): return .ignored(state)
-        case let other: preconditionFailure("\(other) is not an outcome of an answer")
-        }
+        AnswerResult(try await request.outcome())
     }
 
     /// Notes the lineage of an authority that answered without an answer to record.
@@ -288,5 +311,15 @@ extension Store {
     ) throws(FoldbackError) -> [LogEntry<P.Event>] {
         try core.records(from: start, countMax: countMax, upTo: core.writer.publishedState.sequence)
             .map(LogEntry.init)
+    }
+}
+
+extension AnswerResult {
+    fileprivate init(_ result: RequestResult) {
+        switch result {
+        case .appended(let sequence): self = .recorded(sequence)
+        case .ignored(let state): self = .ignored(state)
+        case let other: preconditionFailure("\(other) is not an outcome of an answer")
+        }
     }
 }

@@ -138,12 +138,32 @@ package final class LogWriter: Sendable {
             }
             return 0
         case .rolledBack(let error):
-            guard requests.count > 1 else {
-                requests.first?.complete(.failure(error))
-                return 0
+            guard requests.count == 1 else {
+                return requests.reduce(0) { $0 + commit([$1]) }
             }
-            return requests.reduce(0) { $0 + commit([$1]) }
+            requests[0].complete(commitApart(requests[0].work) ?? .failure(error))
+            return 0
         }
+    }
+
+    /// Carries out each of several answers in its own transaction, so only the answer that causes
+    /// the failure fails (L6).
+    ///
+    /// - Returns: the outcomes; nil if the work has only one command.
+    private func commitApart(_ work: Request.Work) -> Result<RequestResult, FoldbackError>? {
+        guard case .answers(let commands, let lineage) = work, commands.count > 1 else {
+            return nil
+        }
+        return .success(
+            .answers(
+                commands.map { command in
+                    let request = Request(.answer(command, from: lineage), bytes: 0)
+                    commit([request])
+                    guard let result = request.result else {
+                        preconditionFailure("the writer did not complete a request")
+                    }
+                    return result
+                }))
     }
 
     private enum Written {
@@ -286,12 +306,27 @@ package final class LogWriter: Sendable {
         case .recorded(let id, _), .joined(let id, _):
             return .outcomeUnknown(intent: id.number, failure)
         case .appended, .ignored, .confirmed, .batchIgnored, .synced, .attempted,
-            .checkpointsChanged, .authorityNoted:
+            .checkpointsChanged, .authorityNoted, .answers:
             return .outcomeUnknown(intent: nil, failure)
         }
     }
 
     // MARK: One request
+
+    /// Carries out one answer of the authority with this lineage.
+    private func outcome(
+        of answer: Command, from lineage: Lineage?, in working: inout WorkingLog
+    ) -> Result<RequestResult, FoldbackError> {
+        do throws(FoldbackError) {
+            try working.requireSame(lineage)
+            let result = try carryOut(answer, isForced: true, in: &working)
+            working.noteLineage(lineage)
+            return .success(result)
+        } catch {
+            if case .superseded(let shared) = error { superseded = shared }
+            return .failure(error)
+        }
+    }
 
     /// Carries out a command at the transaction's time; see ``WorkingLog``.
     private func carryOut(
@@ -319,10 +354,10 @@ package final class LogWriter: Sendable {
             case .command(let command, let isForced):
                 return .success(try carryOut(command, isForced: isForced, in: &working))
             case .answer(let command, let lineage):
-                try working.requireSame(lineage)
-                let result = try carryOut(command, isForced: true, in: &working)
-                working.noteLineage(lineage)
-                return .success(result)
+                return outcome(of: command, from: lineage, in: &working)
+            case .answers(let commands, let lineage):
+                return .success(
+                    .answers(commands.map { outcome(of: $0, from: lineage, in: &working) }))
             case .noteLineage(let lineage):
                 try working.requireSame(lineage)
                 working.noteLineage(lineage)
@@ -365,7 +400,7 @@ extension Request.Work {
         switch self {
         case .sync: true
         case .recordAttempts(_, let flushes): flushes && isRelaxed
-        case .command, .answer, .noteLineage, .noteLostData, .writeCheckpointRow,
+        case .command, .answer, .answers, .noteLineage, .noteLostData, .writeCheckpointRow,
             .removeCheckpointRows:
             false
         }

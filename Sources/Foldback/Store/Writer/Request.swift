@@ -9,6 +9,9 @@ package final class Request: Sendable {
         /// Carries out an answer or batch of the authority with this lineage; nil if it named none.
         /// Nothing is recorded if the log knows another lineage.
         case answer(Command, from: Lineage?)
+        /// Carries out answers of the authority with this lineage in their order. Each has its own
+        /// outcome.
+        case answers([Command], from: Lineage?)
         /// Notes the lineage of an authority whose answer records nothing.
         case noteLineage(Lineage)
         /// Notes that the authority has lost events; with nil, that it has all of them.
@@ -22,6 +25,16 @@ package final class Request: Sendable {
         case writeCheckpointRow(CheckpointRow)
         /// Removes pieces of a checkpoint that is no longer needed.
         case removeCheckpointRows([CheckpointKey])
+
+        /// The number of commands, for the limits of queue and transaction.
+        var weight: Int {
+            switch self {
+            case .answers(let commands, _): max(commands.count, 1)
+            case .command, .answer, .noteLineage, .noteLostData, .sync, .recordAttempts,
+                .writeCheckpointRow, .removeCheckpointRows:
+                1
+            }
+        }
     }
 
     /// The continuation of a caller that waits from the start. It gets nil if the request was not
@@ -44,6 +57,8 @@ package final class Request: Sendable {
     package let work: Work
     /// The approximate bytes that the work writes, for the limits of queue and transaction.
     package let bytes: Int
+    /// The number of commands in the work.
+    package let weight: Int
     /// The only caller, if it waits from the start; nil if callers use ``outcome()``.
     private let caller: Caller?
     private let state = Mutex(State.open)
@@ -51,6 +66,7 @@ package final class Request: Sendable {
     package init(_ work: Work, bytes: Int, caller: Caller? = nil) {
         self.work = work
         self.bytes = bytes
+        weight = work.weight
         self.caller = caller
     }
 
@@ -76,13 +92,16 @@ package final class Request: Sendable {
         }
     }
 
+    /// The outcome if it was set and no caller waits from the start.
+    var result: Result<RequestResult, FoldbackError>? { state.withLock { $0.result } }
+
     /// Returns the true outcome, and waits for it. A canceled caller waits too, because the command
     /// is carried out anyway (L3).
     ///
     /// - Precondition: no caller waits from the start.
     package nonisolated(nonsending) func outcome() async throws(FoldbackError) -> RequestResult {
         precondition(caller == nil, "the caller of a request waits already")
-        if let result = state.withLock({ $0.result }) { return try result.get() }
+        if let result { return try result.get() }
         let result = await withUnsafeContinuation { continuation in
             let result = state.withLock { state -> Result<RequestResult, FoldbackError>? in
                 switch state {
@@ -107,6 +126,8 @@ package enum RequestResult: Sendable {
     case joined(IntentID, LogSequence)
     case appended(LogSequence)
     case ignored(IntentState)
+    /// The outcomes of ``Request/Work/answers(_:from:)``, in its order.
+    case answers([Result<RequestResult, FoldbackError>])
     case confirmed(LogSequence, through: Position)
     case batchIgnored(through: Position)
     case synced

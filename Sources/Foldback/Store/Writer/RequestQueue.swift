@@ -16,6 +16,7 @@ package final class RequestQueue: Sendable {
 
     private struct State {
         var queued: [Request] = []
+        var queuedWeight = 0
         var queuedBytes = 0
         var waiting: [(request: Request, continuation: Admitted)] = []
         var isClosed = false
@@ -23,11 +24,12 @@ package final class RequestQueue: Sendable {
         var isDraining = false
 
         var isFull: Bool {
-            queued.count >= Limits.queueCountMax || queuedBytes >= Limits.queueBytesMax
+            queuedWeight >= Limits.queueCountMax || queuedBytes >= Limits.queueBytesMax
         }
 
         mutating func append(_ request: Request) {
             queued.append(request)
+            queuedWeight += request.weight
             queuedBytes += request.bytes
         }
     }
@@ -178,12 +180,12 @@ package final class RequestQueue: Sendable {
         admit(&state, &admitted)
         var room = room
         var count = 0
-        var bytes = 0
         for request in state.queued {
             guard room.fits(request) else { break }
             room.add(request)
             count += 1
-            bytes += request.bytes
+            state.queuedWeight -= request.weight
+            state.queuedBytes -= request.bytes
         }
         var taken = state.queued
         if count == taken.count {
@@ -192,7 +194,6 @@ package final class RequestQueue: Sendable {
             taken.removeSubrange(count...)
             state.queued.removeSubrange(..<count)
         }
-        state.queuedBytes -= bytes
         admit(&state, &admitted)
         return (taken, admitted)
     }
@@ -208,7 +209,7 @@ package final class RequestQueue: Sendable {
     }
 }
 
-/// What a transaction can still take: requests, and bytes of their events (L3).
+/// What a transaction can still take: commands, and bytes of their events (L3).
 package struct TransactionRoom: Sendable {
     private var isEmpty = true
     private var count = Limits.commitCountMax
@@ -221,13 +222,13 @@ package struct TransactionRoom: Sendable {
 
     /// Returns whether the transaction can take the request. The first request always fits.
     package func fits(_ request: Request) -> Bool {
-        isEmpty || count >= 1 && bytes >= request.bytes
+        isEmpty || count >= request.weight && bytes >= request.bytes
     }
 
     /// Adds a request to the transaction.
     package mutating func add(_ request: Request) {
         isEmpty = false
-        count -= 1
+        count -= request.weight
         bytes -= request.bytes
     }
 }
