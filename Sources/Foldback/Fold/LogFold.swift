@@ -123,6 +123,16 @@ package struct LogFold: Sendable {
         share(asAt: sequence)
     }
 
+    /// Applies the entry of a plain acknowledgement: the lean path of
+    /// ``advance(_:at:checksum:bytes:settledIntent:)`` and ``perform(_:)``.
+    package mutating func apply(
+        plain answer: PlainAcknowledgement, checksum: UInt64, bytes: Int
+    ) {
+        chain = checksum
+        recordBytes += bytes
+        perform(state.apply(plain: answer))
+    }
+
     // MARK: The views
 
     /// Changes which projections share their conflicts. The views are folded again.

@@ -203,6 +203,31 @@ extension LogState {
                     settles: settles)))
     }
 
+    /// Returns a usual acknowledgement, which takes the lean path; nil if the general path must
+    /// decide it.
+    ///
+    /// The intent is pending, and the server's event is the recorded event. In an acknowledgement
+    /// log the intent is also the overlay's head, so that the view stays as it is (F4). In a
+    /// downlink log `through` does not cover the position yet, so that the intent stays in the
+    /// overlay (F3).
+    package func plainAcknowledgement(
+        of number: IntentNumber, position: Position?, replacement: Payload?
+    ) -> PlainAcknowledgement? {
+        guard replacement == nil else { return nil }
+        switch kind {
+        case .acknowledgement:
+            guard position == nil, let head = overlay.first, head.key == number,
+                head.value.isOptimistic, head.value.recorded.once == nil
+            else { return nil }
+            return PlainAcknowledgement(head.value, position: nil, settles: true)
+        case .downlink:
+            guard position.map({ $0 > through }) ?? true, let intent = overlay[number],
+                intent.acceptance == nil
+            else { return nil }
+            return PlainAcknowledgement(intent, position: position, settles: false)
+        }
+    }
+
     /// Decides a batch: checks its positions (F5), and finds the intents that it confirms. These
     /// are the accepted intents that `through` reaches (F3), and the intents that its events name
     /// (F6).

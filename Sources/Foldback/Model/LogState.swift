@@ -239,6 +239,28 @@ package struct LogState: Sendable {
         if intent.isOptimistic, changesView { effects.fold.view = .rollBack(from: number) }
     }
 
+    /// Applies the entry of a plain acknowledgement: the lean path of
+    /// ``apply(_:at:settledIntent:)``. An acknowledgement that settles removes the overlay's head and
+    /// applies its event to confirmed state. Any other only adds the acceptance to its intent.
+    package mutating func apply(plain answer: PlainAcknowledgement) -> FoldPlan {
+        sequence = sequence.next
+        let recorded = answer.intent.recorded
+        var plan = FoldPlan()
+        guard answer.entry.settles else {
+            let acceptance = Acceptance(
+                position: answer.entry.position, replacement: nil, sequence: sequence)
+            setInOverlay(UnsettledIntent(recorded, acceptance: acceptance))
+            return plan
+        }
+        overlay.removeFirst()
+        plan.confirm = [
+            Folded(payload: recorded.payload, context: EventContext(.intent(recorded.id)))
+        ]
+        if recorded.payload.isUnreadable { plan.unread = [0] }
+        plan.removed = [recorded.number]
+        return plan
+    }
+
     /// Confirms an intent in an acknowledgement log: applies the server's words to confirmed state,
     /// or else the intent's own event (F4). A rejected or withdrawn intent is confirmed as well
     /// (F7).

@@ -229,6 +229,15 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
         if groups[group].count == 0 { groups.remove(at: group) }
     }
 
+    /// Removes the first pair, without a search.
+    ///
+    /// - Precondition: the map is not empty.
+    package mutating func removeFirst() {
+        count -= 1
+        groups[0].remove(at: 0, in: 0)
+        if groups[0].count == 0 { groups.remove(at: 0) }
+    }
+
     /// Removes `key` and all keys after it.
     package mutating func removeAll(from key: Key) {
         guard let place = find(key) else { return }

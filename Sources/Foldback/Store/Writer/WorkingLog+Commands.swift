@@ -1,13 +1,13 @@
 /// How a command becomes an entry of the transaction in preparation.
 ///
 /// ```
-///  command ─┬─ plain intent ───▶ record(plain:)     one object, one `apply`, one record
-///           └─ anything else ──▶ carryOutAny(_:)    decision ─▶ entry ─▶ effects ─▶ fold plan
+///  command ─┬─ plain intent ───────────▶ record(plain:)   one object, one `apply`, one record
+///           ├─ plain acknowledgement ──▶ append(plain:)   entry ─▶ fold plan
+///           └─ anything else ──────────▶ carryOutAny(_:)  decision ─▶ entry ─▶ effects ─▶ fold plan
 /// ```
 ///
-/// Both give the same bytes and the same state. The lean path leaves out what a plain intent cannot
-/// have: settled intents to look up, a decision, settlements, answers, and a plan for confirmed
-/// states.
+/// All give the same bytes and the same state. The lean paths leave out what a plain command cannot
+/// have: settled intents to look up, reasons to refuse it, several settlements.
 extension WorkingLog {
     /// Carries out a command.
     ///
@@ -20,8 +20,16 @@ extension WorkingLog {
         _ command: Command, isForced: Bool, at time: Timestamp,
         reading storage: any LogStorage, _ codec: any PayloadCodec
     ) throws(FoldbackError) -> RequestResult {
-        if case .record(let proposal) = command, proposal.isPlain {
+        switch command {
+        case .record(let proposal) where proposal.isPlain:
             return try record(plain: proposal, isForced: isForced, at: time)
+        case .acknowledge(let number, let position, let replacement):
+            let plain = fold.state.plainAcknowledgement(
+                of: number, position: position, replacement: replacement)
+            guard let plain else { break }
+            append(plain: plain, time: time)
+            return .appended(fold.state.sequence)
+        case .record, .change, .retry, .reject, .confirm: break
         }
         return try carryOutAny(
             command, isForced: isForced, at: time, reading: storage, codec)

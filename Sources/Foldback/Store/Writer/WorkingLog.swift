@@ -167,14 +167,7 @@ package struct WorkingLog: Sendable {
     private mutating func applySettlements(
         _ effects: Effects, _ subjects: [IntentNumber: SettledIntentRow]
     ) {
-        answered += effects.answered
-        // The transaction of an answer also removes the intent's attempt (L4).
-        if !attempts.isEmpty {
-            for number in effects.answered where attempts[number] != nil {
-                attempts[number] = nil
-                batch.removeAttempt(of: number)
-            }
-        }
+        for number in effects.answered { noteAnswered(number) }
         var settlements = SettlementBook(subjects.mapValues { $0.row })
         let changed = settlements.apply(effects, at: fold.state.sequence)
         precondition(
@@ -183,6 +176,29 @@ package struct WorkingLog: Sendable {
         for (number, row) in changed {  // mutant: verdict-write
             batch.writeSettlement(row, of: number)
         }
+    }
+
+    /// Notes that an intent is answered. The transaction of an answer also removes the intent's
+    /// attempt (L4).
+    private mutating func noteAnswered(_ number: IntentNumber) {
+        answered.append(number)
+        guard !attempts.isEmpty, attempts[number] != nil else { return }
+        attempts[number] = nil
+        batch.removeAttempt(of: number)
+    }
+
+    /// Appends the entry of a plain acknowledgement, as ``appendEntry(_:time:subjects:at:replica:)``.
+    mutating func append(plain answer: PlainAcknowledgement, time: Timestamp) {
+        let sequence = fold.state.sequence.next
+        let (checksum, bytes) = writeRecord(of: .acknowledged(answer.entry), at: sequence, time)
+        fold.apply(plain: answer, checksum: checksum, bytes: bytes)
+        if answer.entry.settles {
+            let row = SettlementRow(
+                settlement: .confirmed, intentSequence: answer.intent.recorded.sequence,
+                settlementSequence: sequence)
+            batch.writeSettlement(row, of: answer.entry.number)  // mutant: plain-verdict
+        }
+        noteAnswered(answer.entry.number)
     }
 
     private mutating func perform(_ plan: FoldPlan) {
