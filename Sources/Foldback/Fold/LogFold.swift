@@ -133,6 +133,14 @@ package struct LogFold: Sendable {
         perform(state.apply(plain: answer))
     }
 
+    /// Applies the entry of a plain batch, as ``apply(plain:checksum:bytes:)`` of an
+    /// acknowledgement.
+    package mutating func apply(plain batch: PlainBatch, checksum: UInt64, bytes: Int) {
+        chain = checksum
+        recordBytes += bytes
+        perform(state.apply(plain: batch))
+    }
+
     // MARK: The views
 
     /// Changes which projections share their conflicts. The views are folded again.

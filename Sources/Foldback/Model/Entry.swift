@@ -41,6 +41,13 @@ package struct PlainAcknowledgement: Sendable {
     }
 }
 
+/// A batch that takes the lean path, and the first intents of the overlay, which it confirms; see
+/// ``LogState/plainBatch(_:through:)``.
+package struct PlainBatch: Sendable {
+    package let intents: [RecordedIntent]
+    package let entry: ConfirmedBatch
+}
+
 /// Confirmed events as the server sent them (F5), and the intents of this log that they confirm.
 package struct ConfirmedBatch: Sendable {
     /// The events in the order in which the server sent them.

@@ -228,6 +228,35 @@ extension LogState {
         }
     }
 
+    /// Returns a batch that brings the overlay's head as it was recorded, which takes the lean path;
+    /// nil if the general path must decide it.
+    ///
+    /// Each event is new, and confirms the next intent of the overlay with the event that the view
+    /// folds. The batch confirms no other intent, so the view stays as it is.
+    package func plainBatch(_ events: [Confirmed], through named: Position?) -> PlainBatch? {
+        guard kind == .downlink, let last = events.last?.position else { return nil }
+        let through = named ?? last
+        guard through >= last else { return nil }
+        var position = self.through.next
+        var head = overlay.makeIterator()
+        var intents: [RecordedIntent] = []
+        intents.reserveCapacity(events.count)
+        for event in events {
+            guard event.position >= position, let intent = head.next()?.value,
+                intent.isOptimistic, intent.recorded.once == nil,
+                event.origin == intent.recorded.id, event.payload.isSame(as: intent.payload)
+            else { return nil }
+            position = event.position
+            intents.append(intent.recorded)
+        }
+        let border = intents[intents.count - 1].number
+        guard accepted(upTo: through).allSatisfy({ $0 <= border }) else { return nil }
+        return PlainBatch(
+            intents: intents,
+            entry: ConfirmedBatch(
+                events: events, through: through, settled: intents.map(\.number)))
+    }
+
     /// Decides a batch: checks its positions (F5), and finds the intents that it confirms. These
     /// are the accepted intents that `through` reaches (F3), and the intents that its events name
     /// (F6).

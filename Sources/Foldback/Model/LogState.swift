@@ -261,6 +261,28 @@ package struct LogState: Sendable {
         return plan
     }
 
+    /// Applies the entry of a plain batch: the lean path of ``apply(_:at:settledIntent:)``. Removes
+    /// the overlay's first intents, and applies the batch's events to confirmed state.
+    package mutating func apply(plain batch: PlainBatch) -> FoldPlan {
+        sequence = sequence.next
+        through = batch.entry.through
+        for recorded in batch.intents {
+            if let acceptance = overlay.first?.value.acceptance {
+                removeAcceptance(acceptance, of: recorded.number)
+            }
+            overlay.removeFirst()
+        }
+        var plan = FoldPlan()
+        plan.confirm = batch.entry.events.map {
+            Folded(payload: $0.payload, context: $0.context)
+        }
+        plan.unread = batch.entry.events.indices.filter {
+            batch.entry.events[$0].payload.isUnreadable
+        }
+        plan.removed = batch.entry.settled
+        return plan
+    }
+
     /// Confirms an intent in an acknowledgement log: applies the server's words to confirmed state,
     /// or else the intent's own event (F4). A rejected or withdrawn intent is confirmed as well
     /// (F7).
@@ -373,14 +395,7 @@ package struct LogState: Sendable {
             let others = (onceKeys[once] ?? []).filter { $0 != number }
             onceKeys[once] = others.isEmpty ? nil : others
         }
-        if let acceptance = intent?.acceptance {
-            acceptedCount -= 1
-            if let position = acceptance.position {
-                var others = awaited[position] ?? []
-                others.remove(number)
-                awaited[position] = others.isEmpty ? nil : others
-            }
-        }
+        if let acceptance = intent?.acceptance { removeAcceptance(acceptance, of: number) }
         effects.settlements.append(
             SettlementChange(
                 number: number, settlement: settlement, intentSequence: intent?.recorded.sequence,
@@ -388,6 +403,14 @@ package struct LogState: Sendable {
         effects.answered.append(number)
         if intent != nil { effects.fold.removed.append(number) }
         return intent
+    }
+
+    private mutating func removeAcceptance(_ acceptance: Acceptance, of number: IntentNumber) {
+        acceptedCount -= 1
+        guard let position = acceptance.position else { return }
+        var others = awaited[position] ?? []
+        others.remove(number)
+        awaited[position] = others.isEmpty ? nil : others
     }
 
     private func required(

@@ -95,7 +95,7 @@ let storageMutants: [Mutant] = [
             "tables[write.table.rawValue].values[.number(1)]",
             if: "write.table == .entries && write.key == .number(2)")),
     Mutant(
-        "the lean path of acknowledgements writes no verdict", rule: "L4", law: .p12,
+        "the lean path of answers writes no verdict", rule: "L4", law: .p12,
         at: "plain-verdict", .skip()),
     Mutant(
         "a verdict is not written", rule: "L4", law: .p12,

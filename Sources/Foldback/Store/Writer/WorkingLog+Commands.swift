@@ -3,6 +3,7 @@
 /// ```
 ///  command ─┬─ plain intent ───────────▶ record(plain:)   one object, one `apply`, one record
 ///           ├─ plain acknowledgement ──▶ append(plain:)   entry ─▶ fold plan
+///           ├─ plain batch ────────────▶ append(plain:)   entry ─▶ fold plan
 ///           └─ anything else ──────────▶ carryOutAny(_:)  decision ─▶ entry ─▶ effects ─▶ fold plan
 /// ```
 ///
@@ -29,7 +30,11 @@ extension WorkingLog {
             guard let plain else { break }
             append(plain: plain, time: time)
             return .appended(fold.state.sequence)
-        case .record, .change, .retry, .reject, .confirm: break
+        case .confirm(let events, let through):
+            guard let plain = fold.state.plainBatch(events, through: through) else { break }
+            append(plain: plain, time: time)
+            return .confirmed(fold.state.sequence, through: fold.state.through)
+        case .record, .change, .retry, .reject: break
         }
         return try carryOutAny(
             command, isForced: isForced, at: time, reading: storage, codec)

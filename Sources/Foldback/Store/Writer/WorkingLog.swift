@@ -192,13 +192,27 @@ package struct WorkingLog: Sendable {
         let sequence = fold.state.sequence.next
         let (checksum, bytes) = writeRecord(of: .acknowledged(answer.entry), at: sequence, time)
         fold.apply(plain: answer, checksum: checksum, bytes: bytes)
-        if answer.entry.settles {
-            let row = SettlementRow(
-                settlement: .confirmed, intentSequence: answer.intent.recorded.sequence,
-                settlementSequence: sequence)
-            batch.writeSettlement(row, of: answer.entry.number)  // mutant: plain-verdict
-        }
+        if answer.entry.settles { noteConfirmed(answer.intent.recorded) }
         noteAnswered(answer.entry.number)
+    }
+
+    /// Appends the entry of a plain batch, as ``appendEntry(_:time:subjects:at:replica:)``.
+    mutating func append(plain batch: PlainBatch, time: Timestamp) {
+        let sequence = fold.state.sequence.next
+        let (checksum, bytes) = writeRecord(of: .confirmed(batch.entry), at: sequence, time)
+        fold.apply(plain: batch, checksum: checksum, bytes: bytes)
+        for recorded in batch.intents {
+            noteConfirmed(recorded)
+            noteAnswered(recorded.number)
+        }
+    }
+
+    /// Adds the settlement of an intent that the newest entry confirms.
+    private mutating func noteConfirmed(_ recorded: RecordedIntent) {
+        let row = SettlementRow(
+            settlement: .confirmed, intentSequence: recorded.sequence,
+            settlementSequence: fold.state.sequence)
+        batch.writeSettlement(row, of: recorded.number)  // mutant: plain-verdict
     }
 
     private mutating func perform(_ plan: FoldPlan) {
