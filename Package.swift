@@ -78,10 +78,12 @@ let package = Package(
             dependencies: [
                 "BenchmarkPages", "Foldback", "FoldbackHistory", "FoldbackLMDB", "FoldbackSync",
                 "FoldbackUI",
-                "CLMDB", "MessageExample",
+                "CAllocationCount", "CLMDB", "MessageExample",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ],
             path: "Tools/Benchmarks", swiftSettings: strict),
+        // Replaces malloc in the benchmarks, to count allocations.
+        .target(name: "CAllocationCount", path: "Tools/CAllocationCount"),
         // The page of the benchmarks, which tests can reach.
         .target(
             name: "BenchmarkPages", dependencies: ["FoldbackHistory"], path: "Tools/BenchmarkPages",

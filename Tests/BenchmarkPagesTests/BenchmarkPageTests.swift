@@ -73,6 +73,31 @@ import Testing
         #expect(charts.map(\.rows.count) == [7, 6, 1])
     }
 
+    @Test func `the article's pictures of allocations and draining find their charts`() throws {
+        let recorded = ["raw bytes", "JSON documents"].flatMap { kind in
+            ["1", "1,024"].flatMap { count in
+                let name = "durable record, \(kind), \(count) in flight"
+                return [
+                    Self.figure("Recording, durable", name, "intents/s"),
+                    Self.figure(
+                        "Recording, durable", "\(name), allocations", "allocations/intent"),
+                ]
+            }
+        }
+        let drained = ["durable raw LMDB, answers, 64 a request", "durable Outbox"].map {
+            Self.figure("Draining", $0, "answers/s")
+        }
+        let charts = BenchmarkChart.charts(of: recorded + drained)
+        func labels(_ picture: String) -> [String]? {
+            ArticlePicture.all.first { $0.name == "benchmark-\(picture)" }?
+                .chart(among: charts)?.rows.map(\.label)
+        }
+        let kinds = ["durable record, raw bytes", "durable record, JSON documents"]
+        #expect(labels("recording") == kinds.flatMap { [$0, $0] })
+        #expect(labels("recording-allocations") == kinds.flatMap { [$0, $0] })
+        #expect(labels("draining") == drained.map(\.name))
+    }
+
     @Test func `words with letters, points or wrong commas are not sizes`() {
         for name in ["p50 of x", "1.5 times", "1,00 of x", "x1 of y", "0 of x", ",1 of x", "é"] {
             #expect(SizedName.divisions(of: name).isEmpty, "\(name)")

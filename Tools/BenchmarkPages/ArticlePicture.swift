@@ -18,6 +18,10 @@ package struct ArticlePicture: Sendable {
     package static let all = [
         picture("recording", "Recording, durable", "in flight", "intents/s"),
         picture("recording-latency", "Recording, durable", "in flight, p99", "us"),
+        picture(
+            "recording-allocations", "Recording, durable", "in flight, allocations",
+            "allocations/intent"),
+        picture("draining", "Draining", "", "answers/s"),
         picture("answers", "Answers", "256 together", "us/answer"),
         picture("opening", "Opening", "settled entries", "ms"),
         picture("past-views", "The past", "view at a past sequence", "ms"),

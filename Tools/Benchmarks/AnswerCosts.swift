@@ -92,16 +92,14 @@ struct AnswerCosts: Sendable {
 
     /// The time of an answer with the most pending intents, relative to the time with the fewest,
     /// by turn.
-    ///
-    /// The target is for batches.
     private static func growth(
         of kind: AnswerKind, answerCount: Int, _ costs: [[BatchCost]]
     ) -> Measurement {
         let fewPending = microseconds(costs[0], answerCount)
         let manyPending = microseconds(costs[costs.count - 1], answerCount)
-        let ratio = zip(manyPending, fewPending).map { $0 / $1 }.quartered(
+        return zip(manyPending, fewPending).map { $0 / $1 }.quartered(
             name(kind, pendingCounts[pendingCounts.count - 1], answerCount)
-                + " / \(pendingCounts[0]) pending", unit: "times")
-        return answerCount == 1 ? ratio : ratio.judged(by: .atMost(1.3))
+                + " / \(pendingCounts[0]) pending", unit: "times"
+        ).judged(by: .atMost(1.3))
     }
 }

@@ -12,6 +12,11 @@ enum Events {
         (0..<byteCount).map { UInt8(truncatingIfNeeded: number &* 31 &+ $0) }
     }
 
+    /// The byte strings of ``raw`` again and again, `count` of them.
+    static func raw(count: Int) -> some Sequence<[UInt8]> {
+        (0..<count).lazy.map { raw[$0 % raw.count] }
+    }
+
     /// One change for each of `keyCount` documents.
     static func documents(keyCount: Int) -> [DocumentEvent] {
         (0..<keyCount).map { number in

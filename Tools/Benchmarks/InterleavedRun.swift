@@ -27,9 +27,19 @@ struct InterleavedRun: Sendable {
 
     /// Adds the speed of `ours` relative to `raw`.
     mutating func compareSpeed(of ours: String, withRaw raw: String, _ target: Target? = nil) {
+        compareSpeed(of: ours, with: raw, called: "raw", target)
+    }
+
+    /// Adds the speed of `ours` relative to another load.
+    ///
+    /// - Parameter words: The other load's name in the name of the figure.
+    mutating func compareSpeed(
+        of ours: String, with theirs: String, called words: String, _ target: Target? = nil
+    ) {
         comparisons.append(
             Comparison(
-                name: "\(ours) / raw", unit: "times", ours: ours, theirs: raw, target: target
+                name: "\(ours) / \(words)", unit: "times", ours: ours, theirs: theirs,
+                target: target
             ) { $0.perSecond / $1.perSecond })
     }
 
@@ -40,6 +50,15 @@ struct InterleavedRun: Sendable {
                 name: "\(ours), p50 above raw's", unit: "us", ours: ours, theirs: raw,
                 target: target
             ) { $0.microseconds(percentiles: [50])[0] - $1.microseconds(percentiles: [50])[0] })
+    }
+
+    /// Adds the median latency of `ours` relative to the latency of `raw`.
+    mutating func compareTime(of ours: String, withRaw raw: String, _ target: Target? = nil) {
+        comparisons.append(
+            Comparison(
+                name: "\(ours), p50 / raw's", unit: "times", ours: ours, theirs: raw,
+                target: target
+            ) { $0.microseconds(percentiles: [50])[0] / $1.microseconds(percentiles: [50])[0] })
     }
 
     /// Runs the loads; the medians of the rounds for each load's speed and latencies, then the
@@ -64,11 +83,13 @@ struct InterleavedRun: Sendable {
 
     private static func figures(of load: Load, _ paces: [Pace]) -> [Measurement] {
         let count = paces.reduce(0) { $0 + $1.count }
+        let speed = paces.map(\.perSecond).measurement(
+            load.name, unit: load.unit, each: "rounds", samples: count)
         let calls = paces.reduce(0) { $0 + $1.latencies.count }
+        guard calls > 0 else { return [speed] }
         let latencies = paces.map { $0.microseconds(percentiles: [50, 99]) }
         return [
-            paces.map(\.perSecond).measurement(
-                load.name, unit: load.unit, each: "rounds", samples: count),
+            speed,
             latencies.map { $0[0] }.measurement(
                 "\(load.name), p50 of a \(load.call)", unit: "us", each: "rounds", samples: calls),
             latencies.map { $0[1] }.measurement(

@@ -7,12 +7,15 @@ struct Benchmark: Sendable {
 
     static let all = [
         Benchmark(title: "Recording, durable") { bench in
-            try await RecordingLoads(.durable, bench).measurements(rounds: bench.isFull ? 15 : 7)
+            let loads = RecordingLoads(.durable, bench)
+            return try await loads.measurements(rounds: bench.isFull ? 15 : 7)
+                + loads.allocations()
         },
         Benchmark(title: "Recording, relaxed") { bench in
             try await RecordingLoads(.relaxed, bench).measurements(rounds: bench.isFull ? 15 : 5)
         },
         Benchmark(title: "Settling") { try await SettlingLoads(bench: $0).measurements() },
+        Benchmark(title: "Draining") { try await DrainingLoads(bench: $0).measurements() },
         Benchmark(title: "Answers") { try await AnswerCosts(bench: $0).measurements() },
         Benchmark(title: "Shared conflicts") {
             try await ConflictCosts(bench: $0).measurements()

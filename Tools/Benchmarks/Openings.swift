@@ -29,7 +29,8 @@ struct Openings: Sendable {
             figures += bench.longHistories.map { shape in
                 Self.growth(
                     "\(name), \(shape.entryCount.grouped) / \(Self.short.entryCount.grouped)",
-                    from: reports[Self.short] ?? [], to: reports[shape] ?? [])
+                    from: reports[Self.short] ?? [], to: reports[shape] ?? []
+                ).judged(by: .atMost(shape.entryCount > 1_000_000 ? 2 : 1.15))
             }
         }
         return figures
@@ -65,6 +66,6 @@ struct Openings: Sendable {
         _ name: String, from short: [Report], to long: [Report]
     ) -> Measurement {
         zip(long, short).map { $0.milliseconds / $1.milliseconds }
-            .quartered(name, unit: "times").judged(by: .atMost(1.5))
+            .quartered(name, unit: "times")
     }
 }

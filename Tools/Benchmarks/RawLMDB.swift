@@ -12,6 +12,7 @@ struct RawLMDB {
     private let environment: OpaquePointer
     private let entries: MDB_dbi
     private let verdicts: MDB_dbi
+    private let attempts: MDB_dbi
 
     private static let mapSizeBytes = 8 << 30
 
@@ -29,6 +30,7 @@ struct RawLMDB {
             let transaction = try Self.begun(in: created)
             entries = try Self.table("entries", in: transaction)
             verdicts = try Self.table("verdicts", in: transaction)
+            attempts = try Self.table("attempts", in: transaction)
             try check(mdb_txn_commit(transaction))
         } catch {
             mdb_env_close(created)
@@ -42,8 +44,7 @@ struct RawLMDB {
     func commit(
         _ records: ArraySlice<[UInt8]>, from sequence: UInt64, verdicts rows: ArraySlice<[UInt8]>
     ) throws {
-        let transaction = try Self.begun(in: environment)
-        do {
+        try withTransaction { transaction in
             var key = sequence
             for record in records {
                 try Self.put(
@@ -55,7 +56,40 @@ struct RawLMDB {
                 try Self.put(row, at: key, in: verdicts, transaction, flags: 0)
                 key += 1
             }
-        } catch {
+        }
+    }
+
+    /// One write of a transaction.
+    enum Write: Sendable {
+        /// Appends a record at a sequence that is higher than all before.
+        case record([UInt8], at: UInt64)
+        case verdict([UInt8], of: UInt64)
+        case attempt([UInt8], of: UInt64)
+        case removeAttempt(of: UInt64)
+    }
+
+    /// Carries out writes in their order, in one transaction.
+    func commit(_ writes: [Write]) throws {
+        try withTransaction { transaction in
+            for write in writes {
+                switch write {
+                case .record(let record, let key):
+                    try Self.put(
+                        record, at: key, in: entries, transaction, flags: UInt32(MDB_APPEND))
+                case .verdict(let row, let key):
+                    try Self.put(row, at: key, in: verdicts, transaction, flags: 0)
+                case .attempt(let row, let key):
+                    try Self.put(row, at: key, in: attempts, transaction, flags: 0)
+                case .removeAttempt(let key):
+                    try Self.remove(key, from: attempts, transaction)
+                }
+            }
+        }
+    }
+
+    private func withTransaction(_ body: (OpaquePointer) throws -> Void) throws {
+        let transaction = try Self.begun(in: environment)
+        do { try body(transaction) } catch {
             mdb_txn_abort(transaction)
             throw error
         }
@@ -89,6 +123,16 @@ struct RawLMDB {
                 var value = MDB_val(reading: value)
                 return mdb_put(transaction, table, &key, &value, flags)
             }
+        }
+        try check(code)
+    }
+
+    private static func remove(
+        _ key: UInt64, from table: MDB_dbi, _ transaction: OpaquePointer
+    ) throws {
+        let code = withUnsafeBytes(of: key.bigEndian) { key in
+            var key = MDB_val(reading: key)
+            return mdb_del(transaction, table, &key, nil)
         }
         try check(code)
     }

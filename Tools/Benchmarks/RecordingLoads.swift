@@ -7,6 +7,11 @@ struct RecordingLoads: Sendable {
     let durability: Durability
     let limit: Limit
 
+    /// The most intents that are recorded at once. Rounds measure them in this order.
+    private static let inFlightCounts = [1, 256, 16, 64, 1_024]
+    private static let bytes = "record, raw bytes"
+    private static let json = "record, JSON documents"
+
     init(_ durability: Durability, _ bench: Workbench) {
         self.bench = bench
         self.durability = durability
@@ -17,11 +22,9 @@ struct RecordingLoads: Sendable {
     func measurements(rounds: Int) async throws -> [Measurement] {
         let encoded = EncodedRecords.intents(count: limit.count)
         let documents = Events.documents(keyCount: 1_000)
-        let bytes = "record, raw bytes"
-        let json = "record, JSON documents"
         var run = InterleavedRun()
-        for inFlight in [1, 256, 16, 64, 1_024] {
-            let (tally, documentsLoad) = (name(bytes, inFlight), name(json, inFlight))
+        for inFlight in Self.inFlightCounts {
+            let (tally, documentsLoad) = (name(Self.bytes, inFlight), name(Self.json, inFlight))
             if inFlight == 1 || inFlight == 256 {
                 let raw = name(ofRaw: inFlight)
                 run.add(load(ofRaw: raw, encoded, perTransaction: inFlight))
@@ -32,6 +35,27 @@ struct RecordingLoads: Sendable {
         }
         run.add(queuedLoad(name("enqueue and receipt(), raw bytes", 256), 256))
         return try await run.measurements(rounds: rounds, bench)
+    }
+
+    /// Counts the allocations for each intent. Each load records once more for that, because counting
+    /// takes time.
+    func allocations() async throws -> [Measurement] {
+        if let obstacle = AllocationCount.obstacle {
+            bench.note("left out: allocations. The reason: \(obstacle)")
+            return []
+        }
+        bench.note("counting allocations")
+        let documents = Events.documents(keyCount: 1_000)
+        var figures: [Measurement] = []
+        for inFlight in Self.inFlightCounts {
+            figures.append(
+                try await allocations(
+                    name(Self.bytes, inFlight), Tally.self, Events.raw, inFlight))
+            figures.append(
+                try await allocations(
+                    name(Self.json, inFlight), Documents.self, documents, inFlight))
+        }
+        return figures
     }
 
     private func name(_ what: String, _ inFlight: Int) -> String {
@@ -48,9 +72,10 @@ struct RecordingLoads: Sendable {
         _ ours: [String], with raw: String, _ inFlight: Int, in run: inout InterleavedRun
     ) {
         let isDurable = durability == .durable
-        for (name, leastSpeed) in zip(ours, [0.4, 0.25]) {
+        for (name, leastSpeed) in zip(ours, [0.55, 0.4]) {
             if inFlight == 1 {
                 run.compareLatency(of: name, withRaw: raw, isDurable ? .atMost(40) : nil)
+                run.compareTime(of: name, withRaw: raw, isDurable ? .atMost(1.15) : nil)
             } else {
                 run.compareSpeed(of: name, withRaw: raw, isDurable ? .atLeast(leastSpeed) : nil)
             }
@@ -80,6 +105,20 @@ struct RecordingLoads: Sendable {
         }
     }
 
+    /// The allocations of all threads count, also those of checkpoints.
+    private func allocations<P: Projection>(
+        _ name: String, _: P.Type, _ events: [P.Event], _ inFlight: Int
+    ) async throws -> Measurement {
+        let (pace, count) = try await withStore(P.self) { store in
+            try await AllocationCount.during {
+                try await store.pace(recording: events, inFlight: inFlight, upTo: limit)
+            }
+        }
+        return Measurement(
+            name: "\(name), allocations", value: Double(count) / Double(pace.count),
+            unit: "allocations/intent", n: pace.count)
+    }
+
     private func queuedLoad(_ name: String, _ inFlight: Int) -> InterleavedRun.Load {
         InterleavedRun.Load(name: name) {
             try await withStore(Tally.self) { store in
@@ -88,15 +127,15 @@ struct RecordingLoads: Sendable {
         }
     }
 
-    private func withStore<P: Projection>(
-        _: P.Type, _ body: (Store<P>) async throws -> Pace
-    ) async throws -> Pace {
+    private func withStore<P: Projection, R>(
+        _: P.Type, _ body: (Store<P>) async throws -> R
+    ) async throws -> R {
         try await bench.withDirectory(on: .disk) { directory in
             let store = try await Store.open(
                 at: directory, P.self, confirmedBy: .downlink, durability: durability)
-            let pace = try await body(store)
+            let result = try await body(store)
             await store.close()
-            return pace
+            return result
         }
     }
 }

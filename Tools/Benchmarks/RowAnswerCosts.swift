@@ -104,7 +104,8 @@ struct RowAnswerCosts: Sendable {
                 + " / \(pendingCounts[0])", unit: "times")
         guard places == .fives else { return ratio }
         switch answer {
-        case .rejectingOldest, .rejectingNewest: return ratio.judged(by: .atMost(1.5))
+        case .rejectingOldest: return ratio.judged(by: .atMost(1.5))
+        case .rejectingNewest: return ratio.judged(by: .atMost(1.3))
         case .recording, .acknowledgingOldest, .foreignEvent: return ratio
         }
     }

@@ -2,7 +2,8 @@
 struct Pace: Sendable {
     let count: Int
     let elapsed: Duration
-    /// The latency of each call or transaction, in any order.
+    /// The latency of each call or transaction, in any order; empty if the load does not measure
+    /// them.
     let latencies: [Duration]
 
     var perSecond: Double { Double(count) / (elapsed / .seconds(1)) }

@@ -27,7 +27,9 @@ struct SettlingLoads: Sendable {
                     let store = try await Store.open(
                         at: directory, Tally.self, confirmedBy: .acknowledgement,
                         durability: .durable)
-                    let pace = try await pace(in: store, upTo: limit)
+                    let intents = try await store.recordAll(Events.raw(count: limit.count))
+                    let pace = try await store.pace(
+                        acknowledging: intents, together: Self.together, upTo: limit)
                     await store.close()
                     return pace
                 }
@@ -35,18 +37,21 @@ struct SettlingLoads: Sendable {
         run.compareSpeed(of: ours, withRaw: raw)
         return try await run.measurements(rounds: bench.isFull ? 15 : 7, bench)
     }
+}
 
-    /// Records the intents, and then times their acknowledgements, the oldest first.
-    private func pace(in store: Store<Tally>, upTo limit: Limit) async throws -> Pace {
-        let intents = try await store.recordAll((0..<limit.count).map { Events.raw[$0 % 1_024] })
+extension Store {
+    /// Acknowledges intents in their order, `together` in each call.
+    func pace(
+        acknowledging intents: [IntentNumber], together: Int, upTo limit: Limit
+    ) async throws -> Pace {
         let clock = ContinuousClock()
         var latencies: [Duration] = []
         let start = clock.now
         var last = start
         var done = 0
         while done < intents.count, last < start + limit.time {
-            let group = intents[done..<min(done + Self.together, intents.count)]
-            try await store.acknowledge(contentsOf: group.map { Acknowledgement($0) })
+            let group = intents[done..<min(done + together, intents.count)]
+            try await acknowledge(contentsOf: group.map { Acknowledgement($0) })
             done += group.count
             let now = clock.now
             latencies.append(now - last)
@@ -54,9 +59,7 @@ struct SettlingLoads: Sendable {
         }
         return Pace(count: done, elapsed: last - start, latencies: latencies)
     }
-}
 
-extension Store {
     /// Records all events as fast as one task can, and returns the intents' numbers in ascending
     /// order.
     func recordAll(_ events: some Sequence<Event>) async throws -> [IntentNumber] {
