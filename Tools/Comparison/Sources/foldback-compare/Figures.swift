@@ -8,6 +8,7 @@ struct Figure: Encodable, Sendable {
     let unit: String
     /// The number of samples.
     let n: Int
+    var note = ""
 }
 
 /// The measured times of one side, by the name of the operation.
@@ -25,6 +26,20 @@ struct Times: Sendable {
         calls[name, default: []] += durations
         counts[name, default: 0] += count
         totals[name, default: .zero] += total ?? durations.reduce(.zero, +)
+    }
+
+    /// Adds the times of another round.
+    mutating func add(_ other: Times) {
+        for name in other.names {
+            add(
+                name, other.calls[name] ?? [], count: other.counts[name] ?? 0,
+                total: other.totals[name])
+        }
+    }
+
+    /// The median time of an operation that was measured.
+    func median(of name: String) -> Double {
+        (calls[name] ?? []).map { $0 / .microseconds(1) }.sorted().percentile(50)
     }
 
     func figures(of side: String) -> [Figure] {
@@ -48,9 +63,36 @@ struct Times: Sendable {
     }
 }
 
+extension [Double] {
+    /// The median of a ratio in each round. The note has the least and the greatest.
+    func ratio(of ours: String, to theirs: String, _ name: String) -> Figure {
+        let sorted = sorted()
+        let (least, most) = (sorted.percentile(0), sorted.percentile(100))
+        return Figure(
+            side: "\(ours) / \(theirs)", name: name, value: sorted.percentile(50),
+            unit: Figure.ratioUnit, n: count,
+            note: String(format: "%.2f to %.2f in %d rounds", least, most, count))
+    }
+}
+
+extension Figure {
+    static let ratioUnit = "times"
+
+    fileprivate var isRatio: Bool { unit == Self.ratioUnit }
+}
+
 extension [Figure] {
-    /// A table with a line for each name and a column for each side.
+    /// A table with a line for each name and a column for each side, and then the ratios of two
+    /// sides.
     var table: String {
+        let ratios = filter(\.isRatio).map { ratio in
+            "\(ratio.side), \(ratio.name): "
+                + String(format: "%.2f", ratio.value) + " times, \(ratio.note)\n"
+        }
+        return filter { !$0.isRatio }.columns + "\n" + ratios.joined()
+    }
+
+    private var columns: String {
         var sides: [String] = []
         var names: [String] = []
         for figure in self {
@@ -66,7 +108,9 @@ extension [Figure] {
             text += "\(name.filled(to: width)) \((row.first?.unit ?? "").filled(to: 4))"
             for side in sides {
                 let value = row.first { $0.side == side }.map {
-                    String(format: $0.value < 100 ? "%.1f" : "%.0f", $0.value)
+                    String(
+                        format: $0.value < 10 ? "%.2f" : $0.value < 100 ? "%.1f" : "%.0f",
+                        $0.value)
                 }
                 text += "  " + (value ?? "-").filled(to: side.count, atRight: true)
             }

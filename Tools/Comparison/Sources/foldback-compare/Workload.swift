@@ -6,6 +6,11 @@ struct Workload: Sendable {
     let time: Duration
 
     static let together = 256
+    /// The names of the operations that are measured one after the other.
+    static let oneAtATime = [writing, acknowledging, rollingBack]
+    private static let writing = "write, one at a time"
+    private static let acknowledging = "acknowledge, one at a time"
+    private static let rollingBack = "roll back, one at a time"
     private static let pagesOfRound = 500
 
     /// - Parameter round: The number of the round, from 0 up. Each round uses other messages.
@@ -29,7 +34,7 @@ struct Workload: Sendable {
             writing.append(
                 try await Self.clock.measure { handles.append(try await side.star(id)) })
         }
-        times.add("write, one at a time", writing, count: writing.count)
+        times.add(Self.writing, writing, count: writing.count)
         var acknowledging: [Duration] = []
         var rollingBack: [Duration] = []
         for (index, handle) in handles.enumerated() {
@@ -44,8 +49,8 @@ struct Workload: Sendable {
             let found = try side.stars(of: id(index, round))
             precondition(found == expected, "a message has \(found ?? -1) stars")
         }
-        times.add("acknowledge, one at a time", acknowledging, count: acknowledging.count)
-        times.add("roll back, one at a time", rollingBack, count: rollingBack.count)
+        times.add(Self.acknowledging, acknowledging, count: acknowledging.count)
+        times.add(Self.rollingBack, rollingBack, count: rollingBack.count)
     }
 
     /// Writes with ``together`` tasks, each with one write after the other.

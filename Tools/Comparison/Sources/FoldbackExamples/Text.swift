@@ -1,0 +1,1 @@
+../../../Sources/FoldbackExamples/Text.swift

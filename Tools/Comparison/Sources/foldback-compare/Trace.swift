@@ -1,0 +1,1 @@
+../../../Sources/foldback-demo/Trace.swift
