@@ -121,6 +121,25 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases, BoardKeeper.allCases)
+    func `F6: after the last position, a batch still gets an answer`(
+        engine: Engine, keeper: BoardKeeper
+    ) async throws {
+        func check<P: BoardFold>(_ board: P.Type) async throws {
+            let store = try await engine.store(board, .downlink, in: directory)
+            let last = Position(.max)
+            let events = [ConfirmedEvent(position: last, event: Move.set("a", 1))]
+            #expect(try await store.confirm(events) == .confirmed(1, through: last))
+            #expect(try await store.confirm(events) == .ignored(through: last))
+            #expect(try await store.confirm([], through: last) == .ignored(through: last))
+            _ = try await store.record(.set("b", 1))
+            #expect(try await store.confirm(events) == .ignored(through: last))
+            #expect(try store.seen().confirmed.cells == ["a": 1])
+            await store.close()
+        }
+        try await check(keeper.type)
+    }
+
+    @Test(arguments: Engine.allCases, BoardKeeper.allCases)
     func `F19: an abandoned intent leaves the view, and only an acceptance brings it back`(
         engine: Engine, keeper: BoardKeeper
     ) async throws {

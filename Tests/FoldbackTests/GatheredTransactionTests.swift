@@ -12,11 +12,13 @@ import Testing
         return Request(.command(.record(proposal), isForced: false), bytes: payload.bytes.count)
     }
 
-    /// Lets the writer commit the first request, with the others joining one by one.
+    /// Lets the writer commit the first request, with the others joining one by one. Those that do
+    /// not join go into the next transaction.
     private static func gather(_ requests: [Request], in store: any BoardStore) {
-        let joining = Mutex(requests.dropFirst())
-        store.core.writer.commit([requests[0]]) { _ in
-            joining.withLock { $0.popFirst().map { [$0] } ?? [] }
+        let left = Mutex(requests[...])
+        func next() -> [Request] { left.withLock { $0.popFirst().map { [$0] } ?? [] } }
+        while case let first = next(), !first.isEmpty {
+            store.core.writer.commit(first) { _ in next() }
         }
     }
 
@@ -49,17 +51,19 @@ import Testing
     ) async throws {
         let storage = TestStorage()
         let store = try await keeper.store(over: storage)
-        // The intent whose number is refused can never be written. So the transaction fails, and
-        // after it each request alone, from the refused request on with the same number.
-        storage.refuse(IntentNumber(UInt64(refused)))
+        // The refused event can never be written. So the transaction fails, and after it only the
+        // request with this event.
+        let event = try MoveCodec().payload(of: .set("k\(refused)", refused)).bytes
+        storage.refuse { $0.payload.bytes == event }
         let requests = try (1...5).map { try Self.record(.set("k\($0)", $0)) }
         Self.gather(requests, in: store)
         let errors = await Self.outcomes(of: requests)
-        #expect(errors.map { $0 == nil } == (1...5).map { $0 < refused })
-        #expect(storage.writeSizes == Array(repeating: 1, count: refused - 1))
-        storage.refuse(nil)
-        _ = try await store.record(.set("z", 0))
-        #expect(store.overlay.map(\.number) == (1...refused).map { IntentNumber(UInt64($0)) })
+        #expect(errors.map { $0 == nil } == (1...5).map { $0 != refused })
+        #expect(storage.writeSizes == [1, 1, 1, 1])
+        #expect(
+            store.overlay.map(\.event)
+                == (1...5).filter { $0 != refused }.map { .set("k\($0)", $0) })
+        #expect(store.overlay.map(\.number) == [1, 2, 3, 4])
         #expect(try await store.verify().findings == [])
         await store.close()
     }

@@ -9,7 +9,7 @@ package final class TestStorage: ForwardingLog {
         var isHeld = false
         var failure: Bool?
         var writesAllTheSame = false
-        var refused: IntentNumber?
+        var refuses: (@Sendable (RecordedIntent) -> Bool)?
         var sizes: [Int] = []
         var syncs = 0
     }
@@ -51,22 +51,29 @@ package final class TestStorage: ForwardingLog {
     }
 
     /// Lets every transaction with this intent fail with a known outcome.
-    package func refuse(_ number: IntentNumber?) { plan.withLock { $0.refused = number } }
+    package func refuse(_ number: IntentNumber?) {
+        refuse { $0.number == number }
+    }
+
+    /// Lets every transaction with such an intent fail with a known outcome.
+    package func refuse(_ refuses: @escaping @Sendable (RecordedIntent) -> Bool) {
+        plan.withLock { $0.refuses = refuses }
+    }
 
     package func write(_ writes: [TableWrite]) throws(StorageFailure) {
         plan.withLock { $0.isHeld = true }
         plan.wakeAll()
         _ = plan.wait { $0.isHolding ? nil : () }
-        var (failure, refused) = plan.withLock { ($0.failure, $0.refused) }
+        var (failure, refuses) = plan.withLock { ($0.failure, $0.refuses) }
         let records = writes.filter { $0.table == .entries }
-        for write in records where refused != nil {
+        for write in records where refuses != nil {
             let record = try? Record.decoded(
                 write.value ?? [], at: LogSequence(write.key.number), predecessor: nil,
                 replicas: header.replicas, codec: RawCodec())
             guard case .intent(let intent) = record?.record.entry else { continue }
-            if intent.number == refused { failure = false }
+            if refuses?(intent) == true { failure = false }
         }
-        refused = nil
+        refuses = nil
         if let failure {
             if plan.withLock({ $0.writesAllTheSame }) { try log.write(writes) }
             throw StorageFailure(

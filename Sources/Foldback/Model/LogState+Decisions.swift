@@ -206,10 +206,12 @@ extension LogState {
     /// Returns a usual acknowledgement, which takes the lean path; nil if the general path must
     /// decide it.
     ///
-    /// The intent is pending, and the server's event is the recorded event. In an acknowledgement
-    /// log the intent is also the overlay's head, so that the view stays as it is (F4). In a
-    /// downlink log `through` does not cover the position yet, so that the intent stays in the
-    /// overlay (F3).
+    /// The server's event is the recorded event. The other conditions depend on the log:
+    ///
+    /// - In an acknowledgement log, the intent is the overlay's head and not confirm-only, so that
+    ///   the view stays as it is (F4). It has no once key, which its settlement would release (F14).
+    /// - In a downlink log, the intent is not accepted yet, and `through` does not cover the
+    ///   position, so that the intent stays in the overlay (F3).
     package func plainAcknowledgement(
         of number: IntentNumber, position: Position?, replacement: Payload?
     ) -> PlainAcknowledgement? {
@@ -232,17 +234,20 @@ extension LogState {
     /// nil if the general path must decide it.
     ///
     /// Each event is new, and confirms the next intent of the overlay with the event that the view
-    /// folds. The batch confirms no other intent, so the view stays as it is.
+    /// folds, so that the view stays as it is. These intents may be accepted already. They are not
+    /// confirm-only, and have no once key, which their settlement would release (F14). The batch
+    /// confirms no other intent.
     package func plainBatch(_ events: [Confirmed], through named: Position?) -> PlainBatch? {
         guard kind == .downlink, let last = events.last?.position else { return nil }
         let through = named ?? last
         guard through >= last else { return nil }
-        var position = self.through.next
+        var position = self.through
         var head = overlay.makeIterator()
         var intents: [RecordedIntent] = []
-        intents.reserveCapacity(events.count)
+        intents.reserveCapacity(min(events.count, overlay.count))
         for event in events {
-            guard event.position >= position, let intent = head.next()?.value,
+            guard event.position > self.through, event.position >= position,
+                let intent = head.next()?.value,
                 intent.isOptimistic, intent.recorded.once == nil,
                 event.origin == intent.recorded.id, event.payload.isSame(as: intent.payload)
             else { return nil }

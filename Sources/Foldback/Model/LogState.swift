@@ -252,7 +252,7 @@ package struct LogState: Sendable {
             setInOverlay(UnsettledIntent(recorded, acceptance: acceptance))
             return plan
         }
-        overlay.removeFirst()
+        removeHead(recorded)
         plan.confirm = [
             Folded(payload: recorded.payload, context: EventContext(.intent(recorded.id)))
         ]
@@ -270,7 +270,7 @@ package struct LogState: Sendable {
             if let acceptance = overlay.first?.value.acceptance {
                 removeAcceptance(acceptance, of: recorded.number)
             }
-            overlay.removeFirst()
+            removeHead(recorded)
         }
         var plan = FoldPlan()
         plan.confirm = batch.entry.events.map {
@@ -281,6 +281,14 @@ package struct LogState: Sendable {
         }
         plan.removed = batch.entry.settled
         return plan
+    }
+
+    /// Removes the overlay's first intent, which the entry of a lean path names.
+    private mutating func removeHead(_ recorded: RecordedIntent) {
+        precondition(
+            overlay.first?.key == recorded.number,
+            "intent \(recorded.number) is not the head of the overlay")
+        overlay.removeFirst()
     }
 
     /// Confirms an intent in an acknowledgement log: applies the server's words to confirmed state,

@@ -250,7 +250,9 @@ package final class LogWriter: Sendable {
                 room.add(request)
                 results.append(carryOut(request.work, in: &working))
             }
-            next = joining(room)
+            // Nothing joins a transaction that will be taken back.
+            next = working.fold.failure == nil ? joining(room) : []
+            working.forgetTime()
         }
         return results
     }
@@ -328,7 +330,7 @@ package final class LogWriter: Sendable {
         }
     }
 
-    /// Carries out a command at the transaction's time; see ``WorkingLog``.
+    /// Carries out a command at the present time; see ``WorkingLog/time(by:)``.
     private func carryOut(
         _ command: Command, isForced: Bool, in working: inout WorkingLog
     ) throws(FoldbackError) -> RequestResult {

@@ -61,6 +61,8 @@ package final class Request: Sendable {
     package let weight: Int
     /// The only caller, if it waits from the start; nil if callers use ``outcome()``.
     private let caller: Caller?
+    /// Whether `caller` was resumed. Resuming a continuation twice is undefined.
+    private let isResumed = Atomic(false)
     private let state = Mutex(State.open)
 
     package init(_ work: Work, bytes: Int, caller: Caller? = nil) {
@@ -76,6 +78,8 @@ package final class Request: Sendable {
     /// Sets the outcome, and resumes the waiting callers. Traps if it was set before.
     package func complete(_ result: Result<RequestResult, FoldbackError>) {
         if let caller {
+            let wasResumed = isResumed.exchange(true, ordering: .relaxed)
+            precondition(!wasResumed, "a request was completed twice")
             caller.resume(returning: result)
             return
         }

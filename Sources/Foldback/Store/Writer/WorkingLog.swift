@@ -13,7 +13,7 @@ package struct WorkingLog: Sendable {
     /// The finding that the authority has lost events; nil if it was not made.
     private var lostData: LostData?
     private let replicas: ReplicaTable
-    /// The time of this transaction's entries; nil if none has asked for it.
+    /// The time of the entries of requests that came together; nil if none has asked for it.
     private var time: Timestamp?
     /// The intent that ``tryApply(_:)`` has already applied to the folds (F9).
     private var appliedIntent: IntentNumber?
@@ -39,12 +39,15 @@ package struct WorkingLog: Sendable {
         for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: isWatched) }
     }
 
-    /// Returns the time of this transaction's entries. Reads the clock once.
+    /// Returns the time of the next entry. Reads the clock once for requests that came together.
     mutating func time(by clock: () -> Timestamp) -> Timestamp {
         let now = time ?? clock()
         time = now
         return now
     }
+
+    /// Makes the next entry read the clock, because requests have joined that may be later.
+    mutating func forgetTime() { time = nil }
 
     /// Checks that an answer comes from the authority that the log knows (N6).
     ///
