@@ -3,33 +3,37 @@ import Foundation
 
 /// Questions about the callers of a store with a writer thread.
 extension Probe {
-    /// Several callers record at once, and only one of them records again.
+    /// Several callers record again and again, and stop one after the other. If the writer waits for
+    /// those that stopped, the others never end.
     nonisolated(nonsending) func waitsForAbsentCallers(_ log: URL) async throws -> Bool {
         let store = try await open(log)
-        for _ in 0..<20 {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<8 { group.addTask { try await store.record(.added(1)) } }
-                try await group.waitForAll()
-            }
-            let isBack = try await withThrowingTaskGroup(of: Bool.self) { group in
-                group.addTask {
-                    try await store.record(.added(1))
+        let isOver = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                do {
+                    try await withThrowingTaskGroup(of: Void.self) { callers in
+                        for count in 1...8 {
+                            callers.addTask {
+                                for _ in 0..<count * 25 { try await store.record(.added(1)) }
+                            }
+                        }
+                        try await callers.waitForAll()
+                    }
                     return true
-                }
-                group.addTask {
-                    try await Task.sleep(for: .seconds(2))
-                    // The end of the queue ends the wait.
-                    await store.close()
+                } catch {
                     return false
                 }
-                let isBack = try await group.next() ?? false
-                group.cancelAll()
-                return isBack
             }
-            guard isBack else { return true }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(10))
+                // The end of the queue ends the wait.
+                await store.close()
+                return false
+            }
+            let isOver = await group.next() ?? false
+            group.cancelAll()
+            return isOver
         }
-        await store.close()
-        return false
+        return !isOver
     }
 
     nonisolated(nonsending) func recordsWhenCanceled(_ log: URL) async throws -> Bool {
