@@ -7,6 +7,7 @@ import Observation
     private let list: ListModel<String, FeedItem>
     private let writer: @MainActor () -> RowWriter
     private let content: @MainActor () -> ScreenContent
+    private let adoptCommits: @MainActor () async -> Void
     private var rows = WireList()
     private var listening: ListSubscription?
     /// The cues that are not in a message yet.
@@ -21,12 +22,16 @@ import Observation
     ///   - list: the list of the screen.
     ///   - writer: returns what makes messages of rows.
     ///   - content: computes what else a page shows, from observable objects of the main actor.
+    ///   - adoptCommits: makes the models show everything that is committed. The authority is in this
+    ///     process, and can have an intent before the models show it.
     init(
         boot: String, _ list: ListModel<String, FeedItem>,
         writer: @escaping @MainActor () -> RowWriter,
-        content: @escaping @MainActor () -> ScreenContent
+        content: @escaping @MainActor () -> ScreenContent,
+        adoptCommits: @escaping @MainActor () async -> Void
     ) {
         (self.list, self.writer, self.content) = (list, writer, content)
+        self.adoptCommits = adoptCommits
         hub = Hub(boot: boot, content())
         rows.apply(list.snapshot.difference(from: FeedSnapshot()), writer())
         listening = list.listen { [weak self] update in
@@ -71,6 +76,10 @@ import Observation
     private func showSoon() {
         guard !isStale else { return }
         isStale = true
-        Task { if isStale { show() } }
+        Task { [shown] in
+            await adoptCommits()
+            // Another message may have come meanwhile.
+            if isStale, shown == self.shown { show() }
+        }
     }
 }

@@ -86,7 +86,8 @@ actor Archive {
     private let boot: String
     private(set) lazy var publisher = Publisher(
         boot: boot, list, writer: { [unowned self] in screen.writer },
-        content: { [unowned self] in screen.content(feed) })
+        content: { [unowned self] in screen.content(feed) },
+        adoptCommits: { [model = screen.model] in await model.adoptCommits() })
 
     init(_ store: Store<ArchivedPosts>, _ screen: FeedScreen, boot: String) {
         let model = RowsModel(store, sources: screen.clock.ui)

@@ -33,7 +33,8 @@ import Synchronization
     @ObservationIgnored private let boot: String
     @ObservationIgnored private(set) lazy var publisher = Publisher(
         boot: boot, list, writer: { [unowned self] in writer },
-        content: { [unowned self] in content(wireFeed) })
+        content: { [unowned self] in content(wireFeed) },
+        adoptCommits: { [model] in await model.adoptCommits() })
     /// Made when a page asks for it.
     @ObservationIgnored private(set) var archive: ArchiveScreen?
     @ObservationIgnored private let archived: Archive
