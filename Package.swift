@@ -122,9 +122,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Tools/mutants builds the tests of one target alone.
-if let tests = Context.environment["FOLDBACK_TESTS"] {
+// Tools/mutants builds the tests of few targets alone.
+if let tests = Context.environment["FOLDBACK_TESTS"]?.split(separator: " ").map(String.init) {
     package.targets.removeAll {
-        $0.type == .executable || $0.type == .test && $0.name != tests
+        $0.type == .executable || $0.type == .test && !tests.contains($0.name)
     }
 }

@@ -110,7 +110,7 @@ extension LogStorage {
         do throws(StorageFailure) { try write(batch) } catch {
             switch error.reason {
             case .diskFull, .fileSizeLimit: return
-            default: throw .storage(error)
+            default: throw error.unwritten
             }
         }
     }

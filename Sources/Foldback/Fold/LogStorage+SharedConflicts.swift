@@ -30,8 +30,8 @@ extension LogStorage {
             case .diskFull, .fileSizeLimit:
                 let lacks = old.members(at: last).contains { !names.contains($0.name) }
                 guard lacks else { return old }
-                throw .storage(error)
-            default: throw .storage(error)
+                throw error.unwritten
+            default: throw error.unwritten
             }
         }
         return new

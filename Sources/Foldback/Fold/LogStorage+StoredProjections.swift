@@ -217,7 +217,7 @@ extension LogStorage {
                 } else {
                     batch.writeHeader(header.dropped)
                 }
-                do throws(StorageFailure) { try write(batch) } catch { throw .storage(error) }
+                do throws(StorageFailure) { try write(batch) } catch { throw error.unwritten }
             }
         }
     }

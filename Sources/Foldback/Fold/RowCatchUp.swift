@@ -46,7 +46,7 @@ struct RowCatchUp {
         var batch = WriteBatch()
         for rows in fold.rows where rows.hasUnwrittenRows { batch.writeRows(of: rows.batch()) }
         storage.endReadingForWriting()
-        do throws(StorageFailure) { try storage.write(batch) } catch { throw .storage(error) }
+        do throws(StorageFailure) { try storage.write(batch) } catch { throw error.unwritten }
         for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: false) }
         progress?(CatchUpProgress(sequence: fold.state.sequence, last: last))
     }

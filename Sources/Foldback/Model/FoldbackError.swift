@@ -28,7 +28,9 @@ public enum FoldbackError: Error, Sendable {
     case kindDiffers(path: String, existing: LogKind, asked: LogKind)
     /// A newer Foldback wrote the log. Nothing was changed, and nothing is lost (L5).
     case newerFormat(path: String, sequence: LogSequence?, found: String)
-    /// A stored value differs from the value that was written. Nothing was changed or skipped (L5).
+    /// A stored value differs from the value that was written, or a page of the file is not as it was
+    /// written. Nothing was changed or skipped (L5). A store whose pages cannot be written to safely
+    /// throws it for each command.
     case damaged(path: String, sequence: LogSequence?, reason: String)
     /// The installed liblmdb has known faults or another file format.
     case unsupportedLibrary(version: String)
@@ -208,6 +210,19 @@ public struct StorageFailure: Error, Hashable, Sendable {
         self.leavesOutcomeUnknown = leavesOutcomeUnknown
         self.endsWriting = endsWriting
     }
+}
+
+extension StorageFailure {
+    /// Whether the check of the file's pages found damage, so that nothing may be written.
+    private var isPageFinding: Bool { reason == .damagedFile && endsWriting }
+
+    /// The error of the write that failed and left nothing.
+    package var unwritten: FoldbackError { isPageFinding ? damage : .storage(self) }
+
+    /// The error of each command of a store that this failure has latched (L6).
+    package var refusal: FoldbackError { isPageFinding ? damage : .latched(self) }
+
+    private var damage: FoldbackError { .damaged(path: path, sequence: nil, reason: detail) }
 }
 
 extension FoldbackError {

@@ -17,4 +17,11 @@ public enum Durability: String, Hashable, Sendable, CaseIterable {
         options.relaxed = self == .relaxed
         return options
     }
+
+    /// The options of a store, which checks large tables after opening if it reads no rows.
+    func options(readsRows: Bool) -> Environment.Options {
+        var options = options
+        if !readsRows { options.tablesCheckedLater = LogTable.checkedAfterOpening }
+        return options
+    }
 }

@@ -1,8 +1,9 @@
 /// A log that forwards each call to another log, unless the conforming type overrides the call.
 /// Tests use it to watch a log, or to make a log fail on purpose.
 package protocol ForwardingLog: LogStorage {
+    associatedtype Log: LogStorage
     /// The log that receives the calls.
-    var log: MemoryLog { get }
+    var log: Log { get }
 }
 
 extension ForwardingLog {
@@ -17,9 +18,10 @@ extension ForwardingLog {
     }
     package func openForWriting(
         _ table: LogTable
-    ) throws(FoldbackError) -> any StorageTable { log.openForWriting(table) }
+    ) throws(FoldbackError) -> any StorageTable { try log.openForWriting(table) }
     package func endReadingForWriting() { log.endReadingForWriting() }
     package func write(_ writes: [TableWrite]) throws(StorageFailure) { try log.write(writes) }
+    package func requireSoundPages() throws(StorageFailure) { try log.requireSoundPages() }
     package func sync() throws(StorageFailure) { try log.sync() }
     package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] {
         try log.damagedPages()

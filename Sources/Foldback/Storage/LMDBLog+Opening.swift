@@ -94,7 +94,7 @@ extension LMDBLog {
                 freshReplica: LogSources.system.freshReplica)
             defer { log.close() }
             let batch = try batch(log.header.replicas)
-            do throws(StorageFailure) { try log.write(batch) } catch { throw .storage(error) }
+            do throws(StorageFailure) { try log.write(batch) } catch { throw error.unwritten }
         }
     }
 

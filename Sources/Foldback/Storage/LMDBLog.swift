@@ -126,6 +126,12 @@ package final class LMDBLog: LogStorage {
         try transaction.put(marked.encoded(), at: LogHeader.key, in: tables.log)
     }
 
+    package func requireSoundPages() throws(StorageFailure) {
+        do { try environment.requireSoundStructure() } catch {
+            throw StorageFailure(error, at: path)
+        }
+    }
+
     package func sync() throws(StorageFailure) {
         do { try environment.sync() } catch { throw StorageFailure(error, at: path) }
     }

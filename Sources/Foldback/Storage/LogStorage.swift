@@ -44,6 +44,11 @@ package protocol LogStorage: AnyObject, Sendable {
     /// durable as ``isRelaxed`` says (L2).
     func write(_ writes: [TableWrite]) throws(StorageFailure)
 
+    /// Checks the pages of the file that opening did not check, so that no change can overwrite what
+    /// is in use. Checks once; if nothing has called it, the first ``write(_:)-([TableWrite])`` checks.
+    /// Only the writer's thread may call it.
+    func requireSoundPages() throws(StorageFailure)
+
     /// Flushes the writes of relaxed commits to the disk.
     func sync() throws(StorageFailure)
 

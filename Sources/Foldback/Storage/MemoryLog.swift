@@ -59,6 +59,9 @@ package final class MemoryLog: LogStorage {
 
     package func endReadingForWriting() {}
 
+    /// A log in memory has no pages.
+    package func requireSoundPages() {}
+
     package func write(_ writes: [TableWrite]) throws(StorageFailure) {
         tables.withLock { tables in
             for write in writes { tables.perform(write) }

@@ -28,6 +28,17 @@ package enum LogTable: Int, CaseIterable, Sendable {
         }
     }
 
+    /// The names of the tables whose pages a store checks after opening, if it reads no rows.
+    ///
+    /// No read before the check can take an old page of them for the present page:
+    /// - entries never change, and are counted and chained: an old page lacks an entry;
+    /// - checkpoints never change, and an earlier checkpoint is as good;
+    /// - readers of verdicts wait for the check (``StoreCore/status(of:)``);
+    /// - rows are not read.
+    package static var checkedAfterOpening: Set<String> {
+        Set([entries, verdicts, checkpoints, rows].map(\.name))
+    }
+
     /// The table's name in the file. It is part of the file format and must not change.
     var name: String {
         switch self {

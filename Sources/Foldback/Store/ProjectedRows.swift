@@ -87,11 +87,11 @@ extension StoreCore {
                 }
             } catch FoldbackError.storage(let failure) {
                 // A failed write may leave the file unreadable until it is opened again.
-                throw writer.latched.map(FoldbackError.latched) ?? .storage(failure)
+                throw writer.refusal ?? .storage(failure)
             }
             if let result { return result }
             // Since the read began, there were two commits; or the disk has a commit that failed.
-            if let failure = writer.latched { throw FoldbackError.latched(failure) }
+            if let refusal = writer.refusal { throw refusal }
         }
     }
 }

@@ -16,6 +16,12 @@ extension Store {
     ///
     /// May be called from any task. Runs on its own thread, which then is the writer (L3).
     ///
+    /// Opening checks what it reads. Before the store writes, it also checks that no page of the file
+    /// is both free and used. A store without stored projections checks large tables after the return,
+    /// on the writer's thread, and the first command waits for that. If it finds damage, each command
+    /// throws `.damaged`, nothing is written, and reads are right or throw. If opening writes, because
+    /// the log was copied or a projection is new to it, it checks all tables first, and throws.
+    ///
     /// - Parameters:
     ///   - directory: the file URL of a directory for this log alone.
     ///   - projection: the store's own projection.
@@ -43,7 +49,8 @@ extension Store {
     ///   overlay reads is damaged, ``LogDirectory/discardRows()`` helps.
     /// - Complexity: reads the newest checkpoint and the entries after it. One `apply` for each
     ///   confirmed event in these entries and for each intent in the overlay. Folds the whole log
-    ///   if a projection has no state codec or has another version: see ``Store/replayStart``.
+    ///   if a projection has no state codec or has another version: see ``Store/replayStart``. The
+    ///   check of large tables walks their branch pages, so it is O(n) in the log.
     public static func open(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         conflicts: ConflictPolicy = .shared, confirmedBy kind: LogKind, durability: Durability,
@@ -112,8 +119,8 @@ extension Store {
         progress: (@Sendable (CatchUpProgress) -> Void)?
     ) async throws(FoldbackError) -> Store<P> {
         let path = try directory.logPath()
-        let options = durability.options
         let projections = ProjectionSet(P.self, also)
+        let options = durability.options(readsRows: !projections.rows.isEmpty)
         let core = try await StoreCore.open(
             codec: AppCodec(codec: P.codec), folds: projections.folds, rows: projections.rows,
             clock: sources.now, policy: checkpoints, unreadable: unreadable,

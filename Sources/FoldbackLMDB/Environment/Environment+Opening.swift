@@ -49,7 +49,7 @@ extension Environment {
                 handle: handle, directory: directory, file: file, isReadOnly: false,
                 options: options, claims: claims.files, lock: lock)
             environment.freeDeadReaders()
-            do throws(LMDBError) { try environment.requireSoundStructure() } catch {
+            do throws(LMDBError) { try environment.requireSoundOutline() } catch {
                 environment.abandon()
                 throw error
             }

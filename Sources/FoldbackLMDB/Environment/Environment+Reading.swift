@@ -121,10 +121,34 @@ extension Environment {
 
     // MARK: Damage
 
-    /// Checks, before the first write, that no free page is in use.
+    /// Checks the tables that opening did not check, so that LMDB can write to the file: no free page
+    /// is in use (``StructureCheck``).
+    ///
+    /// Checks once. A second call, and each write, have the result of the first. For the thread that
+    /// writes.
+    /// - Throws: an error of `.checkPages` with `.damagedPage`; then no write can succeed. An error
+    ///   of beginning a read; then nothing was checked.
+    /// - Complexity: O(n) in branch pages and free pages.
+    package func requireSoundStructure() throws(LMDBError) {
+        try read { transaction throws(LMDBError) in
+            do throws(PageDamage) {
+                try writeGuard.requireSoundStructure(of: transaction.snapshot)
+            } catch {
+                throw LMDBError(.checkPages, error)
+            }
+        }
+    }
+
+    /// Checks the pages that opening does not leave for later (``Options/tablesCheckedLater``).
     /// - Throws: `.damagedPage`.
-    func requireSoundStructure() throws(LMDBError) {
-        let findings = try read { $0.structureCheck(isWhole: false).findings }
+    func requireSoundOutline() throws(LMDBError) {
+        let skipped = options.tablesCheckedLater
+        guard !skipped.isEmpty else {
+            do throws(LMDBError) { return try requireSoundStructure() } catch {
+                throw LMDBError(.openEnvironment, error.cause)
+            }
+        }
+        let findings = try read { $0.structureCheck(.tables(except: skipped)).findings }
         if let first = findings.first { throw LMDBError(.openEnvironment, first) }
     }
 
@@ -133,7 +157,7 @@ extension Environment {
     ///
     /// - Complexity: O(n) in pages.
     package func damagedPages() throws(LMDBError) -> [(page: UInt64, what: String)] {
-        let check = try read { $0.structureCheck(isWhole: true) }
+        let check = try read { $0.structureCheck(.everything) }
         return (check.findings + check.blemishes).map { ($0.page, $0.what) }
     }
 }

@@ -17,7 +17,7 @@ package final class Environment: @unchecked Sendable {
     package let directory: String
     package let isReadOnly: Bool
     let gate = MapGate()
-    private let options: Options
+    let options: Options
     /// The directory and the data file, as claimed in ``OpenFiles``.
     private let claims: [FileStatus.Identity]
     let file: DataFile
@@ -29,8 +29,8 @@ package final class Environment: @unchecked Sendable {
     private let anchor: SharedReadLock?
     private let sizes = Mutex(Sizes())
     let pages: Mutex<PageMap>
-    /// Used only inside a write transaction. There is one at a time, on one thread.
-    private let writeGuard: WriteGuard
+    /// Used only on the thread that writes: inside a write transaction, and for the check before it.
+    let writeGuard: WriteGuard
 
     /// Sizes in bytes, as of the last write. LMDB keeps its own figures in the map, which may be
     /// moving or unmapped.
@@ -58,6 +58,11 @@ package final class Environment: @unchecked Sendable {
         /// If it exists, a data file without content is damaged. If not, the creation of the data
         /// file was interrupted.
         package var evidenceName = "mark"
+        /// The large tables whose pages are not checked on opening, but before the first change.
+        ///
+        /// Until then, a read of them can return a row's earlier value from an old page, or no row.
+        /// So their readers must notice that, or wait for ``Environment/requireSoundStructure()``.
+        package var tablesCheckedLater: Set<String> = []
         /// The longest time that growing waits for readers to end, in seconds.
         package var growthWaitMaxSeconds = 10
 
@@ -128,7 +133,8 @@ package final class Environment: @unchecked Sendable {
     /// depend only on its arguments (L7). For one thread at a time; blocks.
     ///
     /// Before it writes and after it has committed, it checks that the file is still the file at
-    /// its path, and that nobody else has written to it: two system calls.
+    /// its path, and that nobody else has written to it: two system calls. Before the first change,
+    /// it checks the tables that opening did not check, unless ``requireSoundStructure()`` was called.
     ///
     /// - Parameter reserveBytes: about how many bytes `body` adds. The map grows in advance by this
     ///   much.

@@ -48,8 +48,8 @@ package struct ReadTransaction: ~Copyable {
     }
 
     /// Checks the file's pages. The result lists the damage.
-    borrowing func structureCheck(isWhole: Bool) -> StructureCheck {
-        StructureCheck(snapshot, isWhole: isWhole)
+    borrowing func structureCheck(_ scope: StructureCheck.Scope) -> StructureCheck {
+        StructureCheck(snapshot, scope)
     }
 }
 
@@ -89,6 +89,8 @@ package struct WriteTransaction: ~Copyable {
     package borrowing func table<Key>(
         _ name: String, of: Key.Type = Key.self
     ) throws(LMDBError) -> Table<Key> {
+        // LMDB reads the list of tables, which opening has checked.
+        if try !isListed(name) { try requireSoundStructure() }
         var table = MDB_dbi()
         try check(mdb_dbi_open(handle, name, UInt32(MDB_CREATE), &table), .openTable, name)
         return Table(name: name, handle: table)
@@ -147,10 +149,29 @@ package struct WriteTransaction: ~Copyable {
         pages.takeUnretainedValue().noteChange()
     }
 
+    private borrowing func isListed(_ table: String) throws(LMDBError) -> Bool {
+        do throws(PageDamage) {
+            return try pages.takeUnretainedValue().isListed(table)
+        } catch {
+            throw LMDBError(.openTable, table: table, error)
+        }
+    }
+
+    /// Checks all pages before the first change, because LMDB overwrites pages that are listed as
+    /// free.
+    private borrowing func requireSoundStructure() throws(LMDBError) {
+        do throws(PageDamage) {
+            try pages.takeUnretainedValue().requireSoundStructure()
+        } catch {
+            throw LMDBError(.checkPages, error)
+        }
+    }
+
     private borrowing func checkingPages<Key>(
         _ operation: LMDBError.Operation, _ table: Table<Key>, _ key: Key,
         _ body: (WriteGuard, UnsafeRawBufferPointer) throws(PageDamage) -> Void
     ) throws(LMDBError) {
+        try requireSoundStructure()  // mutant: page-check
         let pages = pages.takeUnretainedValue()
         do throws(PageDamage) {
             try key.withKeyBytes { key throws(PageDamage) in try body(pages, key) }

@@ -4,7 +4,18 @@
 /// before the first write. Branch pages name all leaf pages, so the check knows each leaf's number.
 /// It reads a limited number of leaves in each table. The other leaves are checked when they are
 /// read or written.
+///
+/// A page that is both free and used can also be an old version of a page. A read would take it for
+/// the present version.
 struct StructureCheck {
+    /// The pages that a check covers, besides the list of tables and the lists of free pages.
+    enum Scope: Equatable {
+        /// All tables, with all of their leaves.
+        case everything
+        /// All tables except the named tables, of which only the roots are checked.
+        case tables(except: Set<String>)
+    }
+
     private enum Use: UInt8 {
         case unknown, used, free
     }
@@ -12,7 +23,7 @@ struct StructureCheck {
     private let snapshot: CommitSnapshot
     private var uses: [Use]
     private var lastUsed = 2
-    private let isWhole: Bool
+    private let scope: Scope
     private var leavesLeft = Int.max
     private var counted = Counted()
     /// Whether all leaves were read. Then each page must be known as used or free.
@@ -31,22 +42,24 @@ struct StructureCheck {
 
     static let findingsMax = 100
 
-    /// The number of leaves of each table that opening reads, in a fraction of a millisecond. The
+    /// The number of leaves of each table that a check reads, in a fraction of a millisecond. The
     /// other leaves of a larger table are checked when they are read or written.
-    private static let openingLeavesMax = 256
+    private static let leavesMax = 256
     /// The same limit for tables with values on separate pages. Only leaves name these pages.
-    private static let openingOverflowLeavesMax = 8_192
+    private static let overflowLeavesMax = 8_192
 
-    /// - Parameter isWhole: whether to read all leaves.
     /// - Complexity: O(n) in branches, free pages and leaves that are read; 1 byte of memory for
     ///   each page.
-    init(_ snapshot: CommitSnapshot, isWhole: Bool) {
+    init(_ snapshot: CommitSnapshot, _ scope: Scope) {
         self.snapshot = snapshot
-        self.isWhole = isWhole
+        self.scope = scope
         uses = Array(
             repeating: .unknown, count: Int(clamping: min(snapshot.meta.lastPage, 1 << 40)) + 1)
         check()
     }
+
+    /// The first damage that forbids writing, if there is any.
+    var result: Result<Void, PageDamage> { findings.first.map { .failure($0) } ?? .success(()) }
 
     private mutating func check() {
         walk(snapshot.main, named: nil) { check, node in check.walkTable(node) }
@@ -94,9 +107,17 @@ struct StructureCheck {
             addFinding(tree.root ?? 0, "table \(name) has unknown flags \(tree.flags)")
             return
         }
-        let leavesMax =
-            tree.overflowPages > 0 ? Self.openingOverflowLeavesMax : Self.openingLeavesMax
-        leavesLeft = isWhole ? .max : leavesMax
+        switch scope {
+        case .everything: leavesLeft = .max
+        case .tables(except: let skipped) where skipped.contains(name):
+            isComplete = false
+            collectingDamage { check throws(PageDamage) in
+                if let root = tree.root { try check.use(root, 1) }
+            }
+            return
+        case .tables:
+            leavesLeft = tree.overflowPages > 0 ? Self.overflowLeavesMax : Self.leavesMax
+        }
         walk(tree, named: name) { _, _ in }
         leavesLeft = .max
     }

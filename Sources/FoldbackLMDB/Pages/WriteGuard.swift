@@ -15,6 +15,9 @@ final class WriteGuard {
     /// The meta page of the last commit: of this environment, or found on opening.
     private var last: Meta
 
+    /// The result of the check of all pages; nil before it.
+    private var structure: Result<Void, PageDamage>?
+
     init(_ snapshot: CommitSnapshot) {
         self.snapshot = snapshot
         last = snapshot.meta
@@ -53,6 +56,23 @@ final class WriteGuard {
     /// - Throws: `.writtenByOthers`.
     func requireOwn(_ newest: CommitSnapshot?) throws(LMDBError) {
         guard newest?.meta == last else { throw LMDBError(.verifyCommit, .writtenByOthers) }
+    }
+
+    /// Checks that no free page is in use. The first change of the environment needs this.
+    func requireSoundStructure() throws(PageDamage) { try requireSoundStructure(of: snapshot) }
+
+    /// Checks that no free page of a commit is in use. Only the first call checks.
+    ///
+    /// After it, only LMDB changes the lists of free pages, from memory.
+    func requireSoundStructure(of snapshot: CommitSnapshot) throws(PageDamage) {
+        let known = structure ?? StructureCheck(snapshot, .tables(except: [])).result
+        structure = known
+        try known.get()
+    }
+
+    /// Whether the commit before the transaction has the table.
+    func isListed(_ table: String) throws(PageDamage) -> Bool {
+        try snapshot.tree(named: table) != nil
     }
 
     /// Checks the pages that LMDB reads when it puts a row at `key`.

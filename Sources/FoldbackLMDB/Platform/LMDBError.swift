@@ -16,6 +16,8 @@ package struct LMDBError: Error, Sendable, Equatable {
             openEnvironment, openTable, beginRead,
             beginWrite
         case get, put, delete, scan, commit, sync, growMap, inspect
+        /// Checking all pages before the first change.
+        case checkPages
         /// Looking for a commit in the file after LMDB has made it.
         case verifyCommit
     }
@@ -90,10 +92,12 @@ package struct LMDBError: Error, Sendable, Equatable {
         }
     }
 
-    /// Whether no later write of the open environment can succeed: it is not alone with its file.
+    /// Whether no later write of the open environment can succeed: it is not alone with its file, or
+    /// the file's pages are damaged so that no change is safe.
     package var endsWriting: Bool {
         switch cause {
         case .fileLost, .writtenByOthers, .keyExists: true
+        case .damagedPage: operation == .checkPages
         default: false
         }
     }

@@ -28,6 +28,13 @@ let fileMutants: [Mutant] = [
         "a canceled caller records", rule: "L3", probe: .canceledCaller,
         at: "canceled-caller", .holds),
     Mutant(
+        "the first write does not wait for the check of the file's pages", rule: "L5",
+        test: "a used page in the list of free pages is found before the first change",
+        at: "page-check", .skip()),
+    Mutant(
+        "the finding of the check of pages does not latch the store", rule: "L5",
+        probe: .damagedPage, at: "page-finding", .skip()),
+    Mutant(
         "rows do not wait for the view", rule: "F15", probe: .firstRows,
         at: "rows-ahead", .value("true")),
     Mutant(

@@ -22,6 +22,8 @@ enum Probe: String, CaseIterable, Sendable {
     case absentCallers = "absent callers"
     /// Does a caller record that was canceled before?
     case canceledCaller = "canceled caller"
+    /// Does a store on a damaged page record, or vouch for a settlement?
+    case damagedPage = "damaged page"
     /// Are rows read before the view shows their commit?
     case firstRows = "first rows"
     /// Does code that has learned an event use a checkpoint that lacks it?
@@ -72,6 +74,7 @@ enum Probe: String, CaseIterable, Sendable {
             return false
         case .absentCallers: return try await waitsForAbsentCallers(log)
         case .canceledCaller: return try await recordsWhenCanceled(log)
+        case .damagedPage: return try await usesDamagedFile(log)
         case .lowHead: return try await recordsAfterLoss(log)
         case .lateIntents:
             for number in 0..<20 {

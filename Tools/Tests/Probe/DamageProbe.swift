@@ -6,9 +6,12 @@ import Foundation
 /// `foldback-probe damage STORE LOG SCRATCH KIND FIRST LAST STEP`: damages copies of LOG's data
 /// file, each at one place.
 ///
-/// For each place, the probe opens the damaged copy, reads everything in it, and writes to it. Then
-/// it prints the outcome in one line: `PLACE error …`, `PLACE right …` or `PLACE WRONG …`. It
-/// prints PLACE before it opens the log, so that the place is known if the process ends there.
+/// For each place, the probe opens the damaged copy, reads everything in it, and writes to it. It
+/// does so twice: with a new copy, to which opening writes, and with a copy that was opened before, to
+/// which the first command writes. Then it prints the outcome in one line: `PLACE error …`,
+/// `PLACE right …` or `PLACE WRONG …`. "Late" before the error means that opening succeeded and the
+/// first command failed. It prints PLACE before it opens the log, so that the place is known if the
+/// process ends there.
 ///
 /// STORE says where documents are kept: `memory` or `rows`. KIND is `flip` (one bit of the byte at
 /// PLACE) or `zero` (all of page PLACE).
@@ -22,17 +25,31 @@ enum DamageProbe<P: ShownDocuments> {
             contentsOf: URL(filePath: arguments[0]).appending(path: "data.mdb"))
         let scratch = URL(filePath: arguments[1], directoryHint: .isDirectory)
         let expected = try await Self.expected(whole, in: scratch)
+        let known = try log(whole, in: scratch.appending(path: "known"))
+        await (try open(known)).close()
+        let wholeKnown = try Data(contentsOf: known.appending(path: "data.mdb"))
         for place in stride(from: first, through: last, by: step) {
-            var bytes = whole
-            if arguments[2] == "flip" {
-                bytes[place] ^= 1 << (place % 7)
-            } else {
-                let page = place * 4_096..<min((place + 1) * 4_096, bytes.count)
-                bytes.replaceSubrange(page, with: repeatElement(0, count: page.count))
-            }
             say("\(place) ")
-            say(try await outcome(of: bytes, in: scratch, expected) + "\n")
+            let copy = try log(damaged(whole, arguments[2], place), in: scratch)
+            try overwrite(known, with: damaged(wholeKnown, arguments[2], place))
+            var outcome = try await outcome(at: copy, expected)
+            if !outcome.hasPrefix("WRONG") {
+                let second = try await self.outcome(at: known, expected)
+                if !second.hasPrefix("right") { outcome = second }
+            }
+            say(outcome + "\n")
         }
+    }
+
+    private static func damaged(_ whole: Data, _ kind: String, _ place: Int) -> Data {
+        var bytes = whole
+        if kind == "flip" {
+            bytes[place] ^= 1 << (place % 7)
+        } else {
+            let page = place * 4_096..<min((place + 1) * 4_096, bytes.count)
+            bytes.replaceSubrange(page, with: repeatElement(0, count: page.count))
+        }
+        return bytes
     }
 
     private static func log(_ bytes: Data, in scratch: URL) throws -> URL {
@@ -41,6 +58,16 @@ enum DamageProbe<P: ShownDocuments> {
         try FileManager.default.createDirectory(at: log, withIntermediateDirectories: true)
         try bytes.write(to: log.appending(path: "data.mdb"))
         return log
+    }
+
+    /// Writes other bytes into a log that was opened once, so that the log does not look copied.
+    private static func overwrite(_ log: URL, with bytes: Data) throws {
+        // The header is from before the first command, when there was no marker file.
+        try? FileManager.default.removeItem(at: log.appending(path: "mark"))
+        let file = try FileHandle(forWritingTo: log.appending(path: "data.mdb"))
+        try file.write(contentsOf: bytes)
+        try file.truncate(atOffset: UInt64(bytes.count))
+        try file.close()
     }
 
     private static func open(_ log: URL) async throws(FoldbackError) -> Store<P> {
@@ -55,10 +82,7 @@ enum DamageProbe<P: ShownDocuments> {
         return lines
     }
 
-    private static func outcome(
-        of bytes: Data, in scratch: URL, _ expected: [String]
-    ) async throws -> String {
-        let log = try log(bytes, in: scratch)
+    private static func outcome(at log: URL, _ expected: [String]) async throws -> String {
         var findings: Int?
         do throws(FoldbackError) {
             let reader = try LogReader(at: log)
@@ -69,35 +93,33 @@ enum DamageProbe<P: ShownDocuments> {
         } catch {
             guard error.isDamage else { return "WRONG verify: \(error)" }
         }
+        var isLate = false
         do throws(FoldbackError) {
-            if let wrong = try await wrong(in: log, expected) { return "WRONG \(wrong)" }
+            if let wrong = try await wrong(in: log, expected, isLate: &isLate) {
+                return "WRONG \(wrong)"
+            }
             return "right \(findings.map(String.init) ?? "unreadable")"
         } catch {
             guard error.isDamage else { return "WRONG error: \(error)" }
             if findings == 0 {
                 return "WRONG verify found nothing: \(error)"
             }
-            return "error \(error)"
+            return "error \(isLate ? "late " : "")\(error)"
         }
     }
 
     /// Returns the first difference from the expected lines, before and after writes; nil if there
     /// is none.
+    ///
+    /// - Parameter isLate: becomes true if the first command fails, and the file is as before.
     private static func wrong(
-        in log: URL, _ expected: [String]
+        in log: URL, _ expected: [String], isLate: inout Bool
     ) async throws(FoldbackError) -> String? {
         var store = try await open(log)
         let sequence = store.status.sequence
         do throws(FoldbackError) {
             if let wrong = try await difference(store, sequence, expected) { return wrong }
-            // Writes must not damage older entries. There are many writes, so that LMDB uses free
-            // pages.
-            for number in 1...40 {
-                let receipt = try await store.record(
-                    .set("new \(number)", .string(String(repeating: "x", count: 700))))
-                try await store.reject(receipt.number, message: "no")
-            }
-            try await store.checkpoint()
+            if let wrong = try await write(to: store, in: log, isLate: &isLate) { return wrong }
         } catch {
             await store.close()
             throw error
@@ -112,6 +134,35 @@ enum DamageProbe<P: ShownDocuments> {
             await store.close()
             throw error
         }
+    }
+
+    /// Records and rejects intents, so that the view stays as it is. There are many of them, so that
+    /// LMDB uses free pages.
+    ///
+    /// - Returns: what is wrong; nil if nothing is.
+    private static func write(
+        to store: Store<P>, in log: URL, isLate: inout Bool
+    ) async throws(FoldbackError) -> String? {
+        let before = bytes(of: log)
+        for number in 0...40 {
+            let receipt: Receipt
+            do throws(FoldbackError) {
+                receipt = try await store.record(
+                    .set("new \(number)", .string(String(repeating: "x", count: 700))))
+            } catch {
+                guard number == 0 else { throw error }
+                guard bytes(of: log) == before else { return "written in spite of \(error)" }
+                isLate = true
+                throw error
+            }
+            try await store.reject(receipt.number, message: "no")
+        }
+        try await store.checkpoint()
+        return nil
+    }
+
+    private static func bytes(of log: URL) -> Data? {
+        try? Data(contentsOf: log.appending(path: "data.mdb"))
     }
 
     private static func difference(

@@ -15,10 +15,13 @@ package final class CommandRunner: Sendable {
         self.writer = writer
         self.hasThread = hasThread
         queue = RequestQueue(path: storage.path)
+        if hasThread { writer.announcePageCheck() }
     }
 
-    /// Carries out requests until the queue is closed and empty, then closes the log. Blocks.
+    /// Checks the file's pages, carries out requests until the queue is closed and empty, and then
+    /// closes the log. Blocks.
     func run() {
+        writer.checkPages()
         var returning = ReturningCallers()
         while let requests = queue.next() {
             returning.begin(with: requests.callerCount, at: Platform.monotonicNanoseconds())

@@ -20,6 +20,7 @@ package final class LogWriter: Sendable {
     private let committedLineage: Mutex<Lineage?>
     private let latchedFailure = Mutex<StorageFailure?>(nil)
     private let sharedWithOther: Mutex<Position?>
+    private let pageCheck = Monitor(PageCheck.unneeded)
     package let listeners = Listeners()
 
     /// Applies the overlay's intents, and publishes the state of the log.
@@ -98,7 +99,7 @@ package final class LogWriter: Sendable {
     /// Why nothing more can be sent or fetched for this log; nil if nothing is in the way: the store
     /// is latched (L6), or the log is superseded (N6). O(1), from any thread.
     package var syncObstacle: FoldbackError? {
-        if let failure = latched { return .latched(failure) }
+        if let refusal { return refusal }
         return superseded.map { .superseded(shared: $0) }
     }
 
@@ -119,8 +120,8 @@ package final class LogWriter: Sendable {
     package func commit(
         _ first: [Request], joining: (TransactionRoom) -> [Request] = { _ in [] }
     ) -> Int {
-        if let failure = latched {
-            for request in first { request.complete(.failure(.latched(failure))) }
+        if let refusal {
+            for request in first { request.complete(.failure(refusal)) }
             return 0
         }
         var requests: [Request] = []
@@ -207,7 +208,8 @@ package final class LogWriter: Sendable {
                 publication.wakeAll()
                 guard error.leavesOutcomeUnknown else {
                     working = before
-                    return rolledBack(.storage(error))
+                    if error.endsWriting { latch(error) }
+                    return .rolledBack(error.unwritten)
                 }
                 latch(error)
                 return .failed(results, error)
@@ -287,6 +289,46 @@ package final class LogWriter: Sendable {
 
     /// The failure that makes the store refuse commands; nil if it accepts them (L6).
     package var latched: StorageFailure? { latchedFailure.withLock { $0 } }
+
+    /// The error of all commands; nil if the store accepts them (L6).
+    package var refusal: FoldbackError? { latched?.refusal }
+
+    private enum PageCheck {
+        case unneeded
+        case upcoming
+        case done(StorageFailure?)
+    }
+
+    /// Makes readers of settlements wait for ``checkPages()``, which the writer's thread calls.
+    func announcePageCheck() { pageCheck.withLock { $0 = .upcoming } }
+
+    /// Checks the file's pages before the first write. Damage latches the store.
+    ///
+    /// After any other failure nothing was checked, and then the first write checks.
+    /// - Complexity: O(n) in the pages of the file.
+    func checkPages() {
+        var failure: StorageFailure?
+        do throws(StorageFailure) { try storage.requireSoundPages() } catch { failure = error }
+        let finding = failure.flatMap { $0.endsWriting ? $0 : nil }
+        if let finding {
+            latchedFailure.withLock { $0 = finding }  // mutant: page-finding
+        }
+        pageCheck.withLock { $0 = .done(failure) }
+        pageCheck.wakeAll()
+        // A listener may read a settlement on this thread, so readers stop waiting first.
+        if finding != nil { listeners.notifyStopped() }
+    }
+
+    /// Waits until the file's pages are checked. Blocks.
+    ///
+    /// - Throws: `.damaged` if the check found damage; `.storage` if it could not read the file.
+    func requireSoundPages() throws(FoldbackError) {
+        let check = pageCheck.wait { check -> PageCheck? in
+            if case .upcoming = check { return nil }
+            return check
+        }
+        if case .done(let failure?)? = check { throw failure.unwritten }
+    }
 
     private func latch(_ failure: StorageFailure) {
         latchedFailure.withLock { $0 = failure }

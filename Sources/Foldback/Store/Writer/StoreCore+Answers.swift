@@ -17,11 +17,13 @@ extension StoreCore {
                 recorded: intent.recorded, state: intent.state,
                 answeredAt: intent.acceptance?.sequence)
         }
+        // Before the check, the row could be an earlier row of the intent, from an old page.
+        try writer.requireSoundPages()
         let (row, recorded) = try storage.settledIntent(number, codec: codec)
         // The row can be of a commit that is not published yet. Its answer must not be returned
         // before the commit is published, which happens at once or never (F15).
         guard row.settlementSequence <= writer.publishedState.sequence else {
-            if let failure = writer.latched { throw .latched(failure) }
+            if let refusal = writer.refusal { throw refusal }
             return try status(of: number)
         }
         guard case .rejected(let isDismissed) = row.settlement else {
