@@ -42,6 +42,11 @@ extension KeyBytes: Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }
 
+extension KeyBytes: SortedKey {
+    // Changes go to random keys, so almost each change copies another chunk.
+    package static var chunkCountMax: Int { 8 }
+}
+
 extension KeyBytes: Comparable {
     package static func < (a: Self, b: Self) -> Bool {
         if a.head != b.head { return a.head < b.head }

@@ -8,8 +8,8 @@ extension SortedMap {
     /// - Parameters:
     ///   - areSame: returns whether two values need no call.
     ///   - body: gets the earlier value and the present value; nil if there is none.
-    /// - Complexity: one step for each 2,048 pairs, and at most 64 steps and O(32) comparisons for
-    ///   each change since the copy. O(n) if the maps share nothing.
+    /// - Complexity: one step for each group, and for each change since the copy at most 64 steps and
+    ///   one comparison for each pair of its chunk. O(n) if the maps share nothing.
     package func forEachChange(
         since old: SortedMap, areSame: (Value, Value) -> Bool,
         _ body: (Key, _ old: Value?, _ new: Value?) -> Void

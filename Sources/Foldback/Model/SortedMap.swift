@@ -1,5 +1,22 @@
 /// A sorted map whose keys are numbers. New keys are mostly the largest.
-package typealias NumberMap<Key: LogNumber, Value: Sendable> = SortedMap<Key, Value>
+package typealias NumberMap<Key: LogNumber & SortedKey, Value: Sendable> = SortedMap<Key, Value>
+
+/// A key of a ``SortedMap``.
+package protocol SortedKey: Comparable, Sendable {
+    /// The most pairs in one chunk of a map.
+    ///
+    /// The first change of a chunk after a copy of the map copies the chunk, and retains the objects
+    /// of its pairs. Where changes go to random keys, these are in no cache, so few are better.
+    static var chunkCountMax: Int { get }
+}
+
+extension LogNumber {
+    package static var chunkCountMax: Int { 32 }
+}
+
+extension IntentNumber: SortedKey {}
+extension LogSequence: SortedKey {}
+extension Position: SortedKey {}
 
 /// A map in order of its keys that is cheap to copy, and cheap to change after a copy.
 ///
@@ -9,14 +26,13 @@ package typealias NumberMap<Key: LogNumber, Value: Sendable> = SortedMap<Key, Va
 /// ```
 ///  groups       [ group, group, … ]
 ///  group        [ chunk, chunk, … ]  at most 64, with the first key of each
-///  chunk        [ pair, pair, … ]    at most 32
+///  chunk        [ pair, pair, … ]    at most 32 if keys are numbers, 8 if they are bytes
 /// ```
 ///
 /// A change after a copy copies one chunk, the two lists of one group, and the list of groups.
 /// Beyond that, appending and removing at either end are O(1). Finding a key elsewhere is O(log n).
 /// A group has the first keys of its chunks side by side, so a search reads only one chunk.
-package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
-    private static var chunkCountMax: Int { 32 }
+package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
     private static var groupCountMax: Int { 64 }
 
     typealias Chunk = ContiguousArray<(key: Key, value: Value)>
@@ -131,7 +147,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
 
     /// Returns the pair at an offset in key order. Traps if there is none.
     ///
-    /// - Complexity: O(1) for each 2,048 pairs before it, and at most 64 steps more.
+    /// - Complexity: O(1) for each group before it, and for each chunk of its group.
     package func pair(atOffset offset: Int) -> (key: Key, value: Value) {
         precondition((0..<count).contains(offset), "the map has \(count) pairs, none at \(offset)")
         var left = offset
@@ -180,7 +196,7 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
         }
         precondition(last.key < key, "key \(key) is not after the last key \(last.key)")
         count += 1
-        if groups[groups.count - 1].append((key, value), countMax: Self.chunkCountMax) { return }
+        if groups[groups.count - 1].append((key, value), countMax: Key.chunkCountMax) { return }
         append([(key, value)])
     }
 
@@ -197,12 +213,12 @@ package struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable 
         }
         count += 1
         // A full last chunk is not split, so that rising numbers fill their chunks.
-        if isEnd(place), place.pair == Self.chunkCountMax {
+        if isEnd(place), place.pair == Key.chunkCountMax {
             append([(key, value)])
             return
         }
         groups[group].insert((key, value), at: place.pair, in: chunk)
-        guard groups[group].chunks[chunk].count > Self.chunkCountMax else { return }
+        guard groups[group].chunks[chunk].count > Key.chunkCountMax else { return }
         groups[group].split(chunk)
         guard groups[group].count > Self.groupCountMax else { return }
         groups.insert(groups[group].cut(), at: group + 1)

@@ -100,6 +100,10 @@ extension LogKey: Comparable {
     }
 }
 
+extension LogKey: SortedKey {
+    package static var chunkCountMax: Int { 32 }
+}
+
 /// The bytes of a value, in place. The type is not generic, so that the cost of finding a value
 /// does not depend on the storage.
 package enum FoundValue {
