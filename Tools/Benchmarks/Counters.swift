@@ -17,6 +17,10 @@ struct Counters: Projection, Codable {
         counts[event.key, default: 0] += event.by
     }
 
+    static func keys(touchedBy event: Counted, _ context: EventContext) -> [Int] { [event.key] }
+
+    func part(at key: Int) -> Int64? { counts[key] }
+
     static func places(touchedBy event: Counted, _ context: EventContext) -> [JSONPointer]? {
         [JSONPointer(["counts", ExactString(String(event.key))])]
     }

@@ -56,6 +56,8 @@ public struct Documents: Projection, Equatable {
         event.keys.map { JSONPointer([$0]) }
     }
 
+    public func part(at key: ExactString) -> JSON? { byKey[key] }
+
     /// - Throws: ``DocumentConflict``, with nothing changed.
     public mutating func apply(_ event: DocumentEvent, _ context: EventContext) throws {
         try apply(event)

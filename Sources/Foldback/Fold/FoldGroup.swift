@@ -85,6 +85,9 @@ package struct FoldGroup: Sendable {
         rows.firstIndex(of: place).map { Conflicts(conflicted, among: names, seenBy: $0) }
     }
 
+    /// Whether an intent of the overlay is conflicted.
+    package var hasConflicts: Bool { !conflicted.isEmpty }
+
     /// The name of the projection that refuses an intent.
     package func name(ofRefuser conflict: Conflict) -> ExactString { names[conflict.refuser] }
 

@@ -201,6 +201,9 @@ package struct LogFold: Sendable {
         return refusal
     }
 
+    /// Whether an intent is conflicted in the view of any projection. The views must be up to date.
+    package var hasConflicts: Bool { groups.contains { $0.hasConflicts } }
+
     /// Returns the conflicts as a value shows them.
     ///
     /// - Parameter place: the place of the value in `folds`.

@@ -5,6 +5,9 @@ package protocol AnyFold: Sendable {
     /// projection that it stands for (``RowsInMemory``).
     var memberName: ExactString { get }
 
+    /// The confirmed events that did not apply, oldest first (F9).
+    var faults: [Fault] { get }
+
     /// Continues from a checkpoint.
     ///
     /// - Throws: the state codec's error. The fold stays unchanged.
@@ -31,6 +34,10 @@ package protocol AnyFold: Sendable {
     mutating func makeFoldedState(
         over overlay: Overlay, _ conflicts: Conflicts, isKept: Bool
     ) -> any AnyFoldedState
+    /// Returns both states without the rest of ``makeFoldedState(over:_:isKept:)``.
+    ///
+    /// - Precondition: the view is up to date, and the fold's projection is `projection`.
+    func states<Q: Projection>(of projection: Q.Type) -> (view: Q, confirmed: Q)
 }
 
 /// A ``FoldedState`` without the type of its projection.
@@ -86,6 +93,15 @@ extension Fold: AnyFold {
         return FoldedState(
             view: view, confirmed: confirmed, conflicted: conflicts, faults: faults,
             counts: counts)
+    }
+}
+
+extension Fold {
+    package func states<Q: Projection>(of _: Q.Type) -> (view: Q, confirmed: Q) {
+        guard let view = view as? Q, let confirmed = confirmed as? Q else {
+            preconditionFailure("the projection is \(P.self), not \(Q.self)")
+        }
+        return (view, confirmed)
     }
 }
 

@@ -48,6 +48,11 @@ public struct JSONCodec<Event: Codable & Sendable>: EventCodec {
     }
 }
 
+/// A codec whose values all read the same events from the same bytes.
+package protocol UniformCodec: EventCodec {}
+
+extension JSONCodec: UniformCodec {}
+
 extension EventCodec {
     package func payload(
         of event: Event, comparison: EventComparison? = nil

@@ -27,6 +27,9 @@ public protocol Projection: EventFold {
     /// The type of the keys of ``keys(touchedBy:_:)``; `Never` unless you implement it.
     associatedtype Key: Hashable & Sendable = Never
 
+    /// The type of the parts of ``part(at:)``; `Never` unless you implement it.
+    associatedtype Part: Equatable & Sendable = Never
+
     /// The state before the first event.
     init()
 
@@ -49,6 +52,24 @@ public protocol Projection: EventFold {
     /// after each entry read only these places, not whole states.
     static func places(touchedBy event: Event, _ context: EventContext) -> [JSONPointer]?
 
+    /// Returns everything in the state that the events which touch the key can change; nil if there
+    /// is nothing.
+    ///
+    /// ```swift
+    /// func part(at post: String) -> Int? { counts[post] }
+    /// ```
+    ///
+    /// With parts, `rerun` of FoldbackHistory compares two versions of a projection after each entry
+    /// without describing their states as JSON. It needs ``keys(touchedBy:_:)``, and the same types
+    /// of keys and parts in both versions. Law P16 of FoldbackTesting checks the parts:
+    ///
+    /// - An event changes only the parts of the keys that it touches.
+    /// - Two states that differ at a place that an event can change differ in the part of a key that
+    ///   the event touches. The places are those of ``JSON/init(describing:)``.
+    ///
+    /// - Complexity: keep it O(1) or O(log n) in the state, because it is called for each entry.
+    func part(at key: Key) -> Part?
+
     /// The codec of states in checkpoints.
     ///
     /// The default is JSON if the projection is `Codable`, else nil. If it is nil, opening folds
@@ -62,4 +83,6 @@ extension Projection {
     public static func places(touchedBy event: Event, _ context: EventContext) -> [JSONPointer]? {
         nil
     }
+
+    public func part(at key: Key) -> Part? { nil }
 }

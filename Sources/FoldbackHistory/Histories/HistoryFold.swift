@@ -48,7 +48,8 @@ package struct HistoryFold: Sendable {
 
     var overlay: Overlay { fold.state.overlay }
     var sequence: LogSequence { fold.state.sequence }
-    var shared: SharedConflicts { fold.shared }
+    /// A tracker of what the entries after this touch.
+    var tracker: TouchTracker { TouchTracker(fold) }
 
     /// Returns the record as a log with the same entries would append it here.
     ///

@@ -91,9 +91,8 @@ private struct SharingFold {
 public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Sendable {
     private var records: ArraySlice<Record>
     private var fold: HistoryFold
-    private var places: PlaceTracker<P>?
-    /// Places that the last entry may have changed; tracked only after ``startTracking()``.
-    private(set) var touched = TouchedPlaces()
+    private var tracker: TouchTracker?
+    private var touchedEvents = TouchedEvents.anything
 
     init(_ records: [Record], fold: HistoryFold) {
         self.records = records[...]
@@ -104,12 +103,17 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
         guard let record = records.popFirst() else { return nil }
         let before = fold.sequence
         let plan = fold.append(record)
-        touched = places?.take(plan, fold.overlay, (before, fold.sequence)) ?? .anything
+        touchedEvents = tracker?.take(plan, fold.overlay, (before, fold.sequence)) ?? .anything
         return Snapshot(fold.makePublishedState(), 0)
     }
 
     /// Makes ``touched`` track the places that each later entry touches.
-    mutating func startTracking() { places = PlaceTracker(fold.overlay, fold.shared) }
+    mutating func startTracking() { tracker = fold.tracker }
+
+    /// The places that the last entry may have changed; tracked only after ``startTracking()``.
+    ///
+    /// - Complexity: as ``TouchedEvents/places(in:)``.
+    var touched: TouchedPlaces { touchedEvents.places(in: P.self) }
 
     public var underestimatedCount: Int { records.count }
 }

@@ -49,10 +49,11 @@ extension LogReader {
         var confirmed = replay.snapshot.confirmed.shown(at: place)
         while replay.sequence < last ?? end, let record = try replay.nextRecord() {
             recorders.note(record)
+            let touched = replay.touched
             let newView =
-                replay.touched.view.has(place) ? replay.snapshot.view.shown(at: place) : view
+                touched.view.has(place) ? replay.snapshot.view.shown(at: place) : view
             let newConfirmed =
-                replay.touched.confirmed.has(place)
+                touched.confirmed.has(place)
                 ? replay.snapshot.confirmed.shown(at: place) : confirmed
             guard newView != view || newConfirmed != confirmed else { continue }
             let entry = LogEntry<P.Event>(record)

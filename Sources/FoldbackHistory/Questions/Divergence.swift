@@ -60,6 +60,21 @@ struct DifferenceTracker {
         return divergence.isNone ? nil : divergence
     }
 
+    /// Whether the states differ in any place.
+    var isStateDifferent: Bool { view.isDifferent || confirmed.isDifferent }
+    /// Whether any intent is conflicted in only one of the two folds.
+    var hasConflicts: Bool { !conflicts.isEmpty }
+
+    /// Returns whether these differences are those of the whole states.
+    ///
+    /// - Complexity: O(n) in the states.
+    func agrees<P: Projection, Q: Projection>(
+        with old: Snapshot<P>, _ new: Snapshot<Q>
+    ) -> Bool {
+        view.agrees(with: old.view, new.view)
+            && confirmed.agrees(with: old.confirmed, new.confirmed)
+    }
+
     /// Returns everything that differs now.
     func whole(at sequence: LogSequence) -> Divergence {
         Divergence(
@@ -75,6 +90,8 @@ private struct StateDifferences {
     private var found: [JSONPointer: [JSONDifference]] = [:]
     /// The maximum number of names in a key of `found`.
     private var depthMax = 0
+
+    var isDifferent: Bool { !found.isEmpty }
 
     var whole: [JSONDifference] { found.values.joined().sorted { $0.place < $1.place } }
 
@@ -96,6 +113,24 @@ private struct StateDifferences {
             }
         }
         return changes.sorted { $0.place < $1.place }
+    }
+
+    /// Returns whether each known difference is still there, and each difference of the whole states
+    /// is known.
+    ///
+    /// Where one state lacks a value that has several places, a comparison of the whole states finds
+    /// a difference around these places.
+    func agrees(with old: some Projection, _ new: some Projection) -> Bool {
+        let known = whole
+        let isValid = known.allSatisfy {
+            old.shown(at: $0.place) == $0.old && new.shown(at: $0.place) == $0.new
+        }
+        guard isValid else { return false }
+        let places = Set(known.map(\.place))
+        let around = Set(known.flatMap(\.place.outward))
+        return JSON(describing: old).differences(to: JSON(describing: new)).allSatisfy {
+            around.contains($0.place) || $0.place.outward.contains(where: places.contains)
+        }
     }
 
     /// Returns the place around this place that was compared and differs, or this place if there is
@@ -132,6 +167,13 @@ private struct StateDifferences {
     private mutating func add(_ differences: [JSONDifference], at place: JSONPointer) {
         found[place] = differences
         depthMax = max(depthMax, place.names.count)
+    }
+}
+
+extension JSONPointer {
+    /// This place and all places around it.
+    fileprivate var outward: [JSONPointer] {
+        (0...names.count).map { JSONPointer(Array(names.prefix($0))) }
     }
 }
 

@@ -13,35 +13,13 @@ import Foldback
 /// The projection may differ from the projection that the log was written with, if the events are
 /// the same. A replay writes nothing (L9), and holds a few hundred entries in memory at a time.
 public struct LogReplay<P: Projection>: Sendable {
-    private let log: any LogStorage
-    private let codec: any PayloadCodec
-    private var fold: LogFold
-    private var records: RecordReader
+    private var fold: ReplayedFold
     private var seen: Snapshot<P>?
-    private var places: PlaceTracker<P>?
-    /// Places that the last entry may have changed; tracked only after ``startTracking()``.
-    private(set) var touched = TouchedPlaces.anything
-    /// The intents that the last entry took out of the overlay or brought back into it.
-    private(set) var moved: [IntentNumber] = []
-    /// Whether the last entry made a part of the overlay fold again.
-    private(set) var hasRefolded = false
 
-    /// - Parameter old: the name of the projection whose place this one takes when conflicts are
-    ///   shared; nil is its own.
     init(
-        _ log: any LogStorage, also: [AdditionalProjection<P.Event>], from sequence: LogSequence,
-        inPlaceOf old: ExactString? = nil
+        _ log: any LogStorage, also: [AdditionalProjection<P.Event>], from sequence: LogSequence
     ) throws(FoldbackError) {
-        self.log = log
-        codec = AppCodec(codec: P.codec)
-        fold = try LogFold.past(
-            log, Fold<P>(inPlaceOf: old ?? P.memberName), among: PastProjections(also),
-            try log.sharedConflicts(), codec: codec, upTo: sequence, isGoingOn: true)
-        if fold.state.sequence < sequence {
-            let last = LogSequence(UInt64(try log.recordCount()))
-            guard log.hasGaps, sequence <= last else { throw .beyondEnd(sequence, last: last) }
-        }
-        records = RecordReader(log, after: sequence)
+        fold = try ReplayedFold(log, P.self, also: also, from: sequence)
     }
 
     /// The states after the last entry that was applied.
@@ -51,14 +29,14 @@ public struct LogReplay<P: Projection>: Sendable {
     public var snapshot: Snapshot<P> {
         mutating get {
             if let seen { return seen }
-            let now = Snapshot<P>(fold.makePublishedState(isKept: false), 0)
+            let now = Snapshot<P>(fold.published(), 0)
             seen = now
             return now
         }
     }
 
     /// The sequence of the last entry that was applied; 0 is before the first entry.
-    public var sequence: LogSequence { fold.state.sequence }
+    public var sequence: LogSequence { fold.sequence }
 
     /// Applies the next entry and returns it; nil at the end. There may be more entries later if a
     /// store has the log open.
@@ -73,37 +51,33 @@ public struct LogReplay<P: Projection>: Sendable {
 
     /// Applies the next entry, for passes that need few entries as ``/Foldback/LogEntry``.
     mutating func nextRecord() throws(FoldbackError) -> Record? {
-        // If an error is thrown, the next call reads the same record.
-        var following = records
-        guard let (sequence, bytes) = try following.next() else { return nil }
         // Without this reference the fold changes its states in place, unless the caller kept a
         // snapshot.
         seen = nil
-        if fold.shared.changes(after: fold.state.sequence, upTo: sequence) {
-            try fold.requireShared(
-                with: fold.folds[0].memberName, at: sequence, path: log.path)
-        }
-        let before = fold.state.sequence
-        let (record, effects) = try fold.applyRecord(bytes, at: sequence, log, codec)
-        records = following
-        moved = effects.fold.removed + effects.reopened
-        hasRefolded = effects.fold.view.isRefold
-        touched =
-            places?.take(effects.fold, fold.state.overlay, (before, sequence)) ?? .anything
-        return record
+        return try fold.next()
     }
 
     /// Makes ``touched`` track the places that each later entry touches.
-    mutating func startTracking() { places = PlaceTracker(fold.state.overlay, fold.shared) }
+    mutating func startTracking() { fold.startTracking() }
 
     /// Makes ``touched`` mean any place again, at no cost.
-    mutating func stopTracking() {
-        places = nil
-        touched = .anything
+    mutating func stopTracking() { fold.stopTracking() }
+
+    /// The places that the last entry may have changed; tracked only after ``startTracking()``.
+    ///
+    /// - Complexity: as ``TouchedEvents/places(in:)``.
+    var touched: TouchedPlaces { fold.touched.places(in: P.self) }
+
+    /// The intents that the last entry took out of the overlay or brought back into it.
+    var moved: [IntentNumber] {
+        fold.effects.map { $0.fold.removed + $0.reopened } ?? []
     }
 
+    /// Whether the last entry made a part of the overlay fold again.
+    var hasRefolded: Bool { fold.effects?.fold.view.isRefold ?? false }
+
     /// Returns the state of an intent in the overlay; nil if the intent is not there.
-    func state(of number: IntentNumber) -> IntentState? { fold.state.overlay[number]?.state }
+    func state(of number: IntentNumber) -> IntentState? { fold.overlay[number]?.state }
 }
 
 extension ViewChange {

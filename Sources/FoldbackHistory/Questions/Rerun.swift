@@ -2,7 +2,7 @@ import Foldback
 
 /// The results of a log under two versions of a projection: see
 /// ``LogReader/rerun(_:_:also:divergencesMax:)``.
-public struct Rerun: Sendable {
+public struct Rerun: Hashable, Sendable {
     /// Whether the new version can fold the log, and the first reason against it.
     public enum Compatibility: Hashable, Sendable {
         /// Every event can be read and applies as before.
@@ -23,84 +23,66 @@ public struct Rerun: Sendable {
     /// Everything that differs at the end.
     public let end: Divergence
     public let entryCount: Int
+    /// The entry after which a check found that the parts of keys had missed a difference; nil if
+    /// none did. The result then comes from a comparison without parts.
+    public internal(set) var partsFailed: LogSequence?
 }
 
 extension LogReader {
     /// Folds the log under two versions of a projection. Returns whether the new version can fold
     /// it, and where the states differ.
     ///
+    /// After each entry, the states are compared as JSON at the places that the entry touches. If
+    /// both versions have keys and parts of the same types (``/Foldback/Projection/part(at:)``), the
+    /// parts of the touched keys are compared first. Then only an entry at which one of them
+    /// differs, or differed before, needs the comparison as JSON.
+    ///
+    /// Law P16 of FoldbackTesting checks that parts show every difference. This function checks it
+    /// too: it compares the whole states after 1,024 entries, 4,096 entries, and so on, and at the
+    /// end. If the parts have missed a difference, the log is folded again and compared without
+    /// parts (``Rerun/partsFailed``). A difference that no part shows, and that comes and goes
+    /// between two of these checks, is not found.
+    ///
     /// - Parameters:
     ///   - old: the present version.
     ///   - new: the version to use instead, also where conflicts are shared.
     ///   - also: the log's other projections; see ``replay(_:also:from:)``.
     ///   - divergencesMax: the maximum number of divergences in the result.
-    /// - Complexity: folds the log twice. If ``/Foldback/Projection/places(touchedBy:_:)`` of both
-    ///   versions says what an entry touches, only these places are compared. Else both states are
-    ///   compared as a whole after each entry.
+    /// - Complexity: folds the log under both versions. Without parts, if
+    ///   ``/Foldback/Projection/places(touchedBy:_:)`` of both versions says what an entry touches,
+    ///   only these places are compared as JSON. Else both states are compared as a whole.
     /// - Throws: `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func rerun<Old: Projection, New: Projection>(
         _ old: Old.Type, _ new: New.Type, also: [AdditionalProjection<Old.Event>] = [],
         divergencesMax: Int = 100
     ) throws(FoldbackError) -> Rerun {
-        var first = try replay(old, also: also)
-        // Another version may have other events. Then the other projections cannot fold with it.
-        let others = also as Any as? [AdditionalProjection<New.Event>] ?? []
-        var second = try LogReplay<New>(log, also: others, from: 0, inPlaceOf: Old.memberName)
-        first.startTracking()
-        second.startTracking()
-        var differing = DifferenceTracker()
-        // The states may already differ before the first entry.
-        var divergences = [differing.look(first.snapshot, second.snapshot, at: .anything)]
-            .compactMap { $0 }
-        var compatibility = Rerun.Compatibility.fine
-        var (divergenceCount, entryCount) = (divergences.count, 0)
-        while let left = try first.nextRecord(), let right = try second.nextRecord() {
-            entryCount += 1
-            let (lost, unread) = Self.unreadable(left, right)
-            if let reason = lost {
-                if case .impossible = compatibility {
-                } else {
-                    compatibility = .impossible(reason, left.stamp.sequence)
-                }
-            } else if compatibility == .fine,
-                let reason = unread ?? Self.risk(first.snapshot, second.snapshot)
-            {
-                compatibility = .risky(reason, left.stamp.sequence)
+        var failed: LogSequence?
+        if let parts = VersionPair<Old, New>.partTracker {
+            var pass = RerunPass(
+                try VersionPair<Old, New>(log, also: also), divergencesMax, comparing: parts)
+            switch try pass.run() {
+            case .done(let rerun): return rerun
+            case .partsFailed(let sequence): failed = sequence
             }
-            var touched = first.touched
-            touched.unite(second.touched)
-            guard let divergence = differing.look(first.snapshot, second.snapshot, at: touched)
-            else { continue }
-            divergenceCount += 1
-            if divergences.count < divergencesMax { divergences.append(divergence) }
         }
-        return Rerun(
-            compatibility: compatibility, divergences: divergences,
-            divergenceCount: divergenceCount,
-            end: differing.whole(at: first.sequence), entryCount: entryCount)
+        var rerun = try rerunWithoutParts(old, new, also: also, divergencesMax: divergencesMax)
+        rerun.partsFailed = failed
+        return rerun
     }
 
-    /// - Returns: in `lost` the first event that the old version can read and the new version
-    ///   cannot; in `unread` an event that neither version can read.
-    private static func unreadable(
-        _ left: Record, _ right: Record
-    ) -> (lost: String?, unread: String?) {
-        var unread: String?
-        for (old, new) in zip(left.entry.payloads, right.entry.payloads) where new.isUnreadable {
-            let event = "the event of \(old.format) cannot be read"
-            guard old.isUnreadable else { return ("\(event): \(new.text)", nil) }
-            unread = unread ?? "\(event) by either version: \(new.text)"
+    /// Returns the same as ``rerun(_:_:also:divergencesMax:)``, without comparing parts.
+    ///
+    /// - Complexity: as if the versions had no parts.
+    /// - Throws: as ``rerun(_:_:also:divergencesMax:)``.
+    package func rerunWithoutParts<Old: Projection, New: Projection>(
+        _: Old.Type, _: New.Type, also: [AdditionalProjection<Old.Event>] = [],
+        divergencesMax: Int = 100
+    ) throws(FoldbackError) -> Rerun {
+        var pass = RerunPass(
+            try VersionPair<Old, New>(log, also: also), divergencesMax, comparing: nil)
+        guard case .done(let rerun) = try pass.run() else {
+            preconditionFailure("a pass without parts said that they failed")
         }
-        return (nil, unread)
-    }
-
-    private static func risk<A, B>(_ old: Snapshot<A>, _ new: Snapshot<B>) -> String? {
-        if new.faults.count > old.faults.count, let fault = new.faults.last {
-            return "a confirmed event no longer applies: \(fault.reason)"
-        }
-        for number in new.conflicted where old.conflict(of: number) == nil {
-            return "intent \(number) no longer applies: \(new.conflict(of: number) ?? "")"
-        }
-        return nil
+        return rerun
     }
 }

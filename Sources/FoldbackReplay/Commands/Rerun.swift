@@ -77,8 +77,12 @@
                 case .risky(let what, let sequence): "risky: entry \(sequence): \(what)"
                 case .impossible(let what, let sequence): "impossible: entry \(sequence): \(what)"
                 }
-            return Ink.bold(text.visible)
-                + "\n\(entryCount) entries, \(divergenceCount) that changed the difference"
+            let counts = "\(entryCount) entries, \(divergenceCount) that changed the difference"
+            let flaw = partsFailed.map {
+                "\nafter entry \($0) the parts of keys lacked a difference (law P16); "
+                    + "this is a comparison without them"
+            }
+            return Ink.bold(text.visible) + "\n" + counts + (flaw ?? "")
         }
 
         fileprivate var json: JSON {
@@ -86,6 +90,7 @@
                 "entries": .integer(Int64(entryCount)),
                 "differences": .integer(Int64(divergenceCount)),
             ]
+            if let partsFailed { object["partsFailed"] = .of(partsFailed) }
             switch compatibility {
             case .fine: object["verdict"] = "fine"
             case .risky(let what, let sequence):

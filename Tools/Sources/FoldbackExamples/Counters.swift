@@ -18,6 +18,8 @@ package struct Counters: Projection, Codable, Hashable {
         }
     }
 
+    package func part(at name: String) -> Int? { counts[name] }
+
     package mutating func apply(_ event: Event, _ context: EventContext) throws(CounterError) {
         switch event {
         case .added(let name, let amount): try change(name, by: amount)

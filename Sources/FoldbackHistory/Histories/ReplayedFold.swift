@@ -1,0 +1,90 @@
+import Foldback
+
+/// A fold that follows a log entry by entry, also past the end that the log had before.
+struct ReplayedFold: Sendable {
+    private let log: any LogStorage
+    private let codec: any PayloadCodec
+    private var fold: LogFold
+    private var records: RecordReader
+    private var tracker: TouchTracker?
+    /// The events that the last entry touches; tracked only after ``startTracking()``.
+    private(set) var touched = TouchedEvents.anything
+    /// The effects of the last entry; nil before the first.
+    private(set) var effects: Effects?
+
+    /// - Parameter fold: the log's fold up to the entry after which the replay starts. Its first
+    ///   value is the projection whose states are seen.
+    init(_ log: any LogStorage, _ fold: LogFold, reading codec: any PayloadCodec) {
+        self.log = log
+        self.codec = codec
+        self.fold = fold
+        records = RecordReader(log, after: fold.state.sequence)
+    }
+
+    /// Continues the fold of one projection, and of those that share their conflicts with it.
+    ///
+    /// - Parameter old: the name of the projection whose place this one takes when conflicts are
+    ///   shared; nil is its own.
+    init<P: Projection>(
+        _ log: any LogStorage, _: P.Type, also: [AdditionalProjection<P.Event>],
+        from sequence: LogSequence, inPlaceOf old: ExactString? = nil
+    ) throws(FoldbackError) {
+        let codec = AppCodec(codec: P.codec)
+        let fold = try LogFold.past(
+            log, Fold<P>(inPlaceOf: old ?? P.memberName), among: PastProjections(also),
+            try log.sharedConflicts(), codec: codec, upTo: sequence, isGoingOn: true)
+        if fold.state.sequence < sequence {
+            let last = LogSequence(UInt64(try log.recordCount()))
+            guard log.hasGaps, sequence <= last else { throw .beyondEnd(sequence, last: last) }
+        }
+        self.init(log, fold, reading: codec)
+        records = RecordReader(log, after: sequence)
+    }
+
+    /// Applies the next entry and returns it; nil at the end.
+    ///
+    /// Release all states before, or the fold copies what it changes.
+    ///
+    /// - Throws: as ``LogReplay/next()``. The fold stays at its sequence.
+    mutating func next() throws(FoldbackError) -> Record? {
+        // If an error is thrown, the next call reads the same record.
+        var following = records
+        guard let (sequence, bytes) = try following.next() else { return nil }
+        if fold.shared.changes(after: fold.state.sequence, upTo: sequence) {
+            try fold.requireShared(with: fold.folds[0].memberName, at: sequence, path: log.path)
+        }
+        let before = fold.state.sequence
+        let (record, effects) = try fold.applyRecord(bytes, at: sequence, log, codec)
+        records = following
+        self.effects = effects
+        touched = tracker?.take(effects.fold, fold.state.overlay, (before, sequence)) ?? .anything
+        return record
+    }
+
+    /// Makes ``touched`` track the events that each later entry touches.
+    mutating func startTracking() { tracker = TouchTracker(fold) }
+
+    /// Makes ``touched`` mean any events again, at no cost.
+    mutating func stopTracking() {
+        tracker = nil
+        touched = .anything
+    }
+
+    var sequence: LogSequence { fold.state.sequence }
+    var overlay: Overlay { fold.state.overlay }
+    /// Whether an intent of the overlay is conflicted.
+    ///
+    /// - Precondition: the views are up to date.
+    var hasConflicts: Bool { fold.hasConflicts }
+
+    /// Brings the views up to date.
+    mutating func rebaseViews() { fold.rebaseViews() }
+
+    /// Returns all states, with the views up to date.
+    mutating func published() -> PublishedState { fold.makePublishedState(isKept: false) }
+
+    /// The fold of a projection, by its place.
+    ///
+    /// - Precondition: the views are up to date.
+    func value(at place: Int) -> any AnyFold { fold.folds[place] }
+}
