@@ -40,6 +40,9 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     /// A4). See ``Simulation``. It folds in this process, so an `apply` that traps ends the
     /// process.
     case p15 = "P15"
+    /// The parts of keys show every difference between two states, if the projection has parts
+    /// (``/Foldback/Projection/part(at:)``). See ``Versions`` for two versions of a projection.
+    case p16 = "P16"
     /// `apply` throws before it changes anything (F9).
     case f9 = "F9"
 
@@ -62,6 +65,7 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
         case .p13: "item ids stay"
         case .p14: "never traps"
         case .p15: "nothing stays pending"
+        case .p16: "parts show every difference"
         case .f9: "a throw changes nothing"
         }
     }

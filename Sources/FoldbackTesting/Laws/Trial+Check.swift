@@ -42,6 +42,7 @@ extension Trial {
         case .p10: return try await reopening(onDisk: onDisk)
         case .p11: return stateRoundTrip()
         case .p12: return noIntentIsLost()
+        case .p16: return partsShowDifferences()
         case .f9: return throwsChangeNothing()
         case .p13, .p14, .p15: return nil
         }

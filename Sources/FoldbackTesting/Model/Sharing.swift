@@ -37,6 +37,8 @@ public struct Sharing<P: Projection, Other: EventFold>: Projection where Other.E
         touchedBy event: P.Event, _ context: EventContext
     ) -> [JSONPointer]? { P.places(touchedBy: event, context) }
 
+    public func part(at key: P.Key) -> P.Part? { state.part(at: key) }
+
     private struct SharingCodec: StateCodec {
         let codec: any StateCodec<P>
 
