@@ -8,6 +8,9 @@ package struct TouchedEvents: Sendable {
 
     package static let anything = TouchedEvents(view: nil, confirmed: nil)
 
+    package var isViewTouched: Bool { view?.isEmpty != true }
+    package var isConfirmedTouched: Bool { confirmed?.isEmpty != true }
+
     /// Creates the events of an entry that changes nothing.
     package init() {}
 

@@ -5,8 +5,8 @@ package protocol AnyFold: Sendable {
     /// projection that it stands for (``RowsInMemory``).
     var memberName: ExactString { get }
 
-    /// The confirmed events that did not apply, oldest first (F9).
-    var faults: [Fault] { get }
+    /// The number of confirmed events that did not apply (F9).
+    var faultCount: Int { get }
 
     /// Continues from a checkpoint.
     ///
@@ -34,10 +34,14 @@ package protocol AnyFold: Sendable {
     mutating func makeFoldedState(
         over overlay: Overlay, _ conflicts: Conflicts, isKept: Bool
     ) -> any AnyFoldedState
-    /// Returns both states without the rest of ``makeFoldedState(over:_:isKept:)``.
+    /// Returns the view, which must be up to date.
     ///
-    /// - Precondition: the view is up to date, and the fold's projection is `projection`.
-    func states<Q: Projection>(of projection: Q.Type) -> (view: Q, confirmed: Q)
+    /// - Precondition: the fold's projection is `projection`.
+    func view<Q: Projection>(of projection: Q.Type) -> Q
+    /// Returns confirmed state.
+    ///
+    /// - Precondition: the fold's projection is `projection`.
+    func confirmed<Q: Projection>(of projection: Q.Type) -> Q
 }
 
 /// A ``FoldedState`` without the type of its projection.
@@ -97,11 +101,16 @@ extension Fold: AnyFold {
 }
 
 extension Fold {
-    package func states<Q: Projection>(of _: Q.Type) -> (view: Q, confirmed: Q) {
-        guard let view = view as? Q, let confirmed = confirmed as? Q else {
+    package var faultCount: Int { faults.count }
+
+    package func view<Q: Projection>(of _: Q.Type) -> Q { Self.state(view) }
+    package func confirmed<Q: Projection>(of _: Q.Type) -> Q { Self.state(confirmed) }
+
+    private static func state<Q: Projection>(_ state: P) -> Q {
+        guard let state = state as? Q else {
             preconditionFailure("the projection is \(P.self), not \(Q.self)")
         }
-        return (view, confirmed)
+        return state
     }
 }
 

@@ -38,14 +38,21 @@ where Old.Key == New.Key, Old.Part == New.Part {
     private var confirmed = DifferingKeys<Old, New>()
 
     mutating func canHaveChanged(_ versions: VersionPair<Old, New>, isDifferent: Bool) -> Bool {
-        let (old, new) = (versions.touchedByOld, versions.touchedByNew)
-        let (oldStates, newStates) = (versions.oldStates, versions.newStates)
-        let view = view.take(
-            (old.view, new.view), (oldStates.view, newStates.view), isDifferent: isDifferent)
-        let confirmed = confirmed.take(
-            (old.confirmed, new.confirmed), (oldStates.confirmed, newStates.confirmed),
-            isDifferent: isDifferent)
-        return view || confirmed
+        let old = versions.touchedByOld
+        let new = versions.touchedByNew
+        var canHaveChanged = false
+        // Most entries touch only one of the two states.
+        if old.isViewTouched || new.isViewTouched {
+            canHaveChanged = view.take(
+                old.view, new.view, versions.oldView, versions.newView, isDifferent: isDifferent)
+        }
+        if old.isConfirmedTouched || new.isConfirmedTouched {
+            let isFound = confirmed.take(
+                old.confirmed, new.confirmed, versions.oldConfirmed, versions.newConfirmed,
+                isDifferent: isDifferent)
+            canHaveChanged = canHaveChanged || isFound
+        }
+        return canHaveChanged
     }
 }
 
@@ -60,12 +67,12 @@ where Old.Key == New.Key, Old.Part == New.Part {
     /// Compares the parts of the keys that the events touch.
     ///
     /// - Parameters:
-    ///   - events: the events as each version reads them; nil means any events.
+    ///   - oldEvents: the events as the old version reads them; nil means any events.
+    ///   - newEvents: the same for the new version.
     ///   - isDifferent: whether the described states differed before the entry.
     /// - Returns: whether any of these parts differs, or differed before.
     mutating func take(
-        _ events: (old: [Folded]?, new: [Folded]?), _ states: (old: Old, new: New),
-        isDifferent: Bool
+        _ oldEvents: [Folded]?, _ newEvents: [Folded]?, _ old: Old, _ new: New, isDifferent: Bool
     ) -> Bool {
         // Where the described states are equal, the law says that an entry which makes them differ
         // touches a key whose part differs after it. So earlier keys do not matter.
@@ -73,25 +80,25 @@ where Old.Key == New.Key, Old.Part == New.Part {
             keys.removeAll()
             isIncomplete = false
         }
-        guard let old = events.old, let new = events.new else {
+        guard let oldEvents, let newEvents else {
             isIncomplete = true
             return true
         }
         var found = isIncomplete
-        for folded in old {
+        for folded in oldEvents {
             guard let event: Old.Event = folded.payload.event() else { continue }
-            found = look(at: Old.keys(touchedBy: event, folded.context), states) || found
+            found = look(at: Old.keys(touchedBy: event, folded.context), old, new) || found
         }
         // One type names the same keys twice.
         guard Old.self != New.self else { return found }
-        for folded in new {
+        for folded in newEvents {
             guard let event: New.Event = folded.payload.event() else { continue }
-            found = look(at: New.keys(touchedBy: event, folded.context), states) || found
+            found = look(at: New.keys(touchedBy: event, folded.context), old, new) || found
         }
         return found
     }
 
-    private mutating func look(at touched: [Old.Key], _ states: (old: Old, new: New)) -> Bool {
+    private mutating func look(at touched: [Old.Key], _ old: Old, _ new: New) -> Bool {
         // An event without keys may touch any key.
         guard !touched.isEmpty else {
             isIncomplete = true
@@ -99,7 +106,7 @@ where Old.Key == New.Key, Old.Part == New.Part {
         }
         var found = false
         for key in touched {
-            if states.old.part(at: key) != states.new.part(at: key) {
+            if old.part(at: key) != new.part(at: key) {
                 keys.insert(key)
                 found = true
             } else if !keys.isEmpty, keys.remove(key) != nil {  // mutant: equal-parts

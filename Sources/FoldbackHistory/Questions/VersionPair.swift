@@ -12,9 +12,7 @@ import Foldback
 /// events from the same bytes, and the log's projections never shared their conflicts. Else each
 /// version follows a reading of its own.
 struct VersionPair<Old: Projection, New: Projection>: Sendable {
-    private var first: ReplayedFold
-    /// The reading of the new version; nil if it follows the first reading.
-    private var second: ReplayedFold?
+    private var readings: Readings
 
     init(
         _ log: any LogStorage, also: [AdditionalProjection<Old.Event>]
@@ -22,38 +20,33 @@ struct VersionPair<Old: Projection, New: Projection>: Sendable {
         let shared = try log.sharedConflicts()
         if shared.isEmpty, CodecComparison.areAlike(Old.codec, New.codec) {
             let fold = LogFold(of: log, folds: [Fold<Old>(), Fold<New>()])
-            first = ReplayedFold(log, fold, reading: AppCodec(codec: Old.codec))
+            readings = Readings(ReplayedFold(log, fold, reading: AppCodec(codec: Old.codec)))
         } else {
-            first = try ReplayedFold(log, Old.self, also: also, from: 0)
+            let old = try ReplayedFold(log, Old.self, also: also, from: 0)
             // Another version may have other events. Then the other projections cannot fold with it.
             let others = also as Any as? [AdditionalProjection<New.Event>] ?? []
-            second = try ReplayedFold(
+            let new = try ReplayedFold(
                 log, New.self, also: others, from: 0, inPlaceOf: Old.memberName)
+            readings = Readings(old, new)
         }
-        first.startTracking()
-        second?.startTracking()
     }
 
     /// The last entry that was applied.
-    var sequence: LogSequence { first.sequence }
+    var sequence: LogSequence { readings.sequence }
 
     /// Applies the next entry to both versions. Returns it as each version reads it; nil at the end.
     ///
     /// Release all states before, or the folds copy what they change.
     mutating func next() throws(FoldbackError) -> (old: Record, new: Record)? {
-        guard let old = try first.next() else { return nil }
-        guard let new = second == nil ? old : try second?.next() else { return nil }
-        first.rebaseViews()
-        second?.rebaseViews()
-        return (old, new)
+        try readings.next()
     }
 
     // MARK: What the last entry touched
 
     /// The events that the last entry touched, as the old version reads them.
-    var touchedByOld: TouchedEvents { first.touched }
+    var touchedByOld: TouchedEvents { readings.touchedByOld }
     /// The events that the last entry touched, as the new version reads them.
-    var touchedByNew: TouchedEvents { second?.touched ?? first.touched }
+    var touchedByNew: TouchedEvents { readings.touchedByNew }
 
     /// The places that the last entry may have changed in either version.
     var touchedPlaces: TouchedPlaces {
@@ -64,23 +57,56 @@ struct VersionPair<Old: Projection, New: Projection>: Sendable {
 
     // MARK: The states after the last entry
 
-    private var oldFold: any AnyFold { first.value(at: 0) }
-    private var newFold: any AnyFold { second?.value(at: 0) ?? first.value(at: 1) }
-
-    var oldStates: (view: Old, confirmed: Old) { oldFold.states(of: Old.self) }
-    var newStates: (view: New, confirmed: New) { newFold.states(of: New.self) }
+    var oldView: Old { readings.oldFold.view(of: Old.self) }
+    var newView: New { readings.newFold.view(of: New.self) }
+    var oldConfirmed: Old { readings.oldFold.confirmed(of: Old.self) }
+    var newConfirmed: New { readings.newFold.confirmed(of: New.self) }
 
     /// Whether an intent of the overlay is conflicted in either version.
-    var hasConflicts: Bool { first.hasConflicts || second?.hasConflicts == true }
+    var hasConflicts: Bool { readings.hasConflicts }
     /// Whether the new version has more faults than the old version.
-    var hasNewFaults: Bool { newFold.faults.count > oldFold.faults.count }
+    var hasNewFaults: Bool { readings.newFold.faultCount > readings.oldFold.faultCount }
 
     mutating func snapshots() -> (old: Snapshot<Old>, new: Snapshot<New>) {
-        let published = first.published()
-        let new = second?.published()
-        return (
-            Snapshot(published, 0), new.map { Snapshot($0, 0) } ?? Snapshot(published, 1)
-        )
+        let (old, new) = readings.published()
+        return (Snapshot(old, 0), Snapshot(new, readings.placeOfNew))
+    }
+}
+
+/// One reading that both versions follow, or one reading for each.
+private struct Readings: Sendable {
+    private var folds: [ReplayedFold]
+
+    /// - Parameter fold: of the old version and the new version, in this order.
+    init(_ fold: ReplayedFold) { self.init(folds: [fold]) }
+
+    init(_ old: ReplayedFold, _ new: ReplayedFold) { self.init(folds: [old, new]) }
+
+    private init(folds: [ReplayedFold]) {
+        self.folds = folds
+        for index in folds.indices { self.folds[index].startTracking() }
+    }
+
+    /// The place of the new version in the last of the folds.
+    var placeOfNew: Int { 2 - folds.count }
+
+    var sequence: LogSequence { folds[0].sequence }
+    var touchedByOld: TouchedEvents { folds[0].touched }
+    var touchedByNew: TouchedEvents { folds[folds.count - 1].touched }
+    var oldFold: any AnyFold { folds[0].value(at: 0) }
+    var newFold: any AnyFold { folds[folds.count - 1].value(at: placeOfNew) }
+    var hasConflicts: Bool { folds.contains { $0.hasConflicts } }
+
+    mutating func next() throws(FoldbackError) -> (old: Record, new: Record)? {
+        guard let old = try folds[0].next() else { return nil }
+        guard let new = folds.count == 1 ? old : try folds[1].next() else { return nil }
+        for index in folds.indices { folds[index].rebaseViews() }
+        return (old, new)
+    }
+
+    mutating func published() -> (old: PublishedState, new: PublishedState) {
+        let old = folds[0].published()
+        return (old, folds.count == 1 ? old : folds[1].published())
     }
 }
 
