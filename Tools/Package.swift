@@ -83,6 +83,7 @@ let package = Package(
         .executableTarget(
             name: "foldback-mutants",
             dependencies: [
+                .product(name: "FoldbackHistory", package: "Foldback"),
                 .product(name: "FoldbackTesting", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

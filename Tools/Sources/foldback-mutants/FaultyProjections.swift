@@ -124,6 +124,25 @@ struct NamesTooFewKeys: TestProjection {
     }
 }
 
+/// Leaves the count of an item out of its part.
+struct PartsLackField: TestProjection {
+    var state = TestState()
+    /// How often a number was put at a key.
+    var counts: [String: Int] = [:]
+
+    static func keys(touchedBy event: TestEvent, _ context: EventContext) -> [String] {
+        guard case .put(let key, _) = event else { return [] }
+        return [key]
+    }
+
+    func part(at key: String) -> Int? { state.byKey[key] }
+
+    mutating func apply(_ event: TestEvent, _ context: EventContext) throws {
+        try state.apply(event, id: context.id)
+        if case .put(let key, _) = event { counts[key, default: 0] += 1 }
+    }
+}
+
 /// Writes each number as 0.
 struct LosesField: TestProjection {
     struct Codec: EventCodec {

@@ -46,4 +46,10 @@ let fileMutants: [Mutant] = [
     Mutant(
         "the anchor is dropped", rule: "E6", probe: .droppedAnchor,
         at: "anchor", .value("false")),
+    Mutant(
+        "parts that are equal again end no difference", rule: "P16", probe: .endOfDifference,
+        at: "equal-parts", .fails()),
+    Mutant(
+        "parts that miss a difference are trusted", rule: "P16", probe: .hiddenDifference,
+        at: "parts-check", .fails()),
 ]

@@ -38,6 +38,10 @@ enum Probe: String, CaseIterable, Sendable {
     case nextEvent = "next event"
     /// Does an outbox send other bytes than the log has?
     case sentBytes = "sent bytes"
+    /// Does a rerun miss the end of a difference?
+    case endOfDifference = "end of a difference"
+    /// Does a rerun miss a difference that no part shows?
+    case hiddenDifference = "hidden difference"
 
     /// Asks, and returns whether the answer shows a fault.
     nonisolated(nonsending) func findsFault() async throws -> Bool {
@@ -84,6 +88,8 @@ enum Probe: String, CaseIterable, Sendable {
             return false
         case .nextEvent: return try await missesNextEvent(log)
         case .sentBytes: return try await sendsOtherBytes(log)
+        case .endOfDifference: return try await missesEndOfDifference()
+        case .hiddenDifference: return try await missesHiddenDifference()
         }
     }
 
