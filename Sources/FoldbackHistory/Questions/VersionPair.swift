@@ -95,7 +95,8 @@ private struct Readings: Sendable {
     var touchedByNew: TouchedEvents { folds[folds.count - 1].touched }
     var oldFold: any AnyFold { folds[0].value(at: 0) }
     var newFold: any AnyFold { folds[folds.count - 1].value(at: placeOfNew) }
-    var hasConflicts: Bool { folds.contains { $0.hasConflicts } }
+    // A closure would get a copy of the whole fold.
+    var hasConflicts: Bool { folds[0].hasConflicts || folds[folds.count - 1].hasConflicts }
 
     mutating func next() throws(FoldbackError) -> (old: Record, new: Record)? {
         guard let old = try folds[0].next() else { return nil }
