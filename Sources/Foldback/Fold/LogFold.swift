@@ -283,7 +283,7 @@ package struct RecordReader: Sendable {
     private let storage: any LogStorage
     private let last: LogSequence?
     /// The sequence of the record that was returned last.
-    private var sequence: LogSequence
+    package private(set) var sequence: LogSequence
     private var piece: ArraySlice<(LogSequence, [UInt8])> = []
 
     /// Reads the records after `sequence`, up to and including `last`, or to the end if it is nil.

@@ -34,14 +34,19 @@ package protocol AnyFold: Sendable {
     mutating func makeFoldedState(
         over overlay: Overlay, _ conflicts: Conflicts, isKept: Bool
     ) -> any AnyFoldedState
-    /// Returns the view, which must be up to date.
-    ///
-    /// - Precondition: the fold's projection is `projection`.
-    func view<Q: Projection>(of projection: Q.Type) -> Q
-    /// Returns confirmed state.
-    ///
-    /// - Precondition: the fold's projection is `projection`.
-    func confirmed<Q: Projection>(of projection: Q.Type) -> Q
+
+    /// Notes the parts of the keys that an event touches; see ``_PartDifferences``.
+    func noteParts(
+        touchedBy folded: Folded, in state: ComparedState, _ differences: _PartDifferences)
+    /// Compares the noted parts with the parts of a state.
+    func compareParts(in state: ComparedState, _ differences: _PartDifferences)
+}
+
+/// One of the two states of a fold.
+package enum ComparedState: Sendable {
+    /// The view, which must be up to date.
+    case view
+    case confirmed
 }
 
 /// A ``FoldedState`` without the type of its projection.
@@ -103,14 +108,23 @@ extension Fold: AnyFold {
 extension Fold {
     package var faultCount: Int { faults.count }
 
-    package func view<Q: Projection>(of _: Q.Type) -> Q { Self.state(view) }
-    package func confirmed<Q: Projection>(of _: Q.Type) -> Q { Self.state(confirmed) }
-
-    private static func state<Q: Projection>(_ state: P) -> Q {
-        guard let state = state as? Q else {
-            preconditionFailure("the projection is \(P.self), not \(Q.self)")
+    package func noteParts(
+        touchedBy folded: Folded, in state: ComparedState, _ differences: _PartDifferences
+    ) {
+        // An event that cannot be read touches no key, because it changes nothing.
+        guard case .event(let event) = folded.payload.content else { return }
+        switch state {
+        case .view: view._noteParts(touchedBy: event, folded.context, in: differences)
+        case .confirmed: confirmed._noteParts(touchedBy: event, folded.context, in: differences)
         }
-        return state
+    }
+
+    package func compareParts(in state: ComparedState, _ differences: _PartDifferences) {
+        guard differences.hasNoted else { return }
+        switch state {
+        case .view: view._compareParts(in: differences)
+        case .confirmed: confirmed._compareParts(in: differences)
+        }
     }
 }
 

@@ -23,15 +23,13 @@
 package struct GuardedState<P: Projection>: Sendable {
     private static var reachMax: Int { 1_024 }
 
-    package private(set) var value: P
-    private var earlier: P
     private var since: [Folded] = []
     private var reach = 1
+    private var states: States<P>
 
-    package init(_ value: P) {
-        self.value = value
-        earlier = value
-    }
+    package init(_ value: P) { states = States(value: value, earlier: value) }
+
+    package var value: P { states.value }
 
     /// Applies the event. If `apply` throws, the state is as before, and the error is returned.
     package mutating func apply(_ folded: Folded) -> (any Error)? {
@@ -40,7 +38,8 @@ package struct GuardedState<P: Projection>: Sendable {
             reach = min(reach * 2, Self.reachMax)
         }
         do {
-            try Self.apply(folded, to: &value)
+            makeUnique()
+            try Self.apply(folded, to: &states.value)
             since.append(folded)
             return nil
         } catch {
@@ -62,29 +61,49 @@ package struct GuardedState<P: Projection>: Sendable {
     /// Makes the present value the earlier state. Call it when readers are about to keep the value
     /// anyway.
     package mutating func keep() {
-        earlier = value
+        makeUnique()
+        states.earlier = states.value
         since.removeAll(keepingCapacity: true)
     }
 
     private mutating func foldAgain() {
-        value = earlier
+        makeUnique()
+        states.value = states.earlier
         for folded in since {
             // This event was applied before without an error. If it throws now, the projection
             // depends on more than state and context, which breaks F12. It can only be left out.
-            do { try Self.apply(folded, to: &value) } catch { continue }
+            do { try Self.apply(folded, to: &states.value) } catch { continue }
         }
         keep()
     }
 
+    /// Copies the states if another guard shares them.
+    private mutating func makeUnique() {
+        guard !isKnownUniquelyReferenced(&states) else { return }
+        states = States(value: states.value, earlier: states.earlier)
+    }
+
     private static func apply(_ folded: Folded, to value: inout P) throws {
         switch folded.payload.content {
-        case .event(let event):
-            guard let event = event as? P.Event else {
-                preconditionFailure("the event has type \(type(of: event)), not \(P.Event.self)")
-            }
-            try value.apply(event, folded.context)
+        case .event(let event): try P._apply(event, folded.context, to: &value)
         case .unreadable(let why): throw UnreadableEvent(reason: why)
         }
+    }
+}
+
+/// The states of a ``GuardedState``, in an object of their own.
+///
+/// So the guard and ``Fold`` have the same layout for all projections. Else unspecialized code would
+/// look up their layout each time it reads a field that follows a state.
+///
+/// `@unchecked Sendable`: a guard changes the states only while no other guard shares the object.
+private final class States<P: Projection>: @unchecked Sendable {
+    var value: P
+    var earlier: P
+
+    init(value: P, earlier: P) {
+        self.value = value
+        self.earlier = earlier
     }
 }
 

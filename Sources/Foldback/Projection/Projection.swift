@@ -75,6 +75,23 @@ public protocol Projection: EventFold {
     /// The default is JSON if the projection is `Codable`, else nil. If it is nil, opening folds
     /// the log from its first entry.
     static var stateCodec: (any StateCodec<Self>)? { get }
+
+    // MARK: For Foldback alone
+
+    // Do not implement these. Their defaults are specialized in the module of the projection.
+
+    /// Applies an event of type `Event`.
+    static func _apply(
+        _ event: any Sendable, _ context: EventContext, to state: inout Self
+    ) throws
+
+    /// Notes the parts of the keys that an event of type `Event` touches, except those that are
+    /// noted already.
+    func _noteParts(
+        touchedBy event: any Sendable, _ context: EventContext, in differences: _PartDifferences)
+
+    /// Compares the noted parts with the parts of this state.
+    func _compareParts(in differences: _PartDifferences)
 }
 
 extension Projection {

@@ -11,6 +11,8 @@ struct ReplayedFold: Sendable {
     private(set) var touched = TouchedEvents.anything
     /// The effects of the last entry; nil before the first.
     private(set) var effects: Effects?
+    /// Whether an intent of the overlay was conflicted when ``rebaseViews()`` was called last.
+    private(set) var hasConflicts = false
 
     /// - Parameter fold: the log's fold up to the entry after which the replay starts. Its first
     ///   value is the projection whose states are seen.
@@ -47,17 +49,27 @@ struct ReplayedFold: Sendable {
     ///
     /// - Throws: as ``LogReplay/next()``. The fold stays at its sequence.
     mutating func next() throws(FoldbackError) -> Record? {
-        // If an error is thrown, the next call reads the same record.
-        var following = records
-        guard let (sequence, bytes) = try following.next() else { return nil }
-        if fold.shared.changes(after: fold.state.sequence, upTo: sequence) {
+        let start = records.sequence
+        guard let (sequence, bytes) = try records.next() else { return nil }
+        do throws(FoldbackError) {
+            return try apply(bytes, at: sequence)
+        } catch {
+            // The next call reads the same record.
+            records = RecordReader(log, after: start)
+            throw error
+        }
+    }
+
+    private mutating func apply(
+        _ bytes: [UInt8], at sequence: LogSequence
+    ) throws(FoldbackError) -> Record {
+        let before = fold.state.sequence
+        if fold.shared.changes(after: before, upTo: sequence) {
             try fold.requireShared(with: fold.folds[0].memberName, at: sequence, path: log.path)
         }
-        let before = fold.state.sequence
         let (record, effects) = try fold.applyRecord(bytes, at: sequence, log, codec)
-        records = following
-        self.effects = effects
         touched = tracker?.take(effects.fold, fold.state.overlay, (before, sequence)) ?? .anything
+        self.effects = effects
         return record
     }
 
@@ -72,13 +84,12 @@ struct ReplayedFold: Sendable {
 
     var sequence: LogSequence { fold.state.sequence }
     var overlay: Overlay { fold.state.overlay }
-    /// Whether an intent of the overlay is conflicted.
-    ///
-    /// - Precondition: the views are up to date.
-    var hasConflicts: Bool { fold.hasConflicts }
 
     /// Brings the views up to date.
-    mutating func rebaseViews() { fold.rebaseViews() }
+    mutating func rebaseViews() {
+        fold.rebaseViews()
+        hasConflicts = fold.hasConflicts
+    }
 
     /// Returns all states, with the views up to date.
     mutating func published() -> PublishedState { fold.makePublishedState(isKept: false) }

@@ -57,7 +57,7 @@ extension LogReader {
         divergencesMax: Int = 100
     ) throws(FoldbackError) -> Rerun {
         var failed: LogSequence?
-        if let parts = VersionPair<Old, New>.partTracker {
+        if let parts = PartTracker(old, new) {
             var pass = RerunPass(
                 try VersionPair<Old, New>(log, also: also), divergencesMax, comparing: parts)
             switch try pass.run() {

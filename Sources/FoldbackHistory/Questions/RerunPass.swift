@@ -5,7 +5,7 @@ struct RerunPass<Old: Projection, New: Projection> {
     private var versions: VersionPair<Old, New>
     private let divergencesMax: Int
     /// Tells which entries need a look; nil if every entry needs one.
-    private var parts: (any PartTracker<Old, New>)?
+    private let parts: PartTracker?
 
     private var differing = DifferenceTracker()
     private var compatibility = Rerun.Compatibility.fine
@@ -17,7 +17,7 @@ struct RerunPass<Old: Projection, New: Projection> {
 
     init(
         _ versions: VersionPair<Old, New>, _ divergencesMax: Int,
-        comparing parts: (any PartTracker<Old, New>)?
+        comparing parts: PartTracker?
     ) {
         self.versions = versions
         self.divergencesMax = divergencesMax
@@ -35,9 +35,9 @@ struct RerunPass<Old: Projection, New: Projection> {
     mutating func run() throws(FoldbackError) -> Outcome {
         // The states may already differ before the first entry.
         look(at: .anything)
-        while let (old, new) = try versions.next() {
+        while let unreadable = try versions.next() {
             entryCount += 1
-            note(unreadable(old, new), at: old.stamp.sequence)
+            note(unreadable)
             if let touched = placesToLookAt() { look(at: touched) }
             if entryCount == nextCheck {
                 nextCheck *= 4
@@ -56,7 +56,7 @@ struct RerunPass<Old: Projection, New: Projection> {
     /// look at all.
     private mutating func placesToLookAt() -> TouchedPlaces? {
         let isDifferent = differing.isStateDifferent
-        if parts?.canHaveChanged(versions, isDifferent: isDifferent) ?? true {
+        if parts?.canHaveChanged(versions.readings, isDifferent: isDifferent) ?? true {
             return versions.touchedPlaces
         }
         let isRisky = versions.hasConflicts || (compatibility == .fine && versions.hasNewFaults)
@@ -83,28 +83,12 @@ struct RerunPass<Old: Projection, New: Projection> {
 
     // MARK: Compatibility
 
-    /// Returns in `lost` the first event that the old version can read and the new version cannot;
-    /// in `unread` an event that neither version can read.
-    private func unreadable(_ left: Record, _ right: Record) -> (lost: String?, unread: String?) {
-        let payloads = right.entry.payloads
-        guard payloads.contains(where: \.isUnreadable) else { return (nil, nil) }
-        var unread: String?
-        for (old, new) in zip(left.entry.payloads, payloads) where new.isUnreadable {
-            let event = "the event of \(old.format) cannot be read"
-            guard old.isUnreadable else { return ("\(event): \(new.text)", nil) }
-            unread = unread ?? "\(event) by either version: \(new.text)"
-        }
-        return (nil, unread)
-    }
-
-    private mutating func note(
-        _ unreadable: (lost: String?, unread: String?), at sequence: LogSequence
-    ) {
+    private mutating func note(_ unreadable: UnreadableEvents) {
         if let reason = unreadable.lost {
             if case .impossible = compatibility { return }
-            compatibility = .impossible(reason, sequence)
-        } else if compatibility == .fine, let reason = unreadable.unread {
-            compatibility = .risky(reason, sequence)
+            compatibility = .impossible(reason, versions.sequence)
+        } else if let reason = unreadable.unread, compatibility == .fine {
+            compatibility = .risky(reason, versions.sequence)
         }
     }
 

@@ -12,7 +12,7 @@ import Foldback
 /// events from the same bytes, and the log's projections never shared their conflicts. Else each
 /// version follows a reading of its own.
 struct VersionPair<Old: Projection, New: Projection>: Sendable {
-    private var readings: Readings
+    private(set) var readings: Readings
 
     init(
         _ log: any LogStorage, also: [AdditionalProjection<Old.Event>]
@@ -34,33 +34,23 @@ struct VersionPair<Old: Projection, New: Projection>: Sendable {
     /// The last entry that was applied.
     var sequence: LogSequence { readings.sequence }
 
-    /// Applies the next entry to both versions. Returns it as each version reads it; nil at the end.
+    /// Applies the next entry to both versions. Returns what the versions cannot read of it; nil at
+    /// the end.
     ///
     /// Release all states before, or the folds copy what they change.
-    mutating func next() throws(FoldbackError) -> (old: Record, new: Record)? {
-        try readings.next()
+    mutating func next() throws(FoldbackError) -> UnreadableEvents? {
+        guard let (old, new) = try readings.next() else { return nil }
+        return UnreadableEvents(old, new)
     }
-
-    // MARK: What the last entry touched
-
-    /// The events that the last entry touched, as the old version reads them.
-    var touchedByOld: TouchedEvents { readings.touchedByOld }
-    /// The events that the last entry touched, as the new version reads them.
-    var touchedByNew: TouchedEvents { readings.touchedByNew }
 
     /// The places that the last entry may have changed in either version.
     var touchedPlaces: TouchedPlaces {
-        var places = touchedByOld.places(in: Old.self)
-        places.unite(touchedByNew.places(in: New.self))
+        var places = readings.touchedByOld.places(in: Old.self)
+        places.unite(readings.touchedByNew.places(in: New.self))
         return places
     }
 
     // MARK: The states after the last entry
-
-    var oldView: Old { readings.oldFold.view(of: Old.self) }
-    var newView: New { readings.newFold.view(of: New.self) }
-    var oldConfirmed: Old { readings.oldFold.confirmed(of: Old.self) }
-    var newConfirmed: New { readings.newFold.confirmed(of: New.self) }
 
     /// Whether an intent of the overlay is conflicted in either version.
     var hasConflicts: Bool { readings.hasConflicts }
@@ -73,8 +63,40 @@ struct VersionPair<Old: Projection, New: Projection>: Sendable {
     }
 }
 
+/// What the two versions cannot read of an entry.
+struct UnreadableEvents {
+    /// The first event that the old version can read and the new version cannot.
+    private(set) var lost: String?
+    /// The first event that neither version can read, if none is lost.
+    private(set) var unread: String?
+
+    init(_ old: Record, _ new: Record) {
+        if new.entry.isReadable { return }
+        for (old, new) in zip(old.entry.payloads, new.entry.payloads) where new.isUnreadable {
+            let event = "the event of \(old.format) cannot be read"
+            guard old.isUnreadable else {
+                lost = "\(event): \(new.text)"
+                return
+            }
+            unread = unread ?? "\(event) by either version: \(new.text)"
+        }
+    }
+}
+
+extension Entry {
+    /// Whether all events of the entry can be read.
+    fileprivate var isReadable: Bool {
+        switch self {
+        case .intent(let intent): !intent.payload.isUnreadable
+        case .acknowledged(let answer): answer.replacement?.isUnreadable != true
+        case .changed: true
+        case .confirmed(let batch): !batch.events.contains { $0.payload.isUnreadable }
+        }
+    }
+}
+
 /// One reading that both versions follow, or one reading for each.
-private struct Readings: Sendable {
+struct Readings: Sendable {
     private var folds: [ReplayedFold]
 
     /// - Parameter fold: of the old version and the new version, in this order.
@@ -95,7 +117,6 @@ private struct Readings: Sendable {
     var touchedByNew: TouchedEvents { folds[folds.count - 1].touched }
     var oldFold: any AnyFold { folds[0].value(at: 0) }
     var newFold: any AnyFold { folds[folds.count - 1].value(at: placeOfNew) }
-    // A closure would get a copy of the whole fold.
     var hasConflicts: Bool { folds[0].hasConflicts || folds[folds.count - 1].hasConflicts }
 
     mutating func next() throws(FoldbackError) -> (old: Record, new: Record)? {
