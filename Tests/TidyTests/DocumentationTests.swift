@@ -23,6 +23,8 @@ import Testing
                         /^(?:    )?public (?:final |indirect )?(?:struct|class|enum|protocol|actor) (\w+)/
                 )
                 guard let match, line.first != " " || module == "FoldbackReplay" else { continue }
+                // DocC hides these names. They are public for inlinable code alone.
+                guard !match.1.hasPrefix("_") else { continue }
                 if !topics.contains("- ``\(match.1)``") {
                     Issue.record("\(source.path): list \(match.1) under a topic of \(module).docc")
                 }
