@@ -62,6 +62,21 @@ public struct PackedCodec<Event: Sendable>: EventCodec {
     }
 }
 
+/// A codec that reads with other codecs.
+package protocol CompositeCodec {
+    /// Everything that decides how the codec reads, always in the same order.
+    var readingParts: [Any] { get }
+}
+
+extension PackedCodec: CompositeCodec {
+    package var readingParts: [Any] {
+        let older = others.sorted {
+            ($0.key.codec, $0.key.version) < ($1.key.codec, $1.key.version)
+        }
+        return [format, codec] + older.flatMap { [$0.key as Any, $0.value] }
+    }
+}
+
 /// The error for an event in a format that the codec does not read.
 struct UnknownFormat: Error, CustomStringConvertible {
     let format: EventFormat

@@ -140,6 +140,10 @@ private enum CodecComparison {
     static func areAlike(_ a: Any, _ b: Any) -> Bool {
         guard type(of: a) == type(of: b) else { return false }
         if a is any UniformCodec { return true }
+        if let a = a as? any CompositeCodec, let b = b as? any CompositeCodec {
+            let (left, right) = (a.readingParts, b.readingParts)
+            return left.count == right.count && zip(left, right).allSatisfy(areAlike)
+        }
         if let a = a as? AnyHashable, let b = b as? AnyHashable { return a == b }
         // A type's own mirror may hide properties.
         guard !(a is any CustomReflectable) else { return areEmpty(type(of: a)) }
