@@ -1,4 +1,5 @@
 import Foldback
+import Synchronization
 import TestSupport
 import Testing
 
@@ -109,6 +110,42 @@ import Testing
         }
         #expect(store.overlay.map(\.number) == [3])
         #expect(try store.read { try $0.get("c", in: RowBoard.cells) } == 1)
+        await store.close()
+    }
+
+    /// Found in review: answers that are recorded one by one were delivered before their caller was
+    /// resumed.
+    @Test(arguments: [false, true])
+    func `F15: the caller of a request is resumed before its answers are delivered`(
+        isApart: Bool
+    ) async throws {
+        let storage = TestStorage()
+        let store = try await storage.store(RowBoard.self)
+        _ = try await store.record(.set("a", 1))
+        try await store.acknowledge(1)
+        let receipt = try await store.record(.set("b", 1))
+        _ = try await store.record(.add("a", 1), confirmOnly: true)
+        // The acknowledgement of 3 cannot read the row, so each has its own transaction.
+        if isApart { try storage.damage("a") }
+        let commands = [2, 3].map {
+            Command.acknowledge($0, position: nil, replacement: nil)
+        }
+        let request = Request(.answers(commands, from: nil), bytes: 0)
+        let tasks = StepExecutor()
+        let order = Mutex<[String]>([])
+        let answered = await tasks.start {
+            _ = try? await receipt.answer()
+            order.withLock { $0.append("answer") }
+        }
+        let called = await tasks.start {
+            _ = try? await request.outcome()
+            order.withLock { $0.append("caller") }
+        }
+        store.core.writer.commit([request])
+        await tasks.value(of: answered)
+        await tasks.value(of: called)
+        #expect(order.withLock { $0 } == ["caller", "answer"])
+        #expect(storage.writeSizes.last == (isApart ? 1 : 2))
         await store.close()
     }
 

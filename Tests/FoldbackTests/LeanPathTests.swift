@@ -24,17 +24,22 @@ import Testing
 
     /// The property: after each transaction of random commands, both logs wrote the same bytes,
     /// publish the same state, report the same row changes, and gave each command the same result.
+    ///
+    /// The commands take every lean path, in all of its cases.
     @Test(arguments: LogKind.allCases, Projections.allCases)
     func `the lean paths and the general path write the same bytes and leave the same state`(
         kind: LogKind, projections: Projections
     ) throws {
         let seed = testSeed("LeanPathTests", variable: "FOLDBACK_LEAN_SEED")
+        var taken = TakenPaths()
         for round in 0..<TestEffort.value(quick: 12, full: 300) {
             var commands = RandomCommands(kind, seed: seed &+ UInt64(round))
-            var lean = WrittenLog(kind, projections, isLean: true)
-            var general = WrittenLog(kind, projections, isLean: false)
+            let copied = commands.copied()
+            var lean = try WrittenLog(kind, projections, isLean: true, copied)
+            var general = try WrittenLog(kind, projections, isLean: false, copied)
             for step in 0..<40 {
                 let transaction = commands.next(in: lean.working)
+                lean.taken = TakenPaths()
                 let found = try lean.commit(transaction)
                 let wanted = try general.commit(transaction)
                 guard found == wanted else {
@@ -44,8 +49,97 @@ import Testing
                     )
                     return
                 }
+                taken += lean.taken
             }
         }
+        let missing = taken.missing(in: kind)
+        #expect(missing.isEmpty, "seed \(seed): \(missing), of \(taken)")
+    }
+}
+
+/// How often random commands took each path.
+private struct TakenPaths: CustomStringConvertible {
+    private var counts: [String: Int] = [:]
+
+    /// Counts a command that takes the lean path of `plain`, or else the general path.
+    mutating func note(_ command: Command, _ plain: PlainEntry?) {
+        switch (command, plain) {
+        case (_, .intent(let intent)):
+            count("intent")
+            let recorded = intent.recorded
+            if recorded.isConfirmOnly { count("confirm-only intent") }
+            if !recorded.info.isEmpty { count("intent with info") }
+            if recorded.payload.isUnreadable { count("unreadable intent") }
+        case (_, .acceptance(let intent, let position)):
+            count("acceptance")
+            count(position == nil ? "acceptance without a position" : "acceptance at a position")
+            note(intent.recorded, "acceptance")
+        case (_, .confirmation(let intent)):
+            count("confirmation")
+            note(intent.recorded, "confirmation")
+        case (_, .batch(let batch, let intents)):
+            count("batch")
+            if intents.count > 1 { count("batch of several events") }
+            for (event, recorded) in zip(batch.events, intents) {
+                note(recorded, "batch")
+                if event.payload.bytes != recorded.payload.bytes { count("batch in other bytes") }
+            }
+        case (.record, nil): count("recorded on the general path")
+        case (.acknowledge(_, _, let replacement), nil):
+            count("acknowledged on the general path")
+            if replacement != nil { count("replaced on the general path") }
+        case (.confirm, nil): count("confirmed on the general path")
+        case (.change, nil), (.retry, nil), (.reject, nil): break
+        }
+    }
+
+    private mutating func note(_ recorded: RecordedIntent, _ path: String) {
+        if recorded.payload.isUnreadable { count("\(path) of an unreadable intent") }
+        if recorded.id.replica == WrittenLog.older { count("\(path) of an older replica's intent") }
+        if recorded.isConfirmOnly { count("\(path) of a confirm-only intent") }
+    }
+
+    private mutating func count(_ path: String) { counts[path, default: 0] += 1 }
+
+    static func += (a: inout TakenPaths, b: TakenPaths) {
+        a.counts.merge(b.counts) { $0 + $1 }
+    }
+
+    /// The cases that were never met, and the lean paths that a tenth of their commands or fewer
+    /// took.
+    func missing(in kind: LogKind) -> [String] {
+        let general = ["recorded", "acknowledged"].map { "\($0) on the general path" }
+        let both =
+            general + [
+                "confirm-only intent", "intent with info", "unreadable intent",
+                "replaced on the general path",
+            ]
+        let shares: [(lean: String, general: String)]
+        let cases: [String]
+        switch kind {
+        case .acknowledgement:
+            shares = [("intent", general[0]), ("confirmation", general[1])]
+            cases = ["unreadable", "older replica's"].map { "confirmation of an \($0) intent" }
+        case .downlink:
+            let last = "confirmed on the general path"
+            shares = [("intent", general[0]), ("acceptance", general[1]), ("batch", last)]
+            cases =
+                ["acceptance", "batch"].flatMap { path in
+                    ["unreadable", "older replica's"].map { "\(path) of an \($0) intent" }
+                } + [
+                    last, "acceptance without a position", "acceptance at a position",
+                    "acceptance of a confirm-only intent", "batch of several events",
+                    "batch in other bytes",
+                ]
+        }
+        let rare = shares.filter { self[$0.lean] * 10 <= self[$0.lean] + self[$0.general] }
+        return (both + cases).filter { self[$0] == 0 } + rare.map(\.lean)
+    }
+
+    private subscript(_ path: String) -> Int { counts[path] ?? 0 }
+
+    var description: String {
+        counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
     }
 }
 
@@ -55,10 +149,18 @@ private struct WrittenLog {
     private let isLean: Bool
     private var time: Int64 = 0
     private(set) var working: WorkingLog
+    var taken = TakenPaths()
 
-    init(_ kind: LogKind, _ projections: LeanPathTests.Projections, isLean: Bool) {
+    /// The replica that wrote the log before it was copied (L11).
+    static let older = ReplicaID("older")!
+
+    /// - Parameter copied: the events of the older replica's intents.
+    init(
+        _ kind: LogKind, _ projections: LeanPathTests.Projections, isLean: Bool, _ copied: [Payload]
+    ) throws {
         self.isLean = isLean
-        storage = MemoryLog(kind: kind, replica: ReplicaID("me")!)
+        storage = MemoryLog(
+            kind: kind, replicas: ReplicaTable([Self.older, ReplicaID("me")!]))
         let set = projections.set
         var shared = SharedConflicts()
         if projections == .sharing { shared.begin(set.members, at: 0) }
@@ -73,6 +175,18 @@ private struct WrittenLog {
         working = WorkingLog(
             fold, attempts: Attempts(), lineage: nil, lostData: nil,
             replicas: storage.header.replicas)
+        working.beginTransaction(isWatched: true)
+        for payload in copied {
+            let state = working.fold.state
+            let recorded = RecordedIntent(
+                id: IntentID(replica: Self.older, number: state.nextNumber), payload: payload,
+                isConfirmOnly: false, once: nil, retries: nil, info: [:],
+                sequence: state.sequence.next, time: Timestamp(millisecondsSince1970: time))
+            working.appendEntry(
+                .intent(recorded), time: recorded.time, subjects: [:], replica: Self.older)
+        }
+        _ = working.prepareToPublish()
+        try storage.write(working.batch)
     }
 
     /// Carries out the commands in one transaction, and returns everything that it did.
@@ -100,6 +214,7 @@ private struct WrittenLog {
             return "\(working.recordAttempts([number: attempt]))"
         case .command(let command, let isForced):
             let codec = AppCodec<Move>(codec: MoveCodec())
+            taken.note(command, working.fold.state.plainEntry(for: command, at: now))
             do throws(FoldbackError) {
                 let result =
                     isLean
@@ -155,6 +270,11 @@ private struct RandomCommands {
         random = SeededGenerator(seed: seed)
     }
 
+    /// Returns the events of the first intents, which another replica recorded.
+    mutating func copied() -> [Payload] {
+        (0..<Int.random(in: 0...4, using: &random)).map { _ in payload() }
+    }
+
     /// Returns the commands of one transaction.
     mutating func next(in log: WorkingLog) -> [Step] {
         (0..<Int.random(in: 1...5, using: &random)).map { _ in step(in: log) }
@@ -181,6 +301,10 @@ private struct RandomCommands {
     }
 
     private mutating func payload() -> Payload {
+        if random.oneIn(8) {
+            let bytes = Array("? \(Int.random(in: 0...9, using: &random))".utf8)
+            return MoveCodec().payload(reading: bytes, format: MoveCodec().format)
+        }
         let cells = ["a", "b", "c"]
         let cell = cells.randomElement(using: &random)!
         let move: Move =
@@ -194,6 +318,17 @@ private struct RandomCommands {
             preconditionFailure("\(move) cannot be encoded")
         }
         return payload
+    }
+
+    /// The same event as a server writes it: in other bytes, if it can be read.
+    private mutating func rewritten(_ payload: Payload) -> Payload {
+        guard !payload.isUnreadable, random.oneIn(2) else { return payload }
+        let comparison = EventComparison { event in
+            try MoveCodec().encode(event as? Move ?? .remove("?"))
+        }
+        return MoveCodec().payload(
+            reading: payload.bytes + Array(" ".utf8), format: payload.format,
+            comparison: comparison)
     }
 
     /// A number that the log may have, mostly of an old intent in the overlay.
@@ -213,8 +348,12 @@ private struct RandomCommands {
             let through = log.fold.state.through.value
             position = Position(through + UInt64.random(in: 0...3, using: &random))
         }
-        return .acknowledge(
-            number, position: position, replacement: random.oneIn(4) ? payload() : nil)
+        var replacement: Payload?
+        if random.oneIn(4) {
+            let recorded = log.fold.state.overlay[number]?.recorded.payload
+            replacement = random.oneIn(2) ? recorded.map { rewritten($0) } : payload()
+        }
+        return .acknowledge(number, position: position, replacement: replacement)
     }
 
     private mutating func change(in log: WorkingLog) -> Command {
@@ -237,7 +376,7 @@ private struct RandomCommands {
             events.append(
                 Confirmed(
                     position: Position(position),
-                    payload: isOther ? payload() : intent.recorded.payload,
+                    payload: isOther ? payload() : rewritten(intent.recorded.payload),
                     origin: isOther && random.oneIn(2) ? nil : intent.recorded.id))
         }
         let through = random.oneIn(2) ? nil : Position(position + 1)

@@ -90,55 +90,29 @@ package struct LogFold: Sendable {
         return state.apply(entry, at: sequence, settledIntent: settledIntent)
     }
 
+    /// Applies an entry to the log's own state: the lean path of
+    /// ``advance(_:at:checksum:bytes:settledIntent:)``.
+    ///
+    /// - Returns: the fold plan for ``perform(_:)``.
+    package mutating func advance(
+        _ plain: PlainEntry, checksum: UInt64, bytes: Int
+    ) -> FoldPlan {
+        chain = checksum
+        recordBytes += bytes
+        return state.apply(plain)
+    }
+
     /// Folds the plan of the entry that was applied last into all projections.
     package mutating func perform(_ plan: FoldPlan) {
         let sequence = state.sequence
         unread.append(plan.unread, at: sequence)  // mutant: unread-events
-        for index in folds.indices { folds[index].confirm(plan.confirm, at: sequence) }
+        if !plan.confirm.isEmpty {
+            for index in folds.indices { folds[index].confirm(plan.confirm, at: sequence) }
+        }
+        // The rows in the log say which entries they cover, so they get every entry.
         for index in rows.indices { rows[index].confirm(plan.confirm, at: sequence) }
         for index in groups.indices { groups[index].perform(plan, &folds, &rows) }
         share(asAt: sequence)
-    }
-
-    /// Applies the entry of a plain intent: the lean path of
-    /// ``advance(_:at:checksum:bytes:settledIntent:)`` and ``perform(_:)``.
-    ///
-    /// - Parameters:
-    ///   - intent: as for ``LogState/apply(plain:)``.
-    ///   - isTried: whether ``tryNewest(_:)`` has applied it to the views.
-    package mutating func apply(
-        plain intent: UnsettledIntent, isTried: Bool, checksum: UInt64, bytes: Int
-    ) {
-        chain = checksum
-        recordBytes += bytes
-        state.apply(plain: intent)
-        let sequence = state.sequence
-        // The rows in the log say which entries they cover, and they cover this entry now.
-        for index in rows.indices { rows[index].confirm([], at: sequence) }
-        if intent.isOptimistic && !isTried {  // mutant: plain-view
-            var plan = FoldPlan()
-            plan.view = .apply(intent)
-            for index in groups.indices { groups[index].perform(plan, &folds, &rows) }
-        }
-        share(asAt: sequence)
-    }
-
-    /// Applies the entry of a plain acknowledgement: the lean path of
-    /// ``advance(_:at:checksum:bytes:settledIntent:)`` and ``perform(_:)``.
-    package mutating func apply(
-        plain answer: PlainAcknowledgement, checksum: UInt64, bytes: Int
-    ) {
-        chain = checksum
-        recordBytes += bytes
-        perform(state.apply(plain: answer))
-    }
-
-    /// Applies the entry of a plain batch, as ``apply(plain:checksum:bytes:)`` of an
-    /// acknowledgement.
-    package mutating func apply(plain batch: PlainBatch, checksum: UInt64, bytes: Int) {
-        chain = checksum
-        recordBytes += bytes
-        perform(state.apply(plain: batch))
     }
 
     // MARK: The views

@@ -27,27 +27,6 @@ package struct Acknowledged: Sendable {
     }
 }
 
-/// An acknowledgement that takes the lean path, and its intent in the overlay; see
-/// ``LogState/plainAcknowledgement(of:position:replacement:)``.
-package struct PlainAcknowledgement: Sendable {
-    package let intent: UnsettledIntent
-    package let entry: Acknowledged
-
-    init(_ intent: UnsettledIntent, position: Position?, settles: Bool) {
-        self.intent = intent
-        entry = Acknowledged(
-            number: intent.recorded.number, position: position, replacement: nil,
-            settles: settles)
-    }
-}
-
-/// A batch that takes the lean path, and the first intents of the overlay, which it confirms; see
-/// ``LogState/plainBatch(_:through:)``.
-package struct PlainBatch: Sendable {
-    package let intents: [RecordedIntent]
-    package let entry: ConfirmedBatch
-}
-
 /// Confirmed events as the server sent them (F5), and the intents of this log that they confirm.
 package struct ConfirmedBatch: Sendable {
     /// The events in the order in which the server sent them.

@@ -1,5 +1,3 @@
-import HashTreeCollections
-
 /// The source that confirms a log's intents, fixed when the log is created (F2).
 public enum LogKind: String, Hashable, Sendable, CaseIterable {
     /// Only confirmed batches change confirmed state. They also carry the effects of this replica's
@@ -9,9 +7,6 @@ public enum LogKind: String, Hashable, Sendable, CaseIterable {
     /// requests.
     case acknowledgement
 }
-
-/// Pending and accepted intents, in order of number.
-package typealias Overlay = NumberMap<IntentNumber, UnsettledIntent>
 
 /// The rules of a log as a pure value, without file, thread or clock.
 ///
@@ -43,6 +38,8 @@ package typealias Overlay = NumberMap<IntentNumber, UnsettledIntent>
 /// | file | question | rules |
 /// |---|---|---|
 /// | LogState+Decisions.swift | Which entry does a command append? | F2 to F7, F14 |
+/// | LogState+Plain.swift | Which commands take a lean path? | |
+/// | LogState+Batches.swift | What does a batch confirm, and what is new in it? | F3, F5, F6 |
 /// | LogState.swift | What does an entry change? | F3 to F8, F10, F13, F14 |
 /// | LogState+Contradictions.swift | Can an entry from disk follow this state? | L5 |
 ///
@@ -70,18 +67,10 @@ package struct LogState: Sendable {
     package private(set) var nextNumber: IntentNumber = 1
     /// The highest position that confirmed state covers.
     package private(set) var through: Position = 0
-    package private(set) var overlay = Overlay()
+    private var unsettled = UnsettledIntents()
     /// The rejections that are listed, each with the sequence of the entry that rejected the
     /// intent.
     package private(set) var rejections = NumberMap<IntentNumber, LogSequence>()
-    /// The number of accepted intents in the overlay.
-    package private(set) var acceptedCount = 0
-    /// The numbers in the overlay by once key, ascending. A key has more than one number only if
-    /// the server accepted a rejected intent after its key had been used again (F7).
-    private var onceKeys: TreeDictionary<ExactString, [IntentNumber]> = [:]
-    /// Accepted intents by the position that will confirm them. Several can share a position.
-    private var awaited = NumberMap<Position, TreeSet<IntentNumber>>()
-
     package init(kind: LogKind, replica: ReplicaID) {
         self.kind = kind
         self.replica = replica
@@ -98,7 +87,7 @@ package struct LogState: Sendable {
         self.nextNumber = nextNumber  // mutant: checkpoint-number
         self.through = through
         self.rejections = rejections
-        for intent in overlay { setInOverlay(intent) }
+        for intent in overlay { unsettled.set(intent) }
     }
 
     // MARK: Reading
@@ -109,19 +98,18 @@ package struct LogState: Sendable {
         1 <= number && number < nextNumber
     }
 
+    /// The pending and accepted intents.
+    package var overlay: Overlay { unsettled.byNumber }
+
+    /// The number of accepted intents in the overlay.
+    package var acceptedCount: Int { unsettled.acceptedCount }
+
     /// Returns the first intent in the overlay with this once key (F14).
-    package func joined(by once: ExactString?) -> IntentNumber? {
-        once.flatMap { onceKeys[$0]?.first }  // mutant: once-key
-    }
+    package func joined(by once: ExactString?) -> IntentNumber? { unsettled.joined(by: once) }
 
     /// Returns the accepted intents that a batch up to `through` confirms by their position (F3).
     package func accepted(upTo through: Position) -> [IntentNumber] {
-        var numbers: [IntentNumber] = []
-        for (position, waiting) in awaited {
-            guard position <= through else { break }  // mutant: accepted-through
-            numbers.append(contentsOf: waiting)
-        }
-        return numbers
+        unsettled.accepted(upTo: through)
     }
 
     /// Returns the settled intent that the caller must read from the log before it applies `entry`.
@@ -169,19 +157,43 @@ package struct LogState: Sendable {
         return effects
     }
 
-    /// Applies the next entry if it is an intent without a once key that retries nothing: the lean
-    /// path of ``apply(_:at:settledIntent:)``. The entry's only effect is that views apply the
-    /// intent, unless it is confirm-only.
-    package mutating func apply(plain intent: UnsettledIntent) {
-        let recorded = intent.recorded
-        precondition(
-            recorded.sequence > sequence && recorded.number >= nextNumber,
-            "entry \(recorded.sequence), intent \(recorded.number), is not after \(sequence)")
-        precondition(
-            recorded.once == nil && recorded.retries == nil, "\(recorded.number) is not plain")
-        sequence = recorded.sequence
-        nextNumber = recorded.number.next
-        overlay.append(intent, at: recorded.number)
+    /// Applies the log's next entry if it is plain: the lean path of ``apply(_:at:settledIntent:)``.
+    ///
+    /// - Returns: the work of projections. The other effects follow from the entry alone: an
+    ///   acknowledgement and a batch answer their intents, and confirm them unless the
+    ///   acknowledgement only accepts.
+    package mutating func apply(_ plain: PlainEntry) -> FoldPlan {
+        sequence = sequence.next
+        var plan = FoldPlan()
+        switch plain {
+        case .intent(let intent):
+            let recorded = intent.recorded
+            precondition(
+                recorded.sequence == sequence && recorded.number == nextNumber,
+                "intent \(recorded.number) of entry \(recorded.sequence) is not the next")
+            nextNumber = recorded.number.next
+            unsettled.append(intent)
+            if intent.isOptimistic { plan.view = .apply(intent) }  // mutant: plain-view
+        case .acceptance(let intent, let position):
+            let acceptance = Acceptance(position: position, replacement: nil, sequence: sequence)
+            let accepted = UnsettledIntent(intent.recorded, acceptance: acceptance)
+            unsettled.set(accepted)  // mutant: plain-acceptance
+        case .confirmation(let intent):
+            let recorded = intent.recorded
+            unsettled.removeFirst(recorded)
+            plan.confirm = [  // mutant: plain-confirmation
+                Folded(payload: recorded.payload, context: EventContext(.intent(recorded.id)))
+            ]
+            if recorded.payload.isUnreadable { plan.unread = [0] }
+            plan.removed = [recorded.number]
+        case .batch(let batch, let intents):
+            through = batch.through  // mutant: plain-through
+            for recorded in intents { unsettled.removeFirst(recorded) }
+            plan.confirm = batch.events.map { Folded(payload: $0.payload, context: $0.context) }
+            plan.unread = batch.events.indices.filter { batch.events[$0].payload.isUnreadable }
+            plan.removed = batch.settled
+        }
+        return plan
     }
 
     /// Adds a new intent at the end of the overlay. A retry dismisses the rejection that it retries
@@ -192,7 +204,7 @@ package struct LogState: Sendable {
         nextNumber = recorded.number.next
         if let old = recorded.retries { dismiss(old, &effects) }  // mutant: retry-dismisses
         let intent = UnsettledIntent(recorded)
-        setInOverlay(intent)
+        unsettled.set(intent)
         if intent.isOptimistic { effects.fold.view = .apply(intent) }  // mutant: recorded-view
     }
 
@@ -224,71 +236,19 @@ package struct LogState: Sendable {
         let number = answer.number
         let acceptance = Acceptance(
             position: answer.position, replacement: answer.replacement, sequence: sequence)
-        let unsettled = overlay[number]
-        let recorded = required(unsettled?.recorded ?? settledIntent, number)
+        let known = overlay[number]
+        let recorded = required(known?.recorded ?? settledIntent, number)
         let intent = UnsettledIntent(recorded, acceptance: acceptance)
-        if unsettled == nil {
+        if known == nil {
             rejections[number] = nil
             effects.reopened.append(number)
         }
-        setInOverlay(intent)
+        unsettled.set(intent)
         effects.answered.append(number)
         // A replacement that is equal to the intent's event changes nothing.
         let changesView =
-            unsettled.map { answer.replacement?.isSame(as: $0.payload) == false } ?? true
+            known.map { answer.replacement?.isSame(as: $0.payload) == false } ?? true
         if intent.isOptimistic, changesView { effects.fold.view = .rollBack(from: number) }
-    }
-
-    /// Applies the entry of a plain acknowledgement: the lean path of
-    /// ``apply(_:at:settledIntent:)``. An acknowledgement that settles removes the overlay's head and
-    /// applies its event to confirmed state. Any other only adds the acceptance to its intent.
-    package mutating func apply(plain answer: PlainAcknowledgement) -> FoldPlan {
-        sequence = sequence.next
-        let recorded = answer.intent.recorded
-        var plan = FoldPlan()
-        guard answer.entry.settles else {
-            let acceptance = Acceptance(
-                position: answer.entry.position, replacement: nil, sequence: sequence)
-            setInOverlay(UnsettledIntent(recorded, acceptance: acceptance))
-            return plan
-        }
-        removeHead(recorded)
-        plan.confirm = [
-            Folded(payload: recorded.payload, context: EventContext(.intent(recorded.id)))
-        ]
-        if recorded.payload.isUnreadable { plan.unread = [0] }
-        plan.removed = [recorded.number]
-        return plan
-    }
-
-    /// Applies the entry of a plain batch: the lean path of ``apply(_:at:settledIntent:)``. Removes
-    /// the overlay's first intents, and applies the batch's events to confirmed state.
-    package mutating func apply(plain batch: PlainBatch) -> FoldPlan {
-        sequence = sequence.next
-        through = batch.entry.through
-        for recorded in batch.intents {
-            if let acceptance = overlay.first?.value.acceptance {
-                removeAcceptance(acceptance, of: recorded.number)
-            }
-            removeHead(recorded)
-        }
-        var plan = FoldPlan()
-        plan.confirm = batch.entry.events.map {
-            Folded(payload: $0.payload, context: $0.context)
-        }
-        plan.unread = batch.entry.events.indices.filter {
-            batch.entry.events[$0].payload.isUnreadable
-        }
-        plan.removed = batch.entry.settled
-        return plan
-    }
-
-    /// Removes the overlay's first intent, which the entry of a lean path names.
-    private mutating func removeHead(_ recorded: RecordedIntent) {
-        precondition(
-            overlay.first?.key == recorded.number,
-            "intent \(recorded.number) is not the head of the overlay")
-        overlay.removeFirst()
     }
 
     /// Confirms an intent in an acknowledgement log: applies the server's words to confirmed state,
@@ -335,59 +295,9 @@ package struct LogState: Sendable {
         effects.fold.view = isFastForward ? .unchanged : .rebase
     }
 
-    /// Returns the events after `through`, in order of position. Events that share a position keep
-    /// their order in the batch (F5).
-    package static func newEvents(
-        in events: [Confirmed], after through: Position
-    ) -> [Confirmed] {
-        let newEvents = events.filter { $0.position > through }  // mutant: applied-once
-        let isSorted = zip(newEvents, newEvents.dropFirst()).allSatisfy {
-            $0.position <= $1.position
-        }
-        if isSorted { return newEvents }  // mutant: batch-order
-        return newEvents.enumerated()
-            .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
-            .map(\.element)
-    }
-
-    /// Returns whether the batch confirms the head of the overlay exactly as the view folds it.
-    ///
-    /// The new events must be the first optimistic intents, in order and with equal payloads, and
-    /// the batch must settle these intents only. Then the view folds the same list of events as
-    /// before.
-    private func isFastForward(_ newEvents: [Confirmed], settling: [IntentNumber]) -> Bool {
-        guard newEvents.count == settling.count else { return false }
-        var settling = settling.makeIterator()
-        var events = newEvents.makeIterator()
-        for (number, intent) in overlay where intent.isOptimistic {
-            guard let event = events.next() else { return true }
-            guard settling.next() == number, event.origin == intent.recorded.id,
-                event.payload.isSame(as: intent.payload)
-            else { return false }
-        }
-        return events.next() == nil
-    }
-
     // MARK: The overlay
 
     private var firstOptimistic: IntentNumber? { overlay.first { $0.value.isOptimistic }?.key }
-
-    /// Adds the intent at its number, or replaces it there once it is accepted.
-    private mutating func setInOverlay(_ intent: UnsettledIntent) {
-        let recorded = intent.recorded
-        if overlay[recorded.number] == nil, let once = recorded.once {
-            let numbers = (onceKeys[once] ?? []) + [recorded.number]
-            onceKeys[once] = numbers.sorted()
-        }
-        overlay[recorded.number] = intent
-        guard let acceptance = intent.acceptance else { return }
-        acceptedCount += 1
-        if let position = acceptance.position {
-            var waiting = awaited[position] ?? []
-            waiting.insert(recorded.number)
-            awaited[position] = waiting
-        }
-    }
 
     /// Settles the intent: takes it out of the overlay and the list of rejections, and adds its
     /// settlement and answer to the effects. The fold plan's view stays as it is.
@@ -396,14 +306,8 @@ package struct LogState: Sendable {
     private mutating func settle(
         _ number: IntentNumber, _ settlement: Settlement, _ effects: inout Effects
     ) -> UnsettledIntent? {
-        let intent = overlay[number]
-        overlay[number] = nil
+        let intent = unsettled.remove(number)
         rejections[number] = nil
-        if let once = intent?.recorded.once {
-            let others = (onceKeys[once] ?? []).filter { $0 != number }
-            onceKeys[once] = others.isEmpty ? nil : others
-        }
-        if let acceptance = intent?.acceptance { removeAcceptance(acceptance, of: number) }
         effects.settlements.append(
             SettlementChange(
                 number: number, settlement: settlement, intentSequence: intent?.recorded.sequence,
@@ -411,14 +315,6 @@ package struct LogState: Sendable {
         effects.answered.append(number)
         if intent != nil { effects.fold.removed.append(number) }
         return intent
-    }
-
-    private mutating func removeAcceptance(_ acceptance: Acceptance, of number: IntentNumber) {
-        acceptedCount -= 1
-        guard let position = acceptance.position else { return }
-        var others = awaited[position] ?? []
-        others.remove(number)
-        awaited[position] = others.isEmpty ? nil : others
     }
 
     private func required(

@@ -69,6 +69,18 @@ let answerMutants: [Mutant] = [
         "the lean path shows no intent that is forced", rule: "F9", law: .p2,
         at: "plain-view", .fails()),
     Mutant(
+        "the lean path accepts nothing", rule: "F3", law: .p2,
+        at: "plain-acceptance", .skip()),
+    Mutant(
+        "the lean path confirms an intent without its event", rule: "F4", law: .p5,
+        at: "plain-confirmation", .skip()),
+    Mutant(
+        "the lean path of batches forgets through", rule: "F6", law: .p2,
+        at: "plain-through", .skip()),
+    Mutant(
+        "the lean path of batches leaves intents that through confirms", rule: "F3", law: .p2,
+        at: "plain-batch", .holds),
+    Mutant(
         "the general path shows no intent that is forced", rule: "F9", law: .p2,
         at: "recorded-view", .skip()),
     Mutant(
@@ -85,6 +97,10 @@ let storageMutants: [Mutant] = [
         "a view is published before the commit", rule: "F15", law: .p10,
         at: "before-commit",
         .after("if let next { publication.withLock { $0.publish(next) } }")),
+    Mutant(
+        "answers that are recorded one by one come before their caller resumes", rule: "F15",
+        test: "F15: the caller of a request is resumed before its answers are delivered",
+        at: "apart-order", .before("listeners.notifyAnswered(answered)")),
     Mutant(
         "every third view is published late", rule: "F15", law: .p2,
         at: "publish", .skip(if: "next.sequence.value % 3 == 0 && working.answered.isEmpty")),

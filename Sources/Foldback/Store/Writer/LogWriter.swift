@@ -9,12 +9,15 @@ import Synchronization
 ///             (working state)     (storage)        (published)
 /// ```
 ///
-/// On disk, a dedicated thread calls ``commit(_:)``, because a commit waits for the disk. In
+/// To decide, `LogWriter+Requests.swift` calls ``WorkingLog/carryOut(_:isForced:at:reading:_:)``. It
+/// has both ways to carry out a command: the lean path of ``PlainEntry``, and the general path.
+///
+/// On disk, a dedicated thread calls ``commit(_:joining:)``, because a commit waits for the disk. In
 /// memory, the thread of a caller does.
 package final class LogWriter: Sendable {
-    private let storage: any LogStorage
-    private let codec: any PayloadCodec
-    private let clock: @Sendable () -> Timestamp
+    let storage: any LogStorage
+    let codec: any PayloadCodec
+    let clock: @Sendable () -> Timestamp
     private let working: Mutex<WorkingLog>
     private let publication: Monitor<Publication>
     private let committedLineage: Mutex<Lineage?>
@@ -135,36 +138,56 @@ package final class LogWriter: Sendable {
             return requests.callerCount
         case .failed(let results, let failure):
             for (request, result) in zip(requests, results) {
-                request.complete(.failure(Self.error(failure, insteadOf: result)))
+                request.complete(.failure(result.unknown(after: failure)))
             }
             return 0
         case .rolledBack(let error):
             guard requests.count == 1 else {
                 return requests.reduce(0) { $0 + commit([$1]) }
             }
-            requests[0].complete(commitApart(requests[0].work) ?? .failure(error))
+            guard case .answers(let commands, let lineage) = requests[0].work, commands.count > 1
+            else {
+                requests[0].complete(.failure(error))
+                return 0
+            }
+            commitApart(commands, from: lineage, for: requests[0])
             return 0
         }
     }
 
-    /// Carries out each of several answers in its own transaction, so only the answer that causes
-    /// the failure fails (L6).
-    ///
-    /// - Returns: the outcomes; nil if the work has only one command.
-    private func commitApart(_ work: Request.Work) -> Result<RequestResult, FoldbackError>? {
-        guard case .answers(let commands, let lineage) = work, commands.count > 1 else {
-            return nil
+    /// Carries out each of a request's answers in its own transaction, so only the answer that
+    /// causes the failure fails (L6). Then completes the request, and delivers the answers (F15).
+    private func commitApart(
+        _ commands: [Command], from lineage: Lineage?, for request: Request
+    ) {
+        var results: [Result<RequestResult, FoldbackError>] = []
+        var answered: [IntentNumber] = []
+        for command in commands {
+            let (result, numbers) = commitAlone(.answer(command, from: lineage))
+            results.append(result)
+            answered += numbers
         }
-        return .success(
-            .answers(
-                commands.map { command in
-                    let request = Request(.answer(command, from: lineage), bytes: 0)
-                    commit([request])
-                    guard let result = request.result else {
-                        preconditionFailure("the writer did not complete a request")
-                    }
-                    return result
-                }))
+        request.complete(.success(.answers(results)))  // mutant: apart-order
+        listeners.notifyAnswered(answered)
+    }
+
+    /// Carries out work in its own transaction.
+    ///
+    /// - Returns: the outcome, and the intents whose answers the caller still delivers.
+    private func commitAlone(
+        _ work: Request.Work
+    ) -> (Result<RequestResult, FoldbackError>, answered: [IntentNumber]) {
+        if let refusal { return (.failure(refusal), []) }
+        var requests: [Request] = []
+        let written = working.withLock { working in
+            write([Request(work, bytes: 0)], { _ in [] }, &requests, &working)
+        }
+        switch written {
+        case .done(let results, let answered): return (results[0], answered)
+        case .failed(let results, let failure):
+            return (.failure(results[0].unknown(after: failure)), [])
+        case .rolledBack(let error): return (.failure(error), [])
+        }
     }
 
     private enum Written {
@@ -189,51 +212,55 @@ package final class LogWriter: Sendable {
         let before = working
         working.beginTransaction(isWatched: listeners.watchesRows)
         var results = decide(on: first, joining, &requests, &working)
-        if !working.batch.isEmpty {
-            // Folds everything before the commit, so that the view is published right after it
-            // (F15).
-            var next = working.batch.hasEntries ? working.prepareToPublish() : nil
-            next?.attempts = working.attempts
-            let changes = next == nil ? [] : working.fold.rows.map { $0.changes() }
-            storage.endReadingForWriting()
-            if let failure = working.fold.failure {
-                working = before
-                return rolledBack(failure)
-            }
-            if let next { publication.withLock { $0.upcoming = next } }  // mutant: before-commit
-            do throws(StorageFailure) {
-                try storage.write(working.batch)
-            } catch {
-                publication.withLock { $0.upcoming = nil }
-                publication.wakeAll()
-                guard error.leavesOutcomeUnknown else {
-                    working = before
-                    if error.endsWriting { latch(error) }
-                    return .rolledBack(error.unwritten)
-                }
-                latch(error)
-                return .failed(results, error)
-            }
-            committedLineage.withLock { $0 = working.lineage }
-            if let next {
-                publication.withLock { $0.publish(next) }  // mutant: publish
-                publication.wakeAll()
-                listeners.notifyPublished(next, changes)
-            } else if working.batch.hasAttempts {
-                publication.withLock { $0.current.attempts = working.attempts }
-                listeners.notifyBeside()
-            }
-        }
+        // Folds everything before the commit, so that the view is published right after it (F15).
+        let next = working.batch.hasEntries ? working.prepareToPublish() : nil
+        let changes = next == nil ? [] : working.fold.rows.map { $0.changes() }
         storage.endReadingForWriting()
         if let failure = working.fold.failure {
             working = before
             return rolledBack(failure)
+        }
+        do throws(StorageFailure) { try commitAndPublish(working, next, changes) } catch {
+            guard error.leavesOutcomeUnknown else {
+                working = before
+                if error.endsWriting { latch(error) }
+                return .rolledBack(error.unwritten)
+            }
+            latch(error)
+            return .failed(results, error)
         }
         let answered = working.answered
         // Releases the content of this transaction, which is in the log now.
         working.beginTransaction(isWatched: false)
         sync(requests, &results)
         return .done(results, answered: answered)
+    }
+
+    /// Writes the transaction if it changes anything, and publishes the next state (F15).
+    ///
+    /// - Parameters:
+    ///   - next: nil if the transaction has no entries.
+    ///   - changes: as for ``Listeners/notifyPublished(_:_:)``.
+    /// - Throws: the storage's failure; nothing was published.
+    private func commitAndPublish(
+        _ working: WorkingLog, _ next: PublishedState?, _ changes: [[RowChangeBytes]?]
+    ) throws(StorageFailure) {
+        guard !working.batch.isEmpty else { return }
+        if let next { publication.withLock { $0.upcoming = next } }  // mutant: before-commit
+        do throws(StorageFailure) { try storage.write(working.batch) } catch {
+            publication.withLock { $0.upcoming = nil }
+            publication.wakeAll()
+            throw error
+        }
+        committedLineage.withLock { $0 = working.lineage }
+        if let next {
+            publication.withLock { $0.publish(next) }  // mutant: publish
+            publication.wakeAll()
+            listeners.notifyPublished(next, changes)
+        } else if working.batch.hasAttempts {
+            publication.withLock { $0.current.attempts = working.attempts }
+            listeners.notifyBeside()
+        }
     }
 
     /// Decides on the first requests, and on those that join while it does.
@@ -333,120 +360,5 @@ package final class LogWriter: Sendable {
     private func latch(_ failure: StorageFailure) {
         latchedFailure.withLock { $0 = failure }
         listeners.notifyStopped()
-    }
-
-    /// Returns the error for a request of a failed transaction that may be on disk: "unknown", with
-    /// the intent's number (L6).
-    ///
-    /// Refusals become unknown too, because they depend on the decisions before them in the same
-    /// transaction.
-    private static func error(
-        _ failure: StorageFailure, insteadOf result: Result<RequestResult, FoldbackError>
-    ) -> FoldbackError {
-        guard case .success(let outcome) = result else {
-            return .outcomeUnknown(intent: nil, failure)
-        }
-        switch outcome {
-        case .recorded(let id, _), .joined(let id, _):
-            return .outcomeUnknown(intent: id.number, failure)
-        case .appended, .ignored, .confirmed, .batchIgnored, .synced, .attempted,
-            .checkpointsChanged, .authorityNoted, .answers:
-            return .outcomeUnknown(intent: nil, failure)
-        }
-    }
-
-    // MARK: One request
-
-    /// Carries out one answer of the authority with this lineage.
-    private func outcome(
-        of answer: Command, from lineage: Lineage?, in working: inout WorkingLog
-    ) -> Result<RequestResult, FoldbackError> {
-        do throws(FoldbackError) {
-            try working.requireSame(lineage)
-            let result = try carryOut(answer, isForced: true, in: &working)
-            working.noteLineage(lineage)
-            return .success(result)
-        } catch {
-            if case .superseded(let shared) = error { superseded = shared }
-            return .failure(error)
-        }
-    }
-
-    /// Carries out a command at the present time; see ``WorkingLog/time(by:)``.
-    private func carryOut(
-        _ command: Command, isForced: Bool, in working: inout WorkingLog
-    ) throws(FoldbackError) -> RequestResult {
-        let time = working.time(by: clock)
-        return try working.carryOut(
-            command, isForced: isForced, at: time, reading: storage, codec)
-    }
-
-    private func carryOut(
-        _ work: Request.Work, in working: inout WorkingLog
-    ) -> Result<RequestResult, FoldbackError> {
-        do throws(FoldbackError) {
-            switch work {
-            case .sync: return .success(.synced)
-            case .recordAttempts(let attempts, _):
-                return .success(.attempted(working.recordAttempts(attempts)))
-            case .writeCheckpointRow(let row):
-                working.writeCheckpointRow(row)
-                return .success(.checkpointsChanged)
-            case .removeCheckpointRows(let keys):
-                working.removeCheckpointRows(keys)
-                return .success(.checkpointsChanged)
-            case .command(let command, let isForced):
-                return .success(try carryOut(command, isForced: isForced, in: &working))
-            case .answer(let command, let lineage):
-                return outcome(of: command, from: lineage, in: &working)
-            case .answers(let commands, let lineage):
-                return .success(
-                    .answers(commands.map { outcome(of: $0, from: lineage, in: &working) }))
-            case .noteLineage(let lineage):
-                try working.requireSame(lineage)
-                working.noteLineage(lineage)
-                return .success(.authorityNoted)
-            case .noteLostData(let lostData):
-                working.noteLostData(lostData)
-                return .success(.authorityNoted)
-            }
-        } catch {
-            if case .superseded(let shared) = error { superseded = shared }
-            return .failure(error)
-        }
-    }
-}
-
-/// The published state, and the states before and after it that a reader can meet on disk.
-private struct Publication {
-    var current: PublishedState
-    /// The state before `current`. A reader of rows may have begun to read it.
-    private var previous: PublishedState?
-    /// The state that is being written and is not published yet.
-    var upcoming: PublishedState?
-
-    init(current: PublishedState) { self.current = current }
-
-    mutating func publish(_ next: PublishedState) {
-        previous = next.rows.isEmpty ? nil : current
-        current = next
-        upcoming = nil
-    }
-
-    func publishedState(at sequence: LogSequence) -> PublishedState? {
-        [current, upcoming, previous].lazy.compactMap { $0 }.first { $0.sequence == sequence }
-    }
-}
-
-extension Request.Work {
-    /// Returns whether the request needs a flush in addition to the commit.
-    fileprivate func asksForSync(isRelaxed: Bool) -> Bool {
-        switch self {
-        case .sync: true
-        case .recordAttempts(_, let flushes): flushes && isRelaxed
-        case .command, .answer, .answers, .noteLineage, .noteLostData, .writeCheckpointRow,
-            .removeCheckpointRows:
-            false
-        }
     }
 }

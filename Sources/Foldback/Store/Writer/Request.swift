@@ -35,6 +35,17 @@ package final class Request: Sendable {
                 1
             }
         }
+
+        /// Returns whether the request needs a flush in addition to the commit.
+        func asksForSync(isRelaxed: Bool) -> Bool {
+            switch self {
+            case .sync: true
+            case .recordAttempts(_, let flushes): flushes && isRelaxed
+            case .command, .answer, .answers, .noteLineage, .noteLostData, .writeCheckpointRow,
+                .removeCheckpointRows:
+                false
+            }
+        }
     }
 
     /// The continuation of a caller that waits from the start. It gets nil if the request was not
@@ -139,4 +150,24 @@ package enum RequestResult: Sendable {
     case attempted([IntentNumber])
     case checkpointsChanged
     case authorityNoted
+}
+
+extension Result where Success == RequestResult, Failure == FoldbackError {
+    /// Returns the error for the request, whose transaction failed and may be on disk: "unknown",
+    /// with the intent's number (L6).
+    ///
+    /// Refusals become unknown too, because they depend on the decisions before them in the same
+    /// transaction.
+    func unknown(after failure: StorageFailure) -> FoldbackError {
+        guard case .success(let outcome) = self else {
+            return .outcomeUnknown(intent: nil, failure)
+        }
+        switch outcome {
+        case .recorded(let id, _), .joined(let id, _):
+            return .outcomeUnknown(intent: id.number, failure)
+        case .appended, .ignored, .confirmed, .batchIgnored, .synced, .attempted,
+            .checkpointsChanged, .authorityNoted, .answers:
+            return .outcomeUnknown(intent: nil, failure)
+        }
+    }
 }

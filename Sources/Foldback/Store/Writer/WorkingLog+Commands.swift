@@ -1,14 +1,12 @@
 /// How a command becomes an entry of the transaction in preparation.
 ///
 /// ```
-///  command ─┬─ plain intent ───────────▶ record(plain:)   one object, one `apply`, one record
-///           ├─ plain acknowledgement ──▶ append(plain:)   entry ─▶ fold plan
-///           ├─ plain batch ────────────▶ append(plain:)   entry ─▶ fold plan
-///           └─ anything else ──────────▶ carryOutAny(_:)  decision ─▶ entry ─▶ effects ─▶ fold plan
+///  command ─┬─ plainEntry ─▶ append(_:)        entry ─▶ fold plan                         lean path
+///           └─ nil ────────▶ carryOutAny(_:)   decision ─▶ entry ─▶ effects ─▶ fold plan
 /// ```
 ///
-/// All give the same bytes and the same state. The lean paths leave out what a plain command cannot
-/// have: settled intents to look up, reasons to refuse it, several settlements.
+/// Both paths give the same bytes and the same state. ``PlainEntry`` says which commands take the
+/// lean path.
 extension WorkingLog {
     /// Carries out a command.
     ///
@@ -21,38 +19,11 @@ extension WorkingLog {
         _ command: Command, isForced: Bool, at time: Timestamp,
         reading storage: any LogStorage, _ codec: any PayloadCodec
     ) throws(FoldbackError) -> RequestResult {
-        switch command {
-        case .record(let proposal) where proposal.isPlain:
-            return try record(plain: proposal, isForced: isForced, at: time)
-        case .acknowledge(let number, let position, let replacement):
-            let plain = fold.state.plainAcknowledgement(
-                of: number, position: position, replacement: replacement)
-            guard let plain else { break }
-            append(plain: plain, time: time)
-            return .appended(fold.state.sequence)
-        case .confirm(let events, let through):
-            guard let plain = fold.state.plainBatch(events, through: through) else { break }
-            append(plain: plain, time: time)
-            return .confirmed(fold.state.sequence, through: fold.state.through)
-        case .record, .change, .retry, .reject: break
+        if let plain = fold.state.plainEntry(for: command, at: time) {
+            return try append(plain, isForced: isForced, at: time)
         }
         return try carryOutAny(
             command, isForced: isForced, at: time, reading: storage, codec)
-    }
-
-    /// Records a plain intent: the lean path of ``carryOutAny(_:isForced:at:reading:_:)``.
-    ///
-    /// - Throws: `.inapplicable`; nothing has changed.
-    package mutating func record(
-        plain proposal: Proposal, isForced: Bool, at time: Timestamp
-    ) throws(FoldbackError) -> RequestResult {
-        let recorded = fold.state.newIntent(proposal, retrying: nil, time)
-        let intent = UnsettledIntent(recorded)
-        let isTried = intent.isOptimistic && !isForced
-        if isTried, let refusal = tryNewest(intent) { throw .inapplicable(refusal) }
-        let (checksum, bytes) = writeRecord(of: .intent(recorded), at: recorded.sequence, time)
-        applyToFold(plain: intent, isTried: isTried, checksum: checksum, bytes: bytes)
-        return .recorded(recorded.id, recorded.sequence)
     }
 
     /// Carries out any command: decides it, and appends the entry if there is one.
@@ -92,9 +63,4 @@ extension WorkingLog {
         case .refuse(let refusal): throw FoldbackError(refusal)
         }
     }
-}
-
-extension Proposal {
-    /// Whether recording it takes the lean path. A retry is another command, so it never does.
-    fileprivate var isPlain: Bool { once == nil }
 }

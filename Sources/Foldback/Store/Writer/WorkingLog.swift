@@ -79,7 +79,8 @@ package struct WorkingLog: Sendable {
     ///
     /// - Returns: The state that readers see after the commit.
     package mutating func prepareToPublish() -> PublishedState {
-        let published = fold.makePublishedState()
+        var published = fold.makePublishedState()
+        published.attempts = attempts
         for fold in fold.rows { batch.writeRows(of: fold.batch()) }
         return published
     }
@@ -92,22 +93,37 @@ package struct WorkingLog: Sendable {
     /// - Returns: The refusal of the first view that cannot apply it; nil if all can.
     package mutating func tryApply(_ entry: Entry) -> Inapplicable? {
         guard case .intent(let recorded) = entry, !recorded.isConfirmOnly else { return nil }
-        if let refusal = tryNewest(UnsettledIntent(recorded)) { return refusal }
+        if let (name, error) = fold.tryNewest(UnsettledIntent(recorded)) {
+            return Inapplicable(projection: name.string, error: error)
+        }
         appliedIntent = recorded.number
         return nil
     }
 
-    /// Applies an intent that is not in the overlay yet to every view, as ``tryApply(_:)``.
-    mutating func tryNewest(_ intent: UnsettledIntent) -> Inapplicable? {
-        guard let (name, error) = fold.tryNewest(intent) else { return nil }
-        return Inapplicable(projection: name.string, error: error)
-    }
-
-    /// See ``LogFold/apply(plain:isTried:checksum:bytes:)``.
-    mutating func applyToFold(
-        plain intent: UnsettledIntent, isTried: Bool, checksum: UInt64, bytes: Int
-    ) {
-        fold.apply(plain: intent, isTried: isTried, checksum: checksum, bytes: bytes)
+    /// Appends a plain entry: the lean path of ``appendEntry(_:time:subjects:at:replica:)``.
+    ///
+    /// - Parameter isForced: as for ``carryOut(_:isForced:at:reading:_:)``.
+    /// - Throws: `.inapplicable`; nothing has changed.
+    mutating func append(
+        _ plain: PlainEntry, isForced: Bool, at time: Timestamp
+    ) throws(FoldbackError) -> RequestResult {
+        let entry = plain.entry
+        if !isForced, let refusal = tryApply(entry) { throw .inapplicable(refusal) }
+        let sequence = fold.state.sequence.next
+        let (checksum, bytes) = writeRecord(of: entry, at: sequence, time)
+        perform(fold.advance(plain, checksum: checksum, bytes: bytes))
+        switch plain {
+        case .intent(let intent): return .recorded(intent.recorded.id, sequence)
+        case .acceptance(let intent, _):
+            noteAnswered(intent.recorded.number)
+            return .appended(sequence)
+        case .confirmation(let intent):
+            noteConfirmed(intent.recorded)
+            return .appended(sequence)
+        case .batch(let batch, let intents):
+            for recorded in intents { noteConfirmed(recorded) }
+            return .confirmed(sequence, through: batch.through)
+        }
     }
 
     /// Appends a decided entry, with its effects on settlements, attempts, and folds.
@@ -190,28 +206,9 @@ package struct WorkingLog: Sendable {
         batch.removeAttempt(of: number)
     }
 
-    /// Appends the entry of a plain acknowledgement, as ``appendEntry(_:time:subjects:at:replica:)``.
-    mutating func append(plain answer: PlainAcknowledgement, time: Timestamp) {
-        let sequence = fold.state.sequence.next
-        let (checksum, bytes) = writeRecord(of: .acknowledged(answer.entry), at: sequence, time)
-        fold.apply(plain: answer, checksum: checksum, bytes: bytes)
-        if answer.entry.settles { noteConfirmed(answer.intent.recorded) }
-        noteAnswered(answer.entry.number)
-    }
-
-    /// Appends the entry of a plain batch, as ``appendEntry(_:time:subjects:at:replica:)``.
-    mutating func append(plain batch: PlainBatch, time: Timestamp) {
-        let sequence = fold.state.sequence.next
-        let (checksum, bytes) = writeRecord(of: .confirmed(batch.entry), at: sequence, time)
-        fold.apply(plain: batch, checksum: checksum, bytes: bytes)
-        for recorded in batch.intents {
-            noteConfirmed(recorded)
-            noteAnswered(recorded.number)
-        }
-    }
-
-    /// Adds the settlement of an intent that the newest entry confirms.
+    /// Notes that the newest entry, which is plain, confirms an intent: its answer and settlement.
     private mutating func noteConfirmed(_ recorded: RecordedIntent) {
+        noteAnswered(recorded.number)
         let row = SettlementRow(
             settlement: .confirmed, intentSequence: recorded.sequence,
             settlementSequence: fold.state.sequence)

@@ -1,0 +1,116 @@
+/// The entry of a usual command. The writer appends it on a lean path.
+///
+/// The general path looks up settled intents, makes a ``Decision``, and collects ``Effects``. For a
+/// usual command, a few comparisons show that none of that is needed. Both paths write the same
+/// bytes and leave the same state (LeanPathTests).
+///
+/// | case | its command | its only effects |
+/// |---|---|---|
+/// | `intent` | records an event without a once key | the intent is the overlay's last |
+/// | `acceptance` | acknowledges a pending intent in a downlink log | the intent is accepted |
+/// | `confirmation` | acknowledges the overlay's head in an acknowledgement log | as of `batch` |
+/// | `batch` | brings the overlay's head as the view folds it | the intents are confirmed, and the view stays |
+///
+/// | step | lean path | general path |
+/// |---|---|---|
+/// | decide | ``LogState/plainEntry(for:at:)`` | ``LogState/decision(for:settled:time:)`` |
+/// | append | `WorkingLog.append(_:isForced:at:)` | `WorkingLog.carryOutAny` |
+/// | apply | `LogState.apply(_:)` | ``LogState/apply(_:at:settledIntent:)`` |
+package enum PlainEntry: Sendable {
+    case intent(UnsettledIntent)
+    case acceptance(UnsettledIntent, position: Position?)
+    case confirmation(UnsettledIntent)
+    case batch(ConfirmedBatch, [RecordedIntent])
+
+    /// The content of the entry's record.
+    package var entry: Entry {
+        switch self {
+        case .intent(let intent): .intent(intent.recorded)
+        case .acceptance(let intent, let position):
+            .acknowledged(
+                Acknowledged(
+                    number: intent.recorded.number, position: position, replacement: nil,
+                    settles: false))
+        case .confirmation(let intent):
+            .acknowledged(
+                Acknowledged(
+                    number: intent.recorded.number, position: nil, replacement: nil, settles: true))
+        case .batch(let batch, _): .confirmed(batch)
+        }
+    }
+}
+
+extension LogState {
+    /// Returns the entry of a command that takes a lean path; nil if the general path must decide
+    /// the command.
+    ///
+    /// This is the only place with the conditions of the lean paths.
+    package func plainEntry(for command: Command, at time: Timestamp) -> PlainEntry? {
+        switch command {
+        case .record(let proposal): plainIntent(proposal, at: time)
+        case .acknowledge(let number, let position, replacement: nil):
+            switch kind {
+            case .acknowledgement: plainConfirmation(of: number, position: position)
+            case .downlink: plainAcceptance(of: number, position: position)
+            }
+        case .confirm(let events, let through): plainBatch(events, through: through)
+        case .acknowledge, .reject, .change, .retry: nil
+        }
+    }
+
+    /// A new intent is plain if it has no once key, so that it joins no other intent (F14).
+    private func plainIntent(_ proposal: Proposal, at time: Timestamp) -> PlainEntry? {
+        guard proposal.once == nil else { return nil }
+        return .intent(UnsettledIntent(newIntent(proposal, retrying: nil, time)))
+    }
+
+    /// In a downlink log, an acknowledgement without a replacement is plain if the intent is
+    /// pending, and if `through` does not cover the position. Then the intent stays in the overlay
+    /// (F3).
+    private func plainAcceptance(of number: IntentNumber, position: Position?) -> PlainEntry? {
+        guard position.map({ $0 > through }) ?? true, let intent = overlay[number],
+            intent.acceptance == nil
+        else { return nil }
+        return .acceptance(intent, position: position)
+    }
+
+    /// In an acknowledgement log, an acknowledgement without a replacement is plain if the intent is
+    /// the overlay's head. The view folds it, because it is not confirm-only, so the view stays as
+    /// it is (F4). The intent has no once key, which its settlement would release (F14).
+    private func plainConfirmation(of number: IntentNumber, position: Position?) -> PlainEntry? {
+        guard position == nil, let head = overlay.first, head.key == number,
+            head.value.isOptimistic, head.value.recorded.once == nil
+        else { return nil }
+        return .confirmation(head.value)
+    }
+
+    /// A batch is plain if each of its events is new, and confirms the next intent of the overlay
+    /// with the event that the view folds. Then the view stays as it is.
+    ///
+    /// These intents may be accepted already. They are not confirm-only, and have no once key, which
+    /// their settlement would release (F14). The batch confirms no other intent.
+    private func plainBatch(_ events: [Confirmed], through named: Position?) -> PlainEntry? {
+        guard kind == .downlink, let last = events.last?.position else { return nil }
+        let through = named ?? last
+        guard through >= last else { return nil }
+        var position = self.through
+        var head = overlay.makeIterator()
+        var intents: [RecordedIntent] = []
+        intents.reserveCapacity(min(events.count, overlay.count))
+        for event in events {
+            guard event.position > self.through, event.position >= position,
+                let intent = head.next()?.value,
+                intent.isOptimistic, intent.recorded.once == nil,
+                event.origin == intent.recorded.id, event.payload.isSame(as: intent.payload)
+            else { return nil }
+            position = event.position
+            intents.append(intent.recorded)
+        }
+        let border = intents[intents.count - 1].number
+        let isAlone = accepted(upTo: through).allSatisfy { $0 <= border }
+        guard isAlone else { return nil }  // mutant: plain-batch
+        let numbers = intents.map(\.number)
+        return .batch(
+            ConfirmedBatch(events: events, through: through, settled: numbers), intents)
+    }
+}

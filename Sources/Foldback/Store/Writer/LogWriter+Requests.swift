@@ -1,0 +1,62 @@
+/// How the writer carries out one request of the transaction in preparation.
+extension LogWriter {
+    /// Carries out the work of a request.
+    func carryOut(
+        _ work: Request.Work, in working: inout WorkingLog
+    ) -> Result<RequestResult, FoldbackError> {
+        do throws(FoldbackError) {
+            switch work {
+            case .sync: return .success(.synced)
+            case .recordAttempts(let attempts, _):
+                return .success(.attempted(working.recordAttempts(attempts)))
+            case .writeCheckpointRow(let row):
+                working.writeCheckpointRow(row)
+                return .success(.checkpointsChanged)
+            case .removeCheckpointRows(let keys):
+                working.removeCheckpointRows(keys)
+                return .success(.checkpointsChanged)
+            case .command(let command, let isForced):
+                return .success(try carryOut(command, isForced: isForced, in: &working))
+            case .answer(let command, let lineage):
+                return outcome(of: command, from: lineage, in: &working)
+            case .answers(let commands, let lineage):
+                return .success(
+                    .answers(commands.map { outcome(of: $0, from: lineage, in: &working) }))
+            case .noteLineage(let lineage):
+                try working.requireSame(lineage)
+                working.noteLineage(lineage)
+                return .success(.authorityNoted)
+            case .noteLostData(let lostData):
+                working.noteLostData(lostData)
+                return .success(.authorityNoted)
+            }
+        } catch {
+            if case .superseded(let shared) = error { superseded = shared }
+            return .failure(error)
+        }
+    }
+
+    /// Carries out one answer of the authority with this lineage.
+    private func outcome(
+        of answer: Command, from lineage: Lineage?, in working: inout WorkingLog
+    ) -> Result<RequestResult, FoldbackError> {
+        do throws(FoldbackError) {
+            try working.requireSame(lineage)
+            let result = try carryOut(answer, isForced: true, in: &working)
+            working.noteLineage(lineage)
+            return .success(result)
+        } catch {
+            if case .superseded(let shared) = error { superseded = shared }
+            return .failure(error)
+        }
+    }
+
+    /// Carries out a command at the present time; see ``WorkingLog/time(by:)``.
+    private func carryOut(
+        _ command: Command, isForced: Bool, in working: inout WorkingLog
+    ) throws(FoldbackError) -> RequestResult {
+        let time = working.time(by: clock)
+        return try working.carryOut(
+            command, isForced: isForced, at: time, reading: storage, codec)
+    }
+}
