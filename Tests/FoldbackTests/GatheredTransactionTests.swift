@@ -114,57 +114,124 @@ import Testing
         await store.close()
     }
 
-    // MARK: The queue
+    // MARK: Faults of the disk
 
-    private static let closed = "(closed)"
-
-    /// The writer expects more callers than come.
-    private static func expecting(_ count: Int) -> ReturningCallers {
-        var returning = ReturningCallers()
-        returning.expect(count, at: 0)
-        returning.begin(with: 0, at: 1)
-        return returning
-    }
-
-    @Test func `L3: queued requests join only while a caller is expected`() throws {
-        let queue = RequestQueue(path: Self.closed)
+    @Test(arguments: BoardKeeper.allCases, [false, true])
+    func `L6: a full disk is an unknown outcome for every request, and free space ends it`(
+        keeper: BoardKeeper, isWritten: Bool
+    ) async throws {
+        let storage = TestStorage()
+        let store = try await keeper.store(over: storage)
+        storage.failWrites(
+            leavingOutcomeUnknown: true, writingAnyway: isWritten, .diskFull(freeBytes: 0))
         let requests = try (1...3).map { try Self.record(.set("a", $0)) }
-        for request in requests { _ = queue.offer(request) }
-        var nobody = ReturningCallers()
-        let none = queue.joining(in: TransactionRoom(), &nobody)
-        var returning = Self.expecting(1)
-        let all = queue.joining(in: TransactionRoom(), &returning)
-        let late = queue.joining(in: TransactionRoom(), &returning)
-        #expect(none.isEmpty && all.count == 3 && late.isEmpty)
-        #expect(returning.missing == 0)
+        Self.gather(requests, in: store)
+        for (index, error) in await Self.outcomes(of: requests).enumerated() {
+            guard case .outcomeUnknown(IntentNumber(UInt64(index + 1)), let failure) = error,
+                case .diskFull = failure.reason
+            else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        #expect(store.overlay.isEmpty)
+        await store.close()
+        let reopened = try Store.inMemory(
+            RowBoard.self, reopening: storage.log.rows, sources: .counting())
+        #expect(reopened.overlay.count == (isWritten ? 3 : 0))
+        let receipt = try await reopened.record(.set("a", 4))
+        #expect(receipt.number == (isWritten ? 4 : 1))
+        #expect(try await reopened.verify().findings == [])
     }
 
-    @Test func `L3: requests that join never exceed the room of the transaction`() throws {
-        let queue = RequestQueue(path: Self.closed)
-        let payload = try MoveCodec().payload(of: .set("a", 1))
-        let work = Request.Work.command(
-            .record(Proposal(payload: payload, isConfirmOnly: false, once: nil, info: [:])),
-            isForced: false)
-        let large = Request(work, bytes: Limits.commitBytesMax - 1)
-        var room = TransactionRoom()
-        room.add(large)
-        for _ in 1...2 { _ = queue.offer(Request(work, bytes: 1)) }
-        var returning = Self.expecting(9)
-        let joined = queue.joining(in: room, &returning)
-        #expect(joined.count == 1)
-        room.add(joined[0])
-        let further = queue.joining(in: room, &returning)
-        #expect(room.isFull && further.isEmpty)
-        // It fits into the next transaction.
-        #expect(queue.next()?.count == 1)
+    @Test(arguments: BoardKeeper.allCases)
+    func `L6: a failed flush fails only the joined request that asks for it`(
+        keeper: BoardKeeper
+    ) async throws {
+        let storage = TestStorage()
+        let store = try await keeper.store(over: storage)
+        storage.failSyncs()
+        let attempt = Attempt(count: 1, startedAt: Timestamp(millisecondsSince1970: 1))
+        let requests = [
+            try Self.record(.set("a", 1)),
+            Request(.recordAttempts([1: attempt], flushes: true), bytes: 8),
+            try Self.record(.set("a", 2)), Request(.sync, bytes: 0),
+            Request(.recordAttempts([2: attempt], flushes: false), bytes: 8),
+        ]
+        Self.gather(requests, in: store)
+        let errors = await Self.outcomes(of: requests)
+        for (index, error) in errors.enumerated() {
+            switch (index, error) {
+            case (0, nil), (2, nil), (4, nil), (1, .outcomeUnknown(nil, _)),
+                (3, .outcomeUnknown(nil, _)):
+                break
+            default: Issue.record("request \(index): \(String(describing: error))")
+            }
+        }
+        #expect(storage.writeSizes == [2] && storage.syncCount == 1)
+        #expect(store.overlay.map(\.event) == [.set("a", 1), .set("a", 2)])
+        let late = [try Self.record(.set("a", 3))]
+        Self.gather(late, in: store)
+        guard case .latched = await Self.outcomes(of: late)[0] else {
+            Issue.record("the store is not latched")
+            return
+        }
+        await store.close()
     }
 
-    @Test func `L3: a closed queue ends the wait for callers`() {
-        let queue = RequestQueue(path: Self.closed)
-        queue.close()
-        var returning = Self.expecting(1)
-        let requests = queue.joining(in: TransactionRoom(), &returning)
-        #expect(requests.isEmpty && returning.missing == 1)
+    /// The property: with requests that fail definitely among them, requests that are gathered have
+    /// the same outcomes, and leave the same board, as requests that come one by one.
+    @Test(arguments: BoardKeeper.allCases)
+    func `L6: a gathered request has the outcome that it has alone`(
+        keeper: BoardKeeper
+    ) async throws {
+        let seed = testSeed("GatheredTransactionTests", variable: "FOLDBACK_GATHER_SEED")
+        for round in 0..<TestEffort.value(quick: 20, full: 500) {
+            var results: [[String]] = []
+            for isGathered in [true, false] {
+                let storage = TestStorage()
+                let store = try await keeper.store(over: storage)
+                storage.refuse { $0.payload.text.contains("bad") }
+                var random = SeededGenerator(seed: seed &+ UInt64(round))
+                let requests = try (0..<12).map { _ in try Self.random(&random) }
+                if isGathered {
+                    Self.gather(requests, in: store)
+                } else {
+                    for request in requests { store.core.writer.commit([request]) }
+                }
+                var report: [String] = []
+                for request in requests {
+                    do throws(FoldbackError) {
+                        report.append("\(try await request.outcome())")
+                    } catch { report.append("\(error)") }
+                }
+                let seen = try store.seen()
+                report.append("\(seen.view.cells.sorted { $0.key < $1.key }) \(seen.pending)")
+                results.append(report)
+                #expect(try await store.verify().findings == [])
+                await store.close()
+            }
+            #expect(results[0] == results[1], "seed \(seed), round \(round)")
+        }
+    }
+
+    /// An intent, perhaps an intent that cannot be written, or answers.
+    private static func random(_ random: inout SeededGenerator) throws -> Request {
+        func number() -> IntentNumber { IntentNumber(UInt64.random(in: 1...4, using: &random)) }
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0...2: return try record(.add("a", 1))
+        case 3: return try record(.set("a", 1))
+        case 4: return try record(.set("bad", 1))
+        case 5: return Request(.sync, bytes: 0)
+        case 6:
+            let rejection = Command.reject(number(), Rejection(message: "no"))
+            return Request(.answer(rejection, from: nil), bytes: 0)
+        default:
+            let answers = (0..<3).map { _ in
+                Command.acknowledge(number(), position: nil, replacement: nil)
+            }
+            return Request(.answers(answers, from: nil), bytes: 0)
+        }
     }
 
     /// The property: however callers come back, each gets its own receipt, and the log has all.

@@ -12,6 +12,8 @@ package final class TestStorage: ForwardingLog {
         var refuses: (@Sendable (RecordedIntent) -> Bool)?
         var sizes: [Int] = []
         var syncs = 0
+        var failsSyncs = false
+        var reason = StorageFailure.Reason.system(errno: EIO)
     }
 
     package let log = MemoryLog(kind: .acknowledgement, replica: ReplicaID("me")!)
@@ -43,9 +45,13 @@ package final class TestStorage: ForwardingLog {
         plan.wakeAll()
     }
     /// - Parameter writingAllTheSame: writes the batch although it reports a failure.
-    package func failWrites(leavingOutcomeUnknown: Bool?, writingAnyway: Bool = false) {
+    package func failWrites(
+        leavingOutcomeUnknown: Bool?, writingAnyway: Bool = false,
+        _ reason: StorageFailure.Reason = .system(errno: EIO)
+    ) {
         plan.withLock {
             $0.failure = leavingOutcomeUnknown
+            $0.reason = reason
             $0.writesAllTheSame = writingAnyway
         }
     }
@@ -77,7 +83,7 @@ package final class TestStorage: ForwardingLog {
         if let failure {
             if plan.withLock({ $0.writesAllTheSame }) { try log.write(writes) }
             throw StorageFailure(
-                path: path, reason: .system(errno: EIO), detail: "on purpose",
+                path: path, reason: plan.withLock { $0.reason }, detail: "on purpose",
                 leavesOutcomeUnknown: failure)
         }
         if !records.isEmpty { plan.withLock { $0.sizes.append(records.count) } }
@@ -120,5 +126,16 @@ package final class TestStorage: ForwardingLog {
     package var isRelaxed: Bool { true }
     package var syncCount: Int { plan.withLock { $0.syncs } }
 
-    package func sync() throws(StorageFailure) { plan.withLock { $0.syncs += 1 } }
+    package func failSyncs() { plan.withLock { $0.failsSyncs = true } }
+
+    package func sync() throws(StorageFailure) {
+        let fails = plan.withLock { plan in
+            plan.syncs += 1
+            return plan.failsSyncs
+        }
+        guard fails else { return }
+        throw StorageFailure(
+            path: path, reason: .system(errno: EIO), detail: "on purpose",
+            leavesOutcomeUnknown: true)
+    }
 }

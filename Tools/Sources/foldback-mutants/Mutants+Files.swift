@@ -25,6 +25,10 @@ let fileMutants: [Mutant] = [
         "the writer waits for callers that do not come back", rule: "L3", probe: .absentCallers,
         at: "absent-callers", .holds),
     Mutant(
+        "nobody joins a transaction", rule: "L3",
+        test: "L3: a caller that the writer has just resumed joins the transaction",
+        at: "nobody-joins", .returns("[]")),
+    Mutant(
         "a canceled caller records", rule: "L3", probe: .canceledCaller,
         at: "canceled-caller", .holds),
     Mutant(

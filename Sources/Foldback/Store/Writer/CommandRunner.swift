@@ -1,5 +1,3 @@
-import FoldbackLMDB
-
 /// Queues requests, and lets the writer carry them out.
 ///
 /// On disk, a dedicated thread calls the writer (L3). In memory, the thread of a caller does.
@@ -9,24 +7,34 @@ package final class CommandRunner: Sendable {
     private let queue: RequestQueue
     private let end = CloseSignal()
     private let hasThread: Bool
+    private let clock: @Sendable () -> UInt64
 
-    package init(_ storage: any LogStorage, _ writer: LogWriter, hasThread: Bool) {
+    /// - Parameters:
+    ///   - hasThread: whether a thread will call ``run()``.
+    ///   - clock: returns nanoseconds, and never goes back.
+    package init(
+        _ storage: any LogStorage, _ writer: LogWriter, hasThread: Bool,
+        clock: @escaping @Sendable () -> UInt64
+    ) {
         self.storage = storage
         self.writer = writer
         self.hasThread = hasThread
-        queue = RequestQueue(path: storage.path)
+        self.clock = clock
+        queue = RequestQueue(path: storage.path, clock: clock)
         if hasThread { writer.announcePageCheck() }
     }
 
     /// Checks the file's pages, carries out requests until the queue is closed and empty, and then
     /// closes the log. Blocks.
-    func run() {
+    package func run() {
         writer.checkPages()
         var returning = ReturningCallers()
         while let requests = queue.next() {
-            returning.begin(with: requests.callerCount, at: Platform.monotonicNanoseconds())
-            let resumed = writer.commit(requests) { room in queue.joining(in: room, &returning) }
-            returning.expect(resumed, at: Platform.monotonicNanoseconds())
+            returning.begin(with: requests.callerCount, at: clock())
+            let resumed = writer.commit(requests) { room in
+                return queue.joining(in: room, &returning)  // mutant: nobody-joins
+            }
+            returning.expect(resumed, at: clock())
         }
         finish()
     }
@@ -159,7 +167,7 @@ package final class CommandRunner: Sendable {
     ///
     /// Does nothing in the child of a fork: the log belongs to the parent, and its thread does not
     /// exist in the child (L8).
-    func close() async {
+    package func close() async {
         do throws(FoldbackError) { try storage.requireUsable() } catch {
             if case .usedAfterFork = error { return }
         }

@@ -36,8 +36,15 @@ package final class RequestQueue: Sendable {
 
     private let monitor = Monitor(State())
     private let closed: FoldbackError
+    private let clock: @Sendable () -> UInt64
 
-    package init(path: String) { closed = .closed(path: path) }
+    /// - Parameters:
+    ///   - path: the log's path, for errors.
+    ///   - clock: returns nanoseconds, and never goes back.
+    package init(path: String, clock: @escaping @Sendable () -> UInt64) {
+        closed = .closed(path: path)
+        self.clock = clock
+    }
 
     // MARK: Callers
 
@@ -135,7 +142,7 @@ package final class RequestQueue: Sendable {
                 return (requests, admitted, state.isClosed || !state.queued.isEmpty)
             }
             for continuation in admitted { continuation.resume(returning: .success(())) }
-            let now = Platform.monotonicNanoseconds()
+            let now = clock()
             returning.joined(requests.callerCount, at: now)
             if !requests.isEmpty { return requests }
             guard !isOver, returning.isWorthWaiting(at: now) else { break }

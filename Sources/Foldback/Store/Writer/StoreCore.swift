@@ -114,7 +114,9 @@ package final class StoreCore: Sendable {
             let writer = try LogWriter(
                 fold, attempts: attempts, on: storage, codec: codec, clock: clock)
             self.init(
-                CommandRunner(storage, writer, hasThread: hasThread), codec: codec, start: start,
+                CommandRunner(
+                    storage, writer, hasThread: hasThread, clock: Platform.monotonicNanoseconds),
+                codec: codec, start: start,
                 policy: policy, past: past, shared: fold.shared)
         } catch {
             storage.close()
@@ -152,7 +154,9 @@ package final class StoreCore: Sendable {
         }
         let start = ReplayStart(checkpoint: 0, entriesFolded: 0, refused: [])
         return StoreCore(
-            CommandRunner(storage, writer, hasThread: false), codec: codec, start: start,
+            CommandRunner(
+                storage, writer, hasThread: false, clock: Platform.monotonicNanoseconds),
+            codec: codec, start: start,
             policy: .manual, past: past, shared: shared)
     }
 
