@@ -32,7 +32,7 @@ import Testing
     ) throws {
         let seed = testSeed("LeanPathTests", variable: "FOLDBACK_LEAN_SEED")
         var taken = TakenPaths()
-        for round in 0..<TestEffort.value(quick: 12, full: 300) {
+        for round in 0..<TestEffort.value(quick: 12, full: 50) {
             var commands = RandomCommands(kind, seed: seed &+ UInt64(round))
             let copied = commands.copied()
             var lean = try WrittenLog(kind, projections, isLean: true, copied)
