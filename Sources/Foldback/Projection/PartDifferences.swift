@@ -80,7 +80,8 @@ public final class _KeyedPartDifferences<
         if isDifferent {
             keys.insert(key)
             isFound = true
-        } else if keys.remove(key) != nil {  // mutant: equal-parts
+        }
+        if !isDifferent, keys.remove(key) != nil {  // mutant: equal-parts
             isFound = true
         }
         hasKeys = !keys.isEmpty
