@@ -13,7 +13,7 @@ extension Probe {
                     try await withThrowingTaskGroup(of: Void.self) { callers in
                         for count in 1...8 {
                             callers.addTask {
-                                for _ in 0..<count * 25 { try await store.record(.added(1)) }
+                                for _ in 0..<count * 25 { try await store.record(.put("a", 1)) }
                             }
                         }
                         try await callers.waitForAll()

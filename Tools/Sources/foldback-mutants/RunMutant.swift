@@ -28,7 +28,10 @@ struct RunMutant: AsyncParsableCommand {
             print("found \(finding.scriptsTried) \(finding.stepCount)")
         }
         guard mutant == nil else { return }
-        for probe in Probe.allCases where try await probe.findsFault() { print("found 1 1") }
+        for probe in Probe.allCases where try await probe.findsFault() {
+            print("the probe \"\(probe.rawValue)\" finds a fault")
+            print("found 1 1")
+        }
     }
 
     private var mutant: Mutant? { index < 0 ? nil : mutants[index] }
