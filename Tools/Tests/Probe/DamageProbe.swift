@@ -7,11 +7,12 @@ import Foundation
 /// file, each at one place.
 ///
 /// For each place, the probe opens the damaged copy, reads everything in it, and writes to it. It
-/// does so twice: with a new copy, to which opening writes, and with a copy that was opened before, to
-/// which the first command writes. Then it prints the outcome in one line: `PLACE error …`,
+/// does so twice: with a new copy, to which opening writes, and with a copy that was opened before.
+/// In the second copy the first command writes, before anything is read. If it fails, everything is
+/// read all the same. Then the probe prints the outcome in one line: `PLACE error …`,
 /// `PLACE right …` or `PLACE WRONG …`. "Late" before the error means that opening succeeded and the
-/// first command failed. It prints PLACE before it opens the log, so that the place is known if the
-/// process ends there.
+/// first command failed. The probe prints PLACE before it opens the log, so that the place is known
+/// if the process ends there.
 ///
 /// STORE says where documents are kept: `memory` or `rows`. KIND is `flip` (one bit of the byte at
 /// PLACE) or `zero` (all of page PLACE).
@@ -32,9 +33,9 @@ enum DamageProbe<P: ShownDocuments> {
             say("\(place) ")
             let copy = try log(damaged(whole, arguments[2], place), in: scratch)
             try overwrite(known, with: damaged(wholeKnown, arguments[2], place))
-            var outcome = try await outcome(at: copy, expected)
+            var outcome = try await outcome(at: copy, writesFirst: false, expected)
             if !outcome.hasPrefix("WRONG") {
-                let second = try await self.outcome(at: known, expected)
+                let second = try await self.outcome(at: known, writesFirst: true, expected)
                 if !second.hasPrefix("right") { outcome = second }
             }
             say(outcome + "\n")
@@ -82,7 +83,9 @@ enum DamageProbe<P: ShownDocuments> {
         return lines
     }
 
-    private static func outcome(at log: URL, _ expected: [String]) async throws -> String {
+    private static func outcome(
+        at log: URL, writesFirst: Bool, _ expected: [String]
+    ) async throws -> String {
         var findings: Int?
         do throws(FoldbackError) {
             let reader = try LogReader(at: log)
@@ -95,9 +98,9 @@ enum DamageProbe<P: ShownDocuments> {
         }
         var isLate = false
         do throws(FoldbackError) {
-            if let wrong = try await wrong(in: log, expected, isLate: &isLate) {
-                return "WRONG \(wrong)"
-            }
+            let wrong = try await wrong(
+                in: log, writesFirst: writesFirst, expected, isLate: &isLate)
+            if let wrong { return "WRONG \(wrong)" }
             return "right \(findings.map(String.init) ?? "unreadable")"
         } catch {
             guard error.isDamage else { return "WRONG error: \(error)" }
@@ -111,15 +114,29 @@ enum DamageProbe<P: ShownDocuments> {
     /// Returns the first difference from the expected lines, before and after writes; nil if there
     /// is none.
     ///
-    /// - Parameter isLate: becomes true if the first command fails, and the file is as before.
+    /// - Parameters:
+    ///   - writesFirst: whether writes come before the first read.
+    ///   - isLate: becomes true if the first command fails, and the file is as before.
     private static func wrong(
-        in log: URL, _ expected: [String], isLate: inout Bool
+        in log: URL, writesFirst: Bool, _ expected: [String], isLate: inout Bool
     ) async throws(FoldbackError) -> String? {
         var store = try await open(log)
         let sequence = store.status.sequence
         do throws(FoldbackError) {
+            if !writesFirst, let wrong = try await difference(store, sequence, expected) {
+                return wrong
+            }
+            do throws(FoldbackError) {
+                if let wrong = try await write(to: store, in: log, isLate: &isLate) { return wrong }
+            } catch {
+                if isLate, error.isDamage,
+                    let wrong = try await difference(store, sequence, expected)
+                {
+                    return wrong
+                }
+                throw error
+            }
             if let wrong = try await difference(store, sequence, expected) { return wrong }
-            if let wrong = try await write(to: store, in: log, isLate: &isLate) { return wrong }
         } catch {
             await store.close()
             throw error
