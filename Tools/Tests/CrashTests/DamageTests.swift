@@ -9,6 +9,9 @@ import Testing
 /// Property: if one bit of a log is flipped or one of its pages is zeroed, then opening, reading,
 /// verifying and writing end in a typed error or in the right answer. They never end in another
 /// answer, and never end the process (L5). If the first command fails, the file is as before.
+///
+/// The one exception is in the article about crashes: a damaged key of a first or last row can name
+/// another place, and then only `verify` notices the missing row.
 @Suite struct DamageTests {
     /// The distance between flipped bytes. The first place is random in each run. A distance of 1
     /// takes hours.
@@ -25,7 +28,7 @@ import Testing
         let found = try Self.probe(directory, store, "flip", start..<bytes, step: Self.step)
         print("flipped: \(store), \(found)")
         // Not every flip causes an error, because a free page may hold anything.
-        #expect(found.errors > 0, "\(found)")
+        #expect(found.errors > 0 && found.misplaced <= 2, "\(found)")
     }
 
     /// Property: each flipped bit in a value that the log depends on causes an error.
@@ -119,7 +122,11 @@ import Testing
         /// The errors of a first command after an opening that succeeded.
         var late = 0
         var right = 0
-        var description: String { "\(errors) errors, \(late) of them late, \(right) right" }
+        /// The rows that are missing, and only `verify` notices it.
+        var misplaced = 0
+        var description: String {
+            "\(errors) errors, \(late) of them late, \(right) right, \(misplaced) misplaced"
+        }
     }
 
     /// Runs the probe over all places. If the probe dies at a place, runs it again from the next
@@ -151,6 +158,7 @@ import Testing
                     found.errors += 1
                     if words.last?.hasPrefix("late") == true { found.late += 1 }
                 case "right": found.right += 1
+                case "misplaced" where store == .rows && kind == "flip": found.misplaced += 1
                 default:
                     Issue.record(
                         "\(store), \(kind) \(line), exit \(result.status): \(result.errors.suffix(300))"

@@ -10,9 +10,9 @@ import Foundation
 /// does so twice: with a new copy, to which opening writes, and with a copy that was opened before.
 /// In the second copy the first command writes, before anything is read. If it fails, everything is
 /// read all the same. Then the probe prints the outcome in one line: `PLACE error …`,
-/// `PLACE right …` or `PLACE WRONG …`. "Late" before the error means that opening succeeded and the
-/// first command failed. The probe prints PLACE before it opens the log, so that the place is known
-/// if the process ends there.
+/// `PLACE right …`, `PLACE WRONG …`, or `PLACE misplaced …` if a row is missing that only `verify`
+/// notices. "Late" before the error means that opening succeeded and the first command failed. The
+/// probe prints PLACE before it opens the log, so that the place is known if the process ends there.
 ///
 /// STORE says where documents are kept: `memory` or `rows`. KIND is `flip` (one bit of the byte at
 /// PLACE) or `zero` (all of page PLACE).
@@ -86,12 +86,12 @@ enum DamageProbe<P: ShownDocuments> {
     private static func outcome(
         at log: URL, writesFirst: Bool, _ expected: [String]
     ) async throws -> String {
-        var findings: Int?
+        var findings: [Verification.Finding]?
         do throws(FoldbackError) {
             let reader = try LogReader(at: log)
             findings = try reader.verify(
                 Documents.self, also: [AdditionalProjection(StoredDocuments.self)]
-            ).findings.count
+            ).findings
             reader.close()
         } catch {
             guard error.isDamage else { return "WRONG verify: \(error)" }
@@ -100,15 +100,22 @@ enum DamageProbe<P: ShownDocuments> {
         do throws(FoldbackError) {
             let wrong = try await wrong(
                 in: log, writesFirst: writesFirst, expected, isLate: &isLate)
-            if let wrong { return "WRONG \(wrong)" }
-            return "right \(findings.map(String.init) ?? "unreadable")"
+            if let wrong { return "\(isMisplacedRow(findings) ? "misplaced" : "WRONG") \(wrong)" }
+            return "right \(findings.map { "\($0.count)" } ?? "unreadable")"
         } catch {
             guard error.isDamage else { return "WRONG error: \(error)" }
-            if findings == 0 {
+            if findings?.isEmpty == true {
                 return "WRONG verify found nothing: \(error)"
             }
             return "error \(isLate ? "late " : "")\(error)"
         }
+    }
+
+    /// Returns whether only rows are damaged. The key of a first or last row can name another table
+    /// or projection. Then no read notices the missing row, but `verify` reports it.
+    private static func isMisplacedRow(_ findings: [Verification.Finding]?) -> Bool {
+        guard let findings, !findings.isEmpty else { return false }
+        return findings.allSatisfy { if case .rows = $0.place { true } else { false } }
     }
 
     /// Returns the first difference from the expected lines, before and after writes; nil if there
