@@ -1,3 +1,4 @@
+import BrowserDriver
 import Foldback
 import FoldbackShell
 import Foundation
@@ -68,6 +69,42 @@ import Testing
         #expect((found.late > 0) == (store == .memory), "\(found)")
     }
 
+    /// Property: a process that reads a damaged log gets the right answer or a typed error, before
+    /// and after a store of another process finds the damage. The next store finds it too.
+    @Test func `damage that a process finds changes no answer of another process`() async throws {
+        let directory = DiskDirectory()
+        try await Self.makeLogWithOldText(directory.log)
+        func read() throws -> [CommandEnd] {
+            try [["status"], ["at", "2"], ["log"]].map { words in
+                let foldback = ShellProcess.executable("foldback").path
+                return try run([foldback, words[0], directory.log.path] + words.dropFirst())
+            }
+        }
+        let sound = try read()
+        #expect(sound.map(\.status) == [0, 0, 0])
+        let before = try Self.zeroPage(with: Self.long(1), of: directory.log)
+        func expectRightReads() throws {
+            let found = try read()
+            #expect(found.prefix(2).map(\.output) == sound.prefix(2).map(\.output), "\(found)")
+            #expect(found[2].status == 3 && found[2].errors.contains("is damaged"), "\(found)")
+            #expect(sound[2].output.hasPrefix(found[2].output), "\(found)")
+        }
+        for _ in 1...2 {
+            let shell = try ShellProcess(directory.log)
+            // The shell opens the log or checks its pages while this process reads.
+            try expectRightReads()
+            for _ in 1...2 {
+                shell.send(
+                    #"{"do":"record","event":{"op":"set","key":"a","value":2}}"#, #"{"do":"view"}"#)
+                #expect(shell.answer()?["error"]?["code"] == "damaged")
+                #expect(shell.answer()?["documents"] == ["a": 1, "long": "short"])
+            }
+            try expectRightReads()
+            #expect(shell.finish().status == 0)
+        }
+        #expect(try Data(contentsOf: directory.log.appending(path: "data.mdb")) == before)
+    }
+
     // MARK: A log with something of everything
 
     /// A text that is long enough to have its own pages.
@@ -113,6 +150,33 @@ import Testing
         try await store.dismiss(12)
         await store.close()
         return try Data(contentsOf: directory.appending(path: "data.mdb")).count
+    }
+
+    /// Makes a log whose long text is only in an entry before its checkpoint, so that opening does
+    /// not read it.
+    private static func makeLogWithOldText(_ directory: URL) async throws {
+        let store = try await Store.open(
+            at: directory, Documents.self, confirmedBy: .acknowledgement, durability: .relaxed)
+        let events: [Documents.Event] = [
+            .set("a", 1), .set("long", .string(long(1))), .set("long", "short"),
+        ]
+        for event in events { try await store.acknowledge(try await store.record(event).number) }
+        try await store.checkpoint()
+        await store.close()
+    }
+
+    /// Zeroes the page where a text starts.
+    ///
+    /// - Returns: the bytes of the damaged file. It stays the same file, so that the log does not
+    ///   look copied.
+    private static func zeroPage(with text: String, of log: URL) throws -> Data {
+        let file = log.appending(path: "data.mdb")
+        let place = try #require(try Data(contentsOf: file).firstRange(of: Data(text.utf8)))
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.seek(toOffset: UInt64(place.lowerBound / 4_096 * 4_096))
+        try handle.write(contentsOf: Data(count: 4_096))
+        try handle.close()
+        return try Data(contentsOf: file)
     }
 
     // MARK: The probe
