@@ -279,3 +279,13 @@ private func isWhole(_ table: Table<UInt64>, in environment: Environment) -> Boo
         return false
     }
 }
+
+extension WriteTransaction {
+    borrowing func append<Key>(
+        _ value: [UInt8], at number: UInt64, to table: Table<Key>
+    ) throws(LMDBError) {
+        try withBytes(of: value) { value throws(LMDBError) in
+            try append(value, at: number, to: table)
+        }
+    }
+}

@@ -44,7 +44,7 @@ import Testing
         await new.close()
         // This log has the same entries, but no rows.
         let fresh = Self.downlink()
-        try fresh.write(Self.batch(ofEntries: log.rows))
+        try fresh.write(Self.writes(ofEntries: log.rows))
         var rows = fresh.rows
         func open<Code>(_ code: Code.Type, catchesUp: Bool) async throws -> [Fault] {
             let (storage, steps) = (MemoryLog(rows), CatchUpSteps())
@@ -74,7 +74,7 @@ import Testing
         let entries = try #require(new.core.storage as? MemoryLog).rows
         await new.close()
         await old.close()
-        let batch = try Self.batch(ofEntries: entries)
+        let batch = try Self.writes(ofEntries: entries)
         let bare = Self.downlink()
         try bare.write(batch)
         let withFault = try Self.store(Notes<OldCode>.self, over: bare)
@@ -112,11 +112,9 @@ import Testing
         #expect(try await open(LaterCode.self) == (0, ["a"]))
     }
 
-    private static func batch(ofEntries rows: MemoryRows) throws -> WriteBatch {
-        var batch = WriteBatch()
-        for (sequence, bytes) in try MemoryLog(rows).records(from: 1, countMax: 100) {
-            batch.writeRecord(bytes, at: sequence)
+    private static func writes(ofEntries rows: MemoryRows) throws -> [TableWrite] {
+        try MemoryLog(rows).records(from: 1, countMax: 100).map { sequence, bytes in
+            TableWrite(.entries, LogKey(sequence), bytes)
         }
-        return batch
     }
 }

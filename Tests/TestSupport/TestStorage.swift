@@ -97,8 +97,7 @@ package final class TestStorage: ForwardingLog {
             stamp: Stamp(sequence: sequence, time: Timestamp(millisecondsSince1970: 0)),
             replica: header.replicas.current, info: [:], entry: entry)
         var batch = WriteBatch()
-        batch.writeRecord(
-            record.encoded(predecessor: 0, replicas: header.replicas).bytes, at: sequence)
+        _ = batch.writeRecord(record, predecessor: 0, replicas: header.replicas)
         try log.write(batch)
     }
 

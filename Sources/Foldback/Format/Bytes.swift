@@ -41,12 +41,12 @@ package struct ByteWriter {
         }
     }
 
-    /// Appends the checksum of the bytes so far, and returns it.
+    /// Appends the checksum of the bytes from `start` on, and returns it.
     ///
     /// - Parameter seed: a number that depends on the value's place, so that its bytes fail in
     ///   another.
-    package mutating func seal(seed: UInt64) -> UInt64 {
-        let checksum = Checksum.of(bytes.span.bytes, seed: seed)
+    package mutating func seal(from start: Int = 0, seed: UInt64) -> UInt64 {
+        let checksum = Checksum.of(bytes.span.bytes.extracting(start...), seed: seed)
         fixed(checksum)
         return checksum
     }

@@ -1,16 +1,26 @@
 extension Record {
-    /// Returns the record's bytes.
+    /// Returns the record's bytes; see ``encode(into:predecessor:replicas:)``.
+    package func encoded(
+        predecessor: UInt64, replicas: ReplicaTable
+    ) -> (bytes: [UInt8], checksum: UInt64) {
+        var writer = ByteWriter(capacity: RecordFormat.headerBytes + 64 + payloadBytes)
+        let checksum = encode(into: &writer, predecessor: predecessor, replicas: replicas)
+        return (writer.bytes, checksum)
+    }
+
+    /// Appends the record's bytes.
     ///
     /// - Parameters:
     ///   - predecessor: the checksum of the record before, which makes the chain; 0 for the first
     ///     (L5).
     ///   - replicas: the log's table of replicas.
-    /// - Returns: the bytes, and the checksum at their end.
+    /// - Returns: the checksum at the end of the bytes.
     /// - Precondition: `replicas` has the record's replica, and `info` has at most
     ///   ``Limits/infoBytesMax`` encoded bytes.
-    package func encoded(
-        predecessor: UInt64, replicas: ReplicaTable
-    ) -> (bytes: [UInt8], checksum: UInt64) {
+    func encode(
+        into writer: inout ByteWriter, predecessor: UInt64, replicas: ReplicaTable
+    ) -> UInt64 {
+        let start = writer.bytes.count
         let format = eventFormat ?? .none
         let info = Self.encoded(info: info)
         guard let index = replicas.index(of: replica) else {
@@ -19,24 +29,21 @@ extension Record {
         precondition(
             info.count <= Limits.infoBytesMax,
             "the info has \(info.count) bytes, and its caller did not check them")
-        var writer = ByteWriter(capacity: RecordFormat.headerBytes + 64 + payloadBytes)
-        writer.fixed(RecordFormat.version)
-        writer.fixed(kind.rawValue)
-        writer.fixed(flags)
-        writer.fixed(format.codec)
-        writer.fixed(format.version)
-        writer.fixed(index)
+        // The first eight bytes are one number: six appends cost more than the checksum.
+        writer.fixed(
+            UInt64(RecordFormat.version) | UInt64(kind.rawValue) << 8 | UInt64(flags) << 16
+                | UInt64(format.codec) << 24 | UInt64(format.version) << 32 | UInt64(index) << 48)
         writer.fixed(stamp.time.millisecondsSince1970)
         writer.fixed(predecessor)
         writer.fixed(UInt16(info.count))
         writer.raw(info)
         writeBody(to: &writer, replicas)
-        let checksum = writer.seal(seed: stamp.sequence.value)
-        return (writer.bytes, checksum)
+        return writer.seal(from: start, seed: stamp.sequence.value)
     }
 
     /// Returns the bytes of `info` in a header. At most ``Limits/infoBytesMax`` are allowed.
     package static func encoded(info: [String: String]) -> [UInt8] {
+        guard !info.isEmpty else { return [] }
         var writer = ByteWriter()
         for (key, value) in info.sorted(by: { ExactString($0.key) < ExactString($1.key) }) {
             writer.sized(key)

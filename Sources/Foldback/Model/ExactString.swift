@@ -27,7 +27,12 @@ public struct ExactString: Sendable, ExpressibleByStringInterpolation,
 
 extension ExactString: Hashable, Comparable {
     public static func == (a: Self, b: Self) -> Bool {
-        a.withBytes { a in b.withBytes { b in a.count == b.count && a.elementsEqual(b) } }
+        a.withBytes { a in
+            b.withBytes { b in
+                // Copies of a long string share their bytes.
+                a.count == b.count && (a.baseAddress == b.baseAddress || a.elementsEqual(b))
+            }
+        }
     }
 
     public static func < (a: Self, b: Self) -> Bool {

@@ -32,6 +32,9 @@ package struct GuardedState<P: Projection>: Sendable {
     package var value: P { states.value }
 
     /// Applies the event. If `apply` throws, the state is as before, and the error is returned.
+    ///
+    /// It is inlined, because a call would look up this type's metadata for each event.
+    @inline(__always)
     package mutating func apply(_ folded: Folded) -> (any Error)? {
         if since.count >= reach {
             keep()
@@ -78,8 +81,13 @@ package struct GuardedState<P: Projection>: Sendable {
     }
 
     /// Copies the states if another guard shares them.
+    @inline(__always)
     private mutating func makeUnique() {
-        guard !isKnownUniquelyReferenced(&states) else { return }
+        if !isKnownUniquelyReferenced(&states) { copyStates() }
+    }
+
+    @inline(never)
+    private mutating func copyStates() {
         states = States(value: states.value, earlier: states.earlier)
     }
 

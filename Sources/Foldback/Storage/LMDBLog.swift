@@ -80,12 +80,28 @@ package final class LMDBLog: LogStorage {
     // MARK: Writing
 
     package func write(_ writes: [TableWrite]) throws(StorageFailure) {
-        let reserve = writes.reduce(0) { $0 + $1.reserveBytes }
+        try write(RecordBuffer(), writes)
+    }
+
+    package func write(_ batch: WriteBatch) throws(StorageFailure) {
+        try write(batch.records, batch.otherWrites)
+    }
+
+    /// Commits records, and then other writes.
+    private func write(
+        _ records: RecordBuffer, _ writes: [TableWrite]
+    ) throws(StorageFailure) {
+        let reserve = records.reserveBytes + writes.reduce(0) { $0 + $1.reserveBytes }
         let mark = marker?.nextMark()
         endReadingForWriting()
         do throws(LMDBError) {
             try environment.write(reserveBytes: reserve) { transaction throws(LMDBError) in
                 if let mark { try put(mark, transaction) }
+                if let entries = tables[.entries] {
+                    try records.forEach { sequence, record throws(LMDBError) in
+                        try transaction.append(record, at: sequence.value, to: entries)
+                    }
+                }
                 for write in writes { try Self.perform(write, in: tables, transaction) }
             }
         } catch {
@@ -103,7 +119,9 @@ package final class LMDBLog: LogStorage {
             return
         }
         if write.table == .entries {
-            try transaction.append(value, at: write.key, to: table)
+            try withBytes(of: value) { value throws(LMDBError) in
+                try transaction.append(value, at: write.key.number, to: table)
+            }
         } else {
             try transaction.put(value, at: write.key, in: table)
         }

@@ -44,6 +44,10 @@ package protocol LogStorage: AnyObject, Sendable {
     /// durable as ``isRelaxed`` says (L2).
     func write(_ writes: [TableWrite]) throws(StorageFailure)
 
+    /// Commits all writes of the batch, or none: the same as ``write(_:)-([TableWrite])`` with its
+    /// writes.
+    func write(_ batch: WriteBatch) throws(StorageFailure)
+
     /// Checks the pages of the file that opening did not check, so that no change can overwrite what
     /// is in use. Checks once; if nothing has called it, the first ``write(_:)-([TableWrite])`` checks.
     /// Only the writer's thread may call it.
@@ -93,7 +97,6 @@ package enum ScanRange: Sendable {
 extension LogStorage {
     package var hasGaps: Bool { false }
 
-    /// Commits all writes of the batch, or none (L4).
     package func write(_ batch: WriteBatch) throws(StorageFailure) { try write(batch.writes) }
 
     /// Calls `body` with a snapshot of the last commit, and returns its result or its error.

@@ -149,8 +149,12 @@ package struct TableWrite: Sendable {
         self.value = value
     }
 
+    /// An estimate of the space that a write needs in addition to its value, in bytes, if its key
+    /// is a number.
+    static let overheadBytes = 72
+
     /// An estimate of the space that the write needs, in bytes.
-    var reserveBytes: Int { key.byteCount + (value?.count ?? 0) + 64 }
+    var reserveBytes: Int { key.byteCount - 8 + (value?.count ?? 0) + Self.overheadBytes }
 }
 
 extension [UInt8] {

@@ -1,7 +1,6 @@
 /// The writes of one transaction. It is pure data, so that it can be written again in a larger map.
 package struct WriteBatch: Sendable {
-    /// The records, in ascending order of sequence, because the table is only appended to (L1).
-    private var entries: [TableWrite] = []
+    package private(set) var records = RecordBuffer()
     /// The last settlement of each intent whose settlement changed.
     private var settlements: [IntentNumber: SettlementRow] = [:]
     /// The last attempt of each intent whose attempt changed; nil removes the row.
@@ -18,17 +17,20 @@ package struct WriteBatch: Sendable {
     package init() {}
 
     package var isEmpty: Bool {
-        entries.isEmpty && attempts.isEmpty && checkpoints.isEmpty && rows.isEmpty
+        records.isEmpty && attempts.isEmpty && checkpoints.isEmpty && rows.isEmpty
             && projections.isEmpty && registered.isEmpty && lineage == nil
             && lostData == nil && sharedConflicts == nil
     }
 
-    package var hasEntries: Bool { !entries.isEmpty }
+    package var hasEntries: Bool { !records.isEmpty }
     package var hasAttempts: Bool { !attempts.isEmpty }
 
     /// All writes, in the order of execution.
-    package var writes: [TableWrite] {
-        var writes = entries
+    package var writes: [TableWrite] { records.writes + otherWrites }
+
+    /// The writes after those of the records, in the order of execution.
+    var otherWrites: [TableWrite] {
+        var writes: [TableWrite] = []
         // Sort by key, because neighboring keys are on the same page.
         for (number, row) in settlements.sorted(by: { $0.key < $1.key }) {
             writes.append(TableWrite(.verdicts, LogKey(number), row.encoded(for: number)))
@@ -55,19 +57,16 @@ package struct WriteBatch: Sendable {
 
     // MARK: Entries
 
-    /// Adds a record. Sequences must rise from call to call (L1).
-    package mutating func writeRecord(_ bytes: [UInt8], at sequence: LogSequence) {
-        entries.append(TableWrite(.entries, LogKey(sequence), bytes))
+    /// Adds a record; see ``RecordBuffer/append(_:predecessor:replicas:)``.
+    package mutating func writeRecord(
+        _ record: Record, predecessor: UInt64, replicas: ReplicaTable
+    ) -> (checksum: UInt64, bytes: Int) {
+        records.append(record, predecessor: predecessor, replicas: replicas)
     }
 
     /// Returns the record of an entry that is not committed yet; nil if the batch does not contain
     /// it.
-    package func record(at sequence: LogSequence) -> [UInt8]? {
-        let key = LogKey(sequence)
-        let place = entries.partitioningIndex { $0.key >= key }
-        guard place < entries.count, entries[place].key == key else { return nil }
-        return entries[place].value
-    }
+    package func record(at sequence: LogSequence) -> [UInt8]? { records.record(at: sequence) }
 
     // MARK: Intents
 

@@ -103,19 +103,36 @@ package struct WriteTransaction: ~Copyable {
         try checkingPages(.put, table, key) { pages, key throws(PageDamage) in
             try pages.requirePath(to: key, in: table.name)
         }
-        try store(value, key, table, flags: 0)
+        let code = key.withKeyBytes { bytes in
+            value.withUnsafeBytes { value in
+                var key = MDB_val(reading: bytes)
+                var value = MDB_val(reading: value)
+                return mdb_put(handle, table.writable, &key, &value, 0)
+            }
+        }
+        try check(code, .put, table.name)
+        pages.takeUnretainedValue().noteChange()
     }
 
-    /// Puts a pair after the last key of the table.
-    /// - Throws: `.keyExists` if `key` is not after the last key. Then the caller's counter is
+    /// Puts a pair after the last key of a table whose keys are numbers.
+    ///
+    /// - Throws: `.keyExists` if `number` is not after the last key. Then the caller's counter is
     ///   wrong (L1).
     package borrowing func append<Key>(
-        _ value: [UInt8], at key: Key, to table: Table<Key>
+        _ value: UnsafeRawBufferPointer, at number: UInt64, to table: Table<Key>
     ) throws(LMDBError) {
-        try checkingPages(.put, table, key) { pages, _ throws(PageDamage) in
-            try pages.requireEdge(of: table.name)
+        try requireSoundStructure()
+        let pages = pages.takeUnretainedValue()
+        do throws(PageDamage) { try pages.requireEdge(of: table.name) } catch {
+            throw LMDBError(.put, table: table.name, error)
         }
-        try store(value, key, table, flags: UInt32(MDB_APPEND))
+        let code = withUnsafeBytes(of: number.bigEndian) { key in
+            var key = MDB_val(reading: key)
+            var value = MDB_val(reading: value)
+            return mdb_put(handle, table.writable, &key, &value, UInt32(MDB_APPEND))
+        }
+        try check(code, .put, table.name)
+        pages.noteChange()
     }
 
     /// Deletes the pair at `key` and returns true; returns false if there was none.
@@ -133,20 +150,6 @@ package struct WriteTransaction: ~Copyable {
         try check(code, .delete, table.name)
         pages.takeUnretainedValue().noteChange()
         return true
-    }
-
-    private borrowing func store<Key>(
-        _ value: [UInt8], _ key: Key, _ table: Table<Key>, flags: UInt32
-    ) throws(LMDBError) {
-        let code = key.withKeyBytes { bytes in
-            value.withUnsafeBytes { value in
-                var key = MDB_val(reading: bytes)
-                var value = MDB_val(reading: value)
-                return mdb_put(handle, table.writable, &key, &value, flags)
-            }
-        }
-        try check(code, .put, table.name)
-        pages.takeUnretainedValue().noteChange()
     }
 
     private borrowing func isListed(_ table: String) throws(LMDBError) -> Bool {

@@ -302,8 +302,9 @@ package final class LogWriter: Sendable {
     private func sync(
         _ requests: [Request], _ results: inout [Result<RequestResult, FoldbackError>]
     ) {
+        let isRelaxed = storage.isRelaxed
         let asking = requests.indices.filter {
-            requests[$0].work.asksForSync(isRelaxed: storage.isRelaxed)
+            requests[$0].syncNeed.asksForSync(isRelaxed: isRelaxed)
         }
         guard !asking.isEmpty else { return }
         do throws(StorageFailure) {

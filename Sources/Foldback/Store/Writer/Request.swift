@@ -36,14 +36,29 @@ package final class Request: Sendable {
             }
         }
 
-        /// Returns whether the request needs a flush in addition to the commit.
-        func asksForSync(isRelaxed: Bool) -> Bool {
+        var syncNeed: SyncNeed {
             switch self {
-            case .sync: true
-            case .recordAttempts(_, let flushes): flushes && isRelaxed
+            case .sync: .always
+            case .recordAttempts(_, let flushes): flushes ? .ifRelaxed : .never
             case .command, .answer, .answers, .noteLineage, .noteLostData, .writeCheckpointRow,
                 .removeCheckpointRows:
-                false
+                .never
+            }
+        }
+    }
+
+    /// When work needs a flush in addition to its commit.
+    package enum SyncNeed: Sendable {
+        case never
+        /// If a commit does not flush.
+        case ifRelaxed
+        case always
+
+        func asksForSync(isRelaxed: Bool) -> Bool {
+            switch self {
+            case .never: false
+            case .ifRelaxed: isRelaxed
+            case .always: true
             }
         }
     }
@@ -70,6 +85,7 @@ package final class Request: Sendable {
     package let bytes: Int
     /// The number of commands in the work.
     package let weight: Int
+    let syncNeed: SyncNeed
     /// The only caller, if it waits from the start; nil if callers use ``outcome()``.
     private let caller: Caller?
     /// Whether `caller` was resumed. Resuming a continuation twice is undefined.
@@ -80,6 +96,7 @@ package final class Request: Sendable {
         self.work = work
         self.bytes = bytes
         weight = work.weight
+        syncNeed = work.syncNeed
         self.caller = caller
     }
 

@@ -159,9 +159,7 @@ package struct WorkingLog: Sendable {
         let record = Record(
             stamp: Stamp(sequence: sequence, time: time), replica: replica ?? replicas.current,
             info: info, entry: entry)
-        let (bytes, checksum) = record.encoded(predecessor: fold.chain, replicas: replicas)
-        batch.writeRecord(bytes, at: sequence)
-        return (checksum, bytes.count)
+        return batch.writeRecord(record, predecessor: fold.chain, replicas: replicas)
     }
 
     /// Adds a row of a checkpoint to the batch. The log itself does not change.
