@@ -49,7 +49,7 @@ struct AnswerCosts: Sendable {
         of kind: AnswerKind, in logs: inout [PendingLog], count: Int
     ) async throws -> [[BatchCost]] {
         var costs: [[BatchCost]] = logs.map { _ in [] }
-        let batchCount = kind.foldsAllAgain ? 20 : 100
+        let batchCount = kind.foldsAllAgain ? 20 : count == 1 ? 1_000 : 100
         for _ in 0..<(bench.isFull ? 3 * batchCount : batchCount) {
             for index in logs.indices {
                 costs[index].append(try await kind.cost(in: &logs[index], count: count))

@@ -52,16 +52,16 @@ enum AnswerKind: CaseIterable, Sendable {
         let refusal = Rejection(code: "forbidden", message: "not yours")
         switch self {
         case .acknowledgingOldest:
-            return log.pending.prefix(count).map {
+            return log.takeOldest(count).map {
                 .acknowledge($0, position: nil, replacement: nil)
             }
         case .acceptingOldest:
-            return log.pending.prefix(count).map {
+            return log.takeOldest(count).map {
                 .acknowledge($0, position: log.nextPosition(), replacement: nil)
             }
-        case .rejectingOldest: return log.pending.prefix(count).map { .reject($0, refusal) }
+        case .rejectingOldest: return log.takeOldest(count).map { .reject($0, refusal) }
         case .rejectingNewest:
-            return log.pending.suffix(count).reversed().map { .reject($0, refusal) }
+            return log.newest(count).reversed().map { .reject($0, refusal) }
         case .foreignEvent:
             return try (0..<count).map { _ in .confirm([try log.foreignEvent()], through: nil) }
         }

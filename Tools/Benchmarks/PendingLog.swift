@@ -6,6 +6,7 @@ struct PendingLog: Sendable {
     let store: Store<Documents>
     private let gate: WriterGate
     private let events: [DocumentEvent]
+    private var numbers: PendingNumbers
     /// The server's last position.
     private var position: Position = 0
 
@@ -16,6 +17,7 @@ struct PendingLog: Sendable {
         store = try await Store.open(
             at: directory, Documents.self, confirmedBy: kind, durability: .relaxed,
             checkpoints: .manual, sources: gate.sources)
+        numbers = PendingNumbers(from: store.status.nextIntent)
         try await record(count: pendingCount)
     }
 
@@ -33,7 +35,11 @@ struct PendingLog: Sendable {
         return try await gated.cost(of: commands)
     }
 
-    var pending: [IntentNumber] { store.snapshot.pending }
+    mutating func takeOldest(_ count: Int) -> [IntentNumber] { numbers.takeOldest(count) }
+
+    func newest(_ count: Int) -> [IntentNumber] {
+        PendingNumbers.newest(count, before: store.status.nextIntent)
+    }
 
     mutating func nextPosition() -> Position {
         position = position.next
@@ -50,7 +56,11 @@ struct PendingLog: Sendable {
 
     /// Confirms the accepted intents by the downlink, at the positions that their answers named.
     func confirmAccepted() async throws {
-        let events = store.core.writer.publishedState.overlay.values.compactMap { intent in
+        // The accepted intents are the oldest.
+        let accepted = store.core.writer.publishedState.overlay.prefix {
+            $0.value.acceptance != nil
+        }
+        let events = accepted.compactMap { _, intent in
             intent.acceptance?.position.map { position in
                 Confirmed(
                     position: position, payload: intent.payload, origin: intent.recorded.id)

@@ -15,6 +15,7 @@ struct PendingMail: Sendable {
     private let gated: GatedStore<Mailbox>
     private let places: PendingPlaces
     private var recordedCount = 0
+    private var numbers: PendingNumbers
     /// The server's last position.
     private var position: Position
 
@@ -31,6 +32,7 @@ struct PendingMail: Sendable {
             store: store, counts: { $0.projected.folded.counts }, gate: gate)
         self.places = places
         position = try store.read { $0.through }
+        numbers = PendingNumbers(from: store.status.nextIntent)
         try await store.perform(try recordings(count: pendingCount))
     }
 
@@ -56,27 +58,29 @@ struct PendingMail: Sendable {
         if answer == .recording {
             let cost = try await gated.cost(of: Array(recordings.prefix(count)))
             try await store.perform(Array(recordings.dropFirst(count)))
-            try await remove(try pending().suffix(count * size), answer)
+            try await remove(newest(count * size), answer)
             return cost
         }
         try await store.perform(recordings)
-        let pending = try pending()
         let isOld = answer == .acknowledgingOldest || answer == .rejectingOldest
-        let groups = isOld ? pending.prefix(count * size) : pending.suffix(count * size)
+        let groups = isOld ? numbers.takeOldest(count * size) : newest(count * size)
         let answered = answer == .rejectingNewest ? size - 1 : 0
-        let numbers = groups.enumerated().filter { $0.offset % size == answered }.map(\.element)
-        let commands = try commands(answer, numbers)
+        let answeredNumbers = groups.enumerated().filter { $0.offset % size == answered }.map(
+            \.element)
+        let commands = try commands(answer, answeredNumbers)
         let cost = try await gated.cost(of: commands)
         let unanswered =
-            answer == .foreignEvent ? groups : groups.filter { !numbers.contains($0) }[...]
+            answer == .foreignEvent ? groups : groups.filter { !answeredNumbers.contains($0) }
         try await remove(unanswered, answer)
         return cost
     }
 
-    private func pending() throws -> [IntentNumber] { try store.read { $0.pending } }
+    private func newest(_ count: Int) -> [IntentNumber] {
+        PendingNumbers.newest(count, before: store.status.nextIntent)
+    }
 
     /// Removes intents, the newest first, because no other intent depends on it.
-    private func remove(_ numbers: ArraySlice<IntentNumber>, _ answer: RowAnswer) async throws {
+    private func remove(_ numbers: [IntentNumber], _ answer: RowAnswer) async throws {
         switch answer.logKind {
         case .downlink: try await store.perform(numbers.reversed().map { .change($0, .withdraw) })
         case .acknowledgement:

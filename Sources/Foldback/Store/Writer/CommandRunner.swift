@@ -21,7 +21,7 @@ package final class CommandRunner: Sendable {
         self.hasThread = hasThread
         self.clock = clock
         queue = RequestQueue(path: storage.path, clock: clock)
-        if hasThread { writer.announcePageCheck() }
+        if hasThread { writer.pageCheck.announce() }
     }
 
     /// Checks the file's pages, carries out requests until the queue is closed and empty, and then

@@ -23,7 +23,7 @@ package final class LogWriter: Sendable {
     private let committedLineage: Mutex<Lineage?>
     private let latchedFailure = Mutex<StorageFailure?>(nil)
     private let sharedWithOther: Mutex<Position?>
-    private let pageCheck = Monitor(PageCheck.unneeded)
+    let pageCheck = PageCheck()
     package let listeners = Listeners()
 
     /// Applies the overlay's intents, and publishes the state of the log.
@@ -321,15 +321,6 @@ package final class LogWriter: Sendable {
     /// The error of all commands; nil if the store accepts them (L6).
     package var refusal: FoldbackError? { latched?.refusal }
 
-    private enum PageCheck {
-        case unneeded
-        case upcoming
-        case done(StorageFailure?)
-    }
-
-    /// Makes readers of settlements wait for ``checkPages()``, which the writer's thread calls.
-    func announcePageCheck() { pageCheck.withLock { $0 = .upcoming } }
-
     /// Checks the file's pages before the first write. Damage latches the store.
     ///
     /// After any other failure nothing was checked, and then the first write checks.
@@ -341,21 +332,9 @@ package final class LogWriter: Sendable {
         if let finding {
             latchedFailure.withLock { $0 = finding }  // mutant: page-finding
         }
-        pageCheck.withLock { $0 = .done(failure) }
-        pageCheck.wakeAll()
+        pageCheck.finish(failure)
         // A listener may read a settlement on this thread, so readers stop waiting first.
         if finding != nil { listeners.notifyStopped() }
-    }
-
-    /// Waits until the file's pages are checked. Blocks.
-    ///
-    /// - Throws: `.damaged` if the check found damage; `.storage` if it could not read the file.
-    func requireSoundPages() throws(FoldbackError) {
-        let check = pageCheck.wait { check -> PageCheck? in
-            if case .upcoming = check { return nil }
-            return check
-        }
-        if case .done(let failure?)? = check { throw failure.unwritten }
     }
 
     private func latch(_ failure: StorageFailure) {

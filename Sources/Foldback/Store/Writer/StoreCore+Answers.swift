@@ -18,7 +18,7 @@ extension StoreCore {
                 answeredAt: intent.acceptance?.sequence)
         }
         // Before the check, the row could be an earlier row of the intent, from an old page.
-        try writer.requireSoundPages()
+        try writer.pageCheck.requireSoundPages()
         let (row, recorded) = try storage.settledIntent(number, codec: codec)
         // The row can be of a commit that is not published yet. Its answer must not be returned
         // before the commit is published, which happens at once or never (F15).
