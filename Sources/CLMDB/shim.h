@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #endif
 
@@ -30,6 +31,42 @@ static inline int foldback_file_identity(const char *path, uint64_t *inode, uint
     *inode = s.st_ino;
     *birth = (uint64_t)s.st_birthtimespec.tv_sec * 1000000000u + s.st_birthtimespec.tv_nsec;
 #endif
+    return 0;
+}
+
+/// What is known of a file, without its times.
+struct foldback_status {
+    uint64_t device, inode, link_count;
+    int64_t bytes;
+    uint32_t mode, owner;
+};
+
+/// Reads the status of what has a name, which may be a symbolic link, or of an open file if `path`
+/// is null. Returns 0, or -1 with errno set.
+///
+/// It does not ask for the file's times. Linux 6.13 and later note that a process has seen them, and
+/// then the next write changes them (Documentation/filesystems/multigrain-ts.rst). On ext4, the flush
+/// of such a write takes 285 us instead of 215 us (Linux 6.18, median of 2,000). stat(2) asks for the
+/// times.
+static inline int foldback_read_status(int file, const char *path, struct foldback_status *found) {
+#if defined(__linux__)
+    struct statx x;
+    unsigned mask = STATX_TYPE | STATX_NLINK | STATX_UID | STATX_INO | STATX_SIZE;
+    int flags = path ? AT_SYMLINK_NOFOLLOW : 0x1000;  // AT_EMPTY_PATH
+    if (syscall(SYS_statx, path ? AT_FDCWD : file, path ? path : "", flags, mask, &x) == 0) {
+        *found = (struct foldback_status){
+            .device = makedev(x.stx_dev_major, x.stx_dev_minor), .inode = x.stx_ino,
+            .link_count = x.stx_nlink, .bytes = (int64_t)x.stx_size, .mode = x.stx_mode,
+            .owner = x.stx_uid};
+        return 0;
+    }
+    // Linux before 4.11, and the filters of some containers, have no statx.
+#endif
+    struct stat s;
+    if ((path ? lstat(path, &s) : fstat(file, &s)) != 0) return -1;
+    *found = (struct foldback_status){
+        .device = (uint64_t)s.st_dev, .inode = s.st_ino, .link_count = s.st_nlink,
+        .bytes = s.st_size, .mode = s.st_mode, .owner = s.st_uid};
     return 0;
 }
 

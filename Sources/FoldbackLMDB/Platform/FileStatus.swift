@@ -1,3 +1,5 @@
+import CLMDB
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -5,6 +7,8 @@
 #endif
 
 /// A file's identity, kind, owner, number of names, and size, at one moment.
+///
+/// It does not ask for the file's times, because that would make the next flush slower (shim.h).
 struct FileStatus: Sendable {
     /// What stays the same while a file exists, under whatever name.
     struct Identity: Hashable, Sendable {
@@ -18,18 +22,18 @@ struct FileStatus: Sendable {
     private let kind: mode_t
     private let owner: uid_t
 
-    private init(_ info: stat) {
-        identity = Identity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
-        bytes = Int(info.st_size)
-        linkCount = Int(info.st_nlink)
-        kind = info.st_mode & S_IFMT
-        owner = info.st_uid
+    private init(_ info: foldback_status) {
+        identity = Identity(device: info.device, inode: info.inode)
+        bytes = Int(info.bytes)
+        linkCount = Int(info.link_count)
+        kind = mode_t(info.mode) & S_IFMT
+        owner = info.owner
     }
 
     /// The status of what has this name, which may be a symbolic link; nil if nothing has it.
     init?(_ path: String) throws(LMDBError) {
-        var info = stat()
-        guard lstat(path, &info) == 0 else {
+        var info = foldback_status()
+        guard foldback_read_status(-1, path, &info) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw LMDBError(.inspect, .system(errno: errno))
         }
@@ -38,8 +42,8 @@ struct FileStatus: Sendable {
 
     /// The status of an open file.
     init(of descriptor: Int32) throws(LMDBError) {
-        var info = stat()
-        guard fstat(descriptor, &info) == 0 else {
+        var info = foldback_status()
+        guard foldback_read_status(descriptor, nil, &info) == 0 else {
             throw LMDBError(.inspect, .system(errno: errno))
         }
         self.init(info)
