@@ -2,7 +2,7 @@
 //
 // A log stores the inode and the birth time of its data file and of its marker file, and takes files
 // with other identities for a copy (L11). After a power cut, files keep both. The files of an image
-// are new, so this library answers statx(2) with the recorded identity.
+// are new, so this library answers with the recorded identity if statx(2) is asked for the birth time.
 #ifndef FOLDBACK_RECORDED_IDENTITY_H
 #define FOLDBACK_RECORDED_IDENTITY_H
 
