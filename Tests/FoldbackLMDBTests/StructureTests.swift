@@ -107,6 +107,37 @@ import Testing
         }
     }
 
+    /// Settlements come after the last settlement of their table. A check for each of them took
+    /// longer than LMDB's own work.
+    @Test func `keys after the end of a table share one check, and another key has its own`() throws
+    {
+        _ = try makeFile { _ in }
+        let environment = try open()
+        defer { environment.close() }
+        var pages = try DamagedPages(of: dataFile)
+        try pages.zeroFirstLeaf(of: "t")
+        func put(_ keys: [UInt64]) -> LMDBError? {
+            error {
+                try environment.write { transaction throws(LMDBError) in
+                    let t: Table<UInt64> = try transaction.table("t")
+                    for key in keys { try transaction.put([7], at: key, in: t) }
+                }
+            }
+        }
+        #expect(isDamage(put([200, 201, 3]), of: .put))
+        #expect(isDamage(put([201, 200, 3]), of: .put))
+        #expect(put([200, 202, 201]) == nil)
+        let values = try environment.write { transaction throws(LMDBError) in
+            try transaction.table("t", of: UInt64.self)
+        }
+        for key in [200, 201, 202] as [UInt64] {
+            let value = try environment.read { transaction throws(LMDBError) in
+                try transaction.get(values, key) { $0.withUnsafeBytes { $0[0] } }
+            }
+            #expect(value == 7)
+        }
+    }
+
     @Test func `a sound file is checked once`() throws {
         _ = try makeFile { _ in }
         let environment = try open(later: ["t"])

@@ -20,10 +20,21 @@ package struct DamagedPages {
     ///
     /// The table must have two levels. Then only a check of the table's branches finds the damage.
     package mutating func listLeafAsFree(of table: String) throws {
+        try listAsFree(try firstLeaf(of: table))
+    }
+
+    /// Fills the first leaf of a table with zeros. The table must have two levels.
+    package mutating func zeroFirstLeaf(of table: String) throws {
+        let start = place(of: try firstLeaf(of: table))
+        bytes.resetBytes(in: start..<start + Self.pageBytes)
+        try write()
+    }
+
+    private func firstLeaf(of table: String) throws -> UInt64 {
         let (root, depth) = try tree(of: table)
         guard depth == 2 else { throw UnexpectedPages(reason: "\(table) has \(depth) levels") }
         let node = node(0, of: root)
-        try listAsFree(UInt64(int16(node)) | UInt64(int16(node + 2)) << 16)
+        return UInt64(int16(node)) | UInt64(int16(node + 2)) << 16
     }
 
     /// Fills the root of the list of tables with zeros.

@@ -1,8 +1,7 @@
 /// The writes of one transaction. It is pure data, so that it can be written again in a larger map.
 package struct WriteBatch: Sendable {
     package private(set) var records = RecordBuffer()
-    /// The last settlement of each intent whose settlement changed.
-    private var settlements: [IntentNumber: SettlementRow] = [:]
+    private var settlements = SettlementWrites()
     /// The last attempt of each intent whose attempt changed; nil removes the row.
     private var attempts: [IntentNumber: Attempt?] = [:]
     private var checkpoints: [TableWrite] = []
@@ -30,11 +29,8 @@ package struct WriteBatch: Sendable {
 
     /// The writes after those of the records, in the order of execution.
     var otherWrites: [TableWrite] {
-        var writes: [TableWrite] = []
-        // Sort by key, because neighboring keys are on the same page.
-        for (number, row) in settlements.sorted(by: { $0.key < $1.key }) {
-            writes.append(TableWrite(.verdicts, LogKey(number), row.encoded(for: number)))
-        }
+        // In order of keys, because neighboring keys are on the same page.
+        var writes = settlements.writes
         for (number, attempt) in attempts.sorted(by: { $0.key < $1.key }) {
             writes.append(TableWrite(.attempts, LogKey(number), attempt?.encoded(for: number)))
         }
@@ -71,7 +67,7 @@ package struct WriteBatch: Sendable {
     // MARK: Intents
 
     package mutating func writeSettlement(_ row: SettlementRow, of number: IntentNumber) {
-        settlements[number] = row
+        settlements.set(row, of: number)
     }
 
     /// Returns an intent's settlement that is not committed yet; nil if the batch does not contain

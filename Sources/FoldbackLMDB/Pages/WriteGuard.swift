@@ -4,13 +4,23 @@
 /// by LMDB from memory.
 final class WriteGuard {
     private var snapshot: CommitSnapshot
-    private var trees: [(name: String, tree: Tree?)] = []
+    private var trees: [KnownTree] = []
     /// Tables whose last pages were checked. One check is enough, because appended rows go to pages
     /// that LMDB derives from these.
     private var edges: [String] = []
     private var soundPages: Set<UInt64> = []
 
     private static let soundPagesMax = 1 << 16
+
+    /// A table of the commit before the transaction.
+    private struct KnownTree {
+        let name: String
+        /// Nil if the commit does not have the table.
+        let tree: Tree?
+        /// A key after all keys of the table, for which the pages were checked. LMDB reads the same
+        /// pages for all later keys.
+        var checkedEnd: [UInt8]?
+    }
 
     /// The meta page of the last commit: of this environment, or found on opening.
     private var last: Meta
@@ -77,12 +87,16 @@ final class WriteGuard {
 
     /// Checks the pages that LMDB reads when it puts a row at `key`.
     func requirePath(to key: UnsafeRawBufferPointer, in table: String) throws(PageDamage) {
-        guard let tree = try tree(table) else { return }
+        let place = try place(of: table)
+        guard let tree = trees[place].tree else { return }
+        if let end = trees[place].checkedEnd, end.isBefore(key) { return }
         let path = try TreePath(in: snapshot, of: tree, to: key)
         try requireValue(try path.node(at: key))
-        guard !path.isAtEdge || !edges.contains(table) else { return }
-        try requireSound(path)
-        if path.isAtEdge { edges.append(table) }
+        if !path.isAtEdge || !edges.contains(table) {
+            try requireSound(path)
+            if path.isAtEdge { edges.append(table) }
+        }
+        if path.isAtEdge, try path.node() == nil { trees[place].checkedEnd = Array(key) }
     }
 
     /// Checks the pages that LMDB reads when it appends a row.
@@ -150,9 +164,19 @@ final class WriteGuard {
     }
 
     private func tree(_ name: String) throws(PageDamage) -> Tree? {
-        if let known = trees.first(where: { $0.name == name }) { return known.tree }
-        let tree = try snapshot.tree(named: name)
-        trees.append((name, tree))
-        return tree
+        trees[try place(of: name)].tree
+    }
+
+    /// Returns the table's place in `trees`.
+    private func place(of name: String) throws(PageDamage) -> Int {
+        if let known = trees.firstIndex(where: { $0.name == name }) { return known }
+        trees.append(KnownTree(name: name, tree: try snapshot.tree(named: name)))
+        return trees.count - 1
+    }
+}
+
+extension [UInt8] {
+    fileprivate func isBefore(_ key: UnsafeRawBufferPointer) -> Bool {
+        withUnsafeBytes { TreePath.compare($0, key) < 0 }
     }
 }
