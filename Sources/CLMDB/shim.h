@@ -3,6 +3,7 @@
 #ifndef FOLDBACK_CLMDB_SHIM_H
 #define FOLDBACK_CLMDB_SHIM_H
 
+#include <errno.h>
 #include <lmdb.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,33 +17,43 @@
 #include <unistd.h>
 #endif
 
-/// Reads a file's inode and birth time. The birth time is in nanoseconds since 1970, or 0 if the file
-/// system does not store it. Returns 0, or -1 with errno set.
-static inline int foldback_file_identity(const char *path, uint64_t *inode, uint64_t *birth) {
 #if defined(__linux__)
-    struct statx s;
-    if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &s) != 0) return -1;
-    *inode = s.stx_ino;
-    *birth = (s.stx_mask & STATX_BTIME)
-        ? (uint64_t)s.stx_btime.tv_sec * 1000000000u + s.stx_btime.tv_nsec : 0;
-#else
+/// Whether statx(2) failed because the system does not have it: Linux before 4.11, or a filter of
+/// system calls, as some containers have.
+static inline int foldback_lacks_statx(void) { return errno == ENOSYS || errno == EPERM; }
+#endif
+
+/// Reads a file's inode and birth time. The birth time is in nanoseconds since 1970, or 0 if the file
+/// system does not store it, or the system does not tell it. Returns 0, or -1 with errno set.
+static inline int foldback_file_identity(const char *path, uint64_t *inode, uint64_t *birth) {
     struct stat s;
+#if defined(__linux__)
+    struct statx x;
+    if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &x) == 0) {
+        *inode = x.stx_ino;
+        *birth = (x.stx_mask & STATX_BTIME)
+            ? (uint64_t)x.stx_btime.tv_sec * 1000000000u + x.stx_btime.tv_nsec : 0;
+        return 0;
+    }
+    if (!foldback_lacks_statx() || stat(path, &s) != 0) return -1;
+    *birth = 0;
+#else
     if (stat(path, &s) != 0) return -1;
-    *inode = s.st_ino;
     *birth = (uint64_t)s.st_birthtimespec.tv_sec * 1000000000u + s.st_birthtimespec.tv_nsec;
 #endif
+    *inode = s.st_ino;
     return 0;
 }
 
-/// What is known of a file, without its times.
+/// A file's status without its times.
 struct foldback_status {
     uint64_t device, inode, link_count;
     int64_t bytes;
     uint32_t mode, owner;
 };
 
-/// Reads the status of what has a name, which may be a symbolic link, or of an open file if `path`
-/// is null. Returns 0, or -1 with errno set.
+/// Reads the status of the file or symbolic link at `path`, or of an open file if `path` is null.
+/// Returns 0, or -1 with errno set.
 ///
 /// It does not ask for the file's times. Linux 6.13 and later note that a process has seen them, and
 /// then the next write changes them (Documentation/filesystems/multigrain-ts.rst). On ext4, the flush
@@ -60,7 +71,7 @@ static inline int foldback_read_status(int file, const char *path, struct foldba
             .owner = x.stx_uid};
         return 0;
     }
-    // Linux before 4.11, and the filters of some containers, have no statx.
+    if (!foldback_lacks_statx()) return -1;
 #endif
     struct stat s;
     if ((path ? lstat(path, &s) : fstat(file, &s)) != 0) return -1;

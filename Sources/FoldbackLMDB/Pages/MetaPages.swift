@@ -30,11 +30,7 @@ struct MetaPages {
             throw LMDBError(.openEnvironment, .system(errno: errno))
         }
         defer { close(file) }
-        var info = stat()
-        guard fstat(file, &info) == 0 else {
-            throw LMDBError(.openEnvironment, .system(errno: errno))
-        }
-        fileBytes = Int(info.st_size)
+        fileBytes = try FileStatus(of: file).bytes
         guard fileBytes > 0 else { return nil }
         let first = try Self.page(at: 0, of: file)
         let pageSize = Meta(first).pageSize

@@ -71,7 +71,7 @@ struct Recorder {
             ]
         case .callers:
             process.executableURL = Self.executable("foldback-probe")
-            process.arguments = ["faults", session.store.rawValue, log, "12", "900"]
+            process.arguments = ["faults", session.store.rawValue, log, "6", "900"]
         case .successor:
             process.executableURL = Self.executable("foldback-probe")
             process.arguments = ["successor", log]

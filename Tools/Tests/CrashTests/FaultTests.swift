@@ -16,7 +16,7 @@ import Testing
     private static let faults: [(call: String, error: String)] = [
         ("fdatasync", "EIO"), ("pwrite64", "EIO"), ("pwrite64", "ENOSPC"), ("writev", "EIO"),
         ("openat", "EMFILE"), ("mmap", "ENOMEM"), ("fsync", "EIO"), ("rename", "EIO"),
-        ("newfstatat", "EIO"),
+        ("newfstatat", "EIO"), ("statx", "EIO"),
     ]
 
     @Test(
@@ -45,7 +45,7 @@ import Testing
             let strace = Strace.failing(
                 call, time, with: error, on: names.map { log.path + $0 }, to: trace)
             let result = try run(
-                strace + [Self.probe, "faults", store.rawValue, log.path, "4", "900"])
+                strace + [Self.probe, "faults", store.rawValue, log.path, "2", "900"])
             #expect(result.status == 0, "\(call) \(time): \(result)")
             let text = try String(contentsOf: trace, encoding: .utf8)
             guard text.contains("(INJECTED)") else {
@@ -161,8 +161,8 @@ private struct Heard {
     /// store takes the next.
     var firstLatchedRound: Int { unknown.union(latched).map(Self.round).min() ?? .max }
 
-    /// The number of a key's round. A key is `k` and a rising number, and six are recorded at once.
-    private static func round(of key: String) -> Int { ((Int(key.dropFirst()) ?? 1) - 1) / 6 }
+    /// The number of a key's round. A key is `k` and a rising number, and a round has twelve.
+    private static func round(of key: String) -> Int { ((Int(key.dropFirst()) ?? 1) - 1) / 12 }
 
     init(_ output: String) {
         for line in output.split(separator: "\n") {

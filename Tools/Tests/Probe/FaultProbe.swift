@@ -5,8 +5,10 @@ import Foundation
 /// `foldback-probe faults STORE LOG ROUNDS BYTES`: records several intents at once, and prints the
 /// result that each caller got.
 ///
-/// Each round records six intents at once, and each intent sets its own key to a text of BYTES bytes.
-/// Then it acknowledges intent 1, and writes a checkpoint every third round.
+/// In each round, six callers at once record two intents each, one after the other. So the writer
+/// expects the callers that it has resumed, and their second intents join its next transaction. Each
+/// intent sets its own key to a text of BYTES bytes. Then the round acknowledges intent 1, and every
+/// third round writes a checkpoint.
 ///
 /// The lines are `KEY recorded NUMBER`, `KEY unknown NUMBER FAILURE` (L6), `KEY latched FAILURE` if
 /// the store takes no more intents, or `KEY refused ERROR` if only this intent was not recorded. The
@@ -16,7 +18,8 @@ import Foundation
 ///
 /// STORE says where documents are kept: `memory` or `rows`.
 enum FaultProbe<P: ShownDocuments> {
-    private static var perRound: Int { 6 }
+    private static var callersPerRound: Int { 6 }
+    private static var intentsPerCaller: Int { 2 }
 
     static func run(_ arguments: ArraySlice<String>) async throws {
         let arguments = Array(arguments)
@@ -33,12 +36,16 @@ enum FaultProbe<P: ShownDocuments> {
         }
         let first = Int(store.status.nextIntent.value)
         for round in 0..<rounds {
-            await withTaskGroup(of: String.self) { group in
-                for task in 0..<perRound {
-                    let key = "k\(first + round * perRound + task)"
-                    group.addTask { await record(key, bytes, in: store) }
+            let start = first + round * callersPerRound * intentsPerCaller
+            await withTaskGroup(of: Void.self) { group in
+                for caller in 0..<callersPerRound {
+                    group.addTask {
+                        for intent in 0..<intentsPerCaller {
+                            let key = "k\(start + caller * intentsPerCaller + intent)"
+                            say(await record(key, bytes, in: store) + "\n")
+                        }
+                    }
                 }
-                for await line in group { say(line + "\n") }
             }
             _ = try? await store.acknowledge(1)
             if round % 3 == 1 { try? await store.checkpoint() }
