@@ -65,7 +65,9 @@ private struct TakenPaths: CustomStringConvertible {
     private var counts: [String: Int] = [:]
 
     /// Counts a command that takes the lean path of `plain`, or else the general path.
-    mutating func note(_ command: Command, _ plain: PlainEntry?) {
+    ///
+    /// - Parameter attempts: the attempts of pending intents.
+    mutating func note(_ command: Command, _ plain: PlainEntry?, _ attempts: Attempts) {
         switch (command, plain) {
         case (_, .intent(let intent)):
             count("intent")
@@ -76,15 +78,18 @@ private struct TakenPaths: CustomStringConvertible {
         case (_, .acceptance(let intent, let position)):
             count("acceptance")
             count(position == nil ? "acceptance without a position" : "acceptance at a position")
-            note(intent.recorded, "acceptance")
+            note(intent.recorded, "acceptance", attempts)
         case (_, .confirmation(let intent)):
             count("confirmation")
-            note(intent.recorded, "confirmation")
+            note(intent.recorded, "confirmation", attempts)
         case (_, .batch(let batch, let intents)):
             count("batch")
             if intents.count > 1 { count("batch of several events") }
+            if Set(batch.events.map(\.position)).count < intents.count {
+                count("batch with a shared position")
+            }
             for (event, recorded) in zip(batch.events, intents) {
-                note(recorded, "batch")
+                note(recorded, "batch", attempts)
                 if event.payload.bytes != recorded.payload.bytes { count("batch in other bytes") }
             }
         case (.record, nil): count("recorded on the general path")
@@ -96,7 +101,10 @@ private struct TakenPaths: CustomStringConvertible {
         }
     }
 
-    private mutating func note(_ recorded: RecordedIntent, _ path: String) {
+    private mutating func note(
+        _ recorded: RecordedIntent, _ path: String, _ attempts: Attempts
+    ) {
+        if attempts[recorded.number] != nil { count("\(path) of an attempted intent") }
         if recorded.payload.isUnreadable { count("\(path) of an unreadable intent") }
         if recorded.id.replica == WrittenLog.older { count("\(path) of an older replica's intent") }
         if recorded.isConfirmOnly { count("\(path) of a confirm-only intent") }
@@ -122,22 +130,25 @@ private struct TakenPaths: CustomStringConvertible {
         switch kind {
         case .acknowledgement:
             shares = [("intent", general[0]), ("confirmation", general[1])]
-            cases = ["unreadable", "older replica's"].map { "confirmation of an \($0) intent" }
+            cases = Self.intents.map { "confirmation of an \($0) intent" }
         case .downlink:
             let last = "confirmed on the general path"
             shares = [("intent", general[0]), ("acceptance", general[1]), ("batch", last)]
             cases =
                 ["acceptance", "batch"].flatMap { path in
-                    ["unreadable", "older replica's"].map { "\(path) of an \($0) intent" }
+                    Self.intents.map { "\(path) of an \($0) intent" }
                 } + [
                     last, "acceptance without a position", "acceptance at a position",
                     "acceptance of a confirm-only intent", "batch of several events",
-                    "batch in other bytes",
+                    "batch in other bytes", "batch with a shared position",
                 ]
         }
         let rare = shares.filter { self[$0.lean] * 10 <= self[$0.lean] + self[$0.general] }
         return (both + cases).filter { self[$0] == 0 } + rare.map(\.lean)
     }
+
+    /// The intents that each lean path of answers must meet.
+    private static let intents = ["unreadable", "older replica's", "attempted"]
 
     private subscript(_ path: String) -> Int { counts[path] ?? 0 }
 
@@ -217,7 +228,8 @@ private struct WrittenLog {
             return "\(working.recordAttempts([number: attempt]))"
         case .command(let command, let isForced):
             let codec = AppCodec<Move>(codec: MoveCodec())
-            taken.note(command, working.fold.state.plainEntry(for: command, at: now))
+            let plain = working.fold.state.plainEntry(for: command, at: now)
+            taken.note(command, plain, working.attempts)
             do throws(FoldbackError) {
                 let result =
                     isLean
@@ -366,7 +378,7 @@ private struct RandomCommands {
     }
 
     /// A batch that brings the first intents of the overlay as they were recorded, or something
-    /// else.
+    /// else: also events at or below `through`, and a `through` below the last event.
     private mutating func batch(in log: WorkingLog) -> Command {
         var position = log.fold.state.through.value
         var events: [Confirmed] = []
@@ -374,7 +386,8 @@ private struct RandomCommands {
         for (_, intent) in log.fold.state.overlay.from(0)
             .prefix(Int.random(in: 0...3, using: &random))
         {
-            position += UInt64.random(in: 1...2, using: &random)
+            let least: UInt64 = events.isEmpty && !random.oneIn(8) ? 1 : 0
+            position += UInt64.random(in: least...2, using: &random)
             let isOther = !isExact && random.oneIn(2)
             events.append(
                 Confirmed(
@@ -382,7 +395,8 @@ private struct RandomCommands {
                     payload: isOther ? payload() : rewritten(intent.recorded.payload),
                     origin: isOther && random.oneIn(2) ? nil : intent.recorded.id))
         }
-        let through = random.oneIn(2) ? nil : Position(position + 1)
+        let named = random.oneIn(8) ? max(position, 1) - 1 : position + 1
+        let through = random.oneIn(2) ? nil : Position(named)
         return .confirm(isExact ? events : events.shuffled(using: &random), through: through)
     }
 }

@@ -30,6 +30,26 @@ import Testing
         #expect(found.equal > 0 && found.different > 0 && found.ended > 0 && found.conflicted > 0)
     }
 
+    @Test(arguments: LogKind.allCases)
+    func `versions with different types of events have the same divergences with and without parts`(
+        kind: LogKind
+    ) async throws {
+        var differentCount = 0
+        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 5, full: 30) {
+            var random = SeededGenerator(seed: seed)
+            let busy = try await RandomHistory.busy(kind, count: 60, using: &random).history
+            let reader = try LogReader(busy)
+            let (old, new) = (Cells<PlainRule>.self, RenamedCells.self)
+            let rerun = try reader.rerun(old, new, divergencesMax: .max)
+            #expect(rerun.partsFailed == nil, "seed \(seed)")
+            #expect(
+                try rerun == reader.rerunWithoutParts(old, new, divergencesMax: .max),
+                "seed \(seed)")
+            differentCount += rerun.divergenceCount > 0 ? 1 : 0
+        }
+        #expect(differentCount > 0)
+    }
+
     /// What the compared logs had.
     private struct Tally {
         var (equal, different, ended, conflicted) = (0, 0, 0, 0)

@@ -97,6 +97,37 @@ struct PlacedCells<Rule: CellRule>: Projection {
     func part(at key: String) -> Int? { cells[key] }
 }
 
+/// ``Cells`` under ``RaisingRule`` with a type of events of its own, as a version whose events were
+/// renamed.
+struct RenamedCells: Projection {
+    struct Event: Sendable {
+        let move: Move
+    }
+
+    private struct Codec: EventCodec {
+        var format: EventFormat { MoveCodec().format }
+        func encode(_ event: Event) throws -> [UInt8] { try MoveCodec().encode(event.move) }
+        func decode(_ bytes: RawSpan, format: EventFormat) throws -> Event {
+            Event(move: try MoveCodec().decode(bytes, format: format))
+        }
+    }
+
+    private(set) var cells: [String: Int] = [:]
+
+    static var name: String { Board.name }
+    static var codec: any EventCodec<Event> { Codec() }
+
+    mutating func apply(_ event: Event, _ context: EventContext) throws {
+        cells = try CellMoves.applied(event.move, context, to: cells, RaisingRule.self)
+    }
+
+    static func keys(touchedBy event: Event, _ context: EventContext) -> [String] {
+        CellMoves.key(of: event.move).map { [$0] } ?? []
+    }
+
+    func part(at key: String) -> Int? { cells[key] }
+}
+
 enum CellMoves {
     static func applied<Rule: CellRule>(
         _ move: Move, _ context: EventContext, to cells: [String: Int], _: Rule.Type

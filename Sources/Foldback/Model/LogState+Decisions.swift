@@ -196,7 +196,7 @@ extension LogState {
             case .downlink: position.map { $0 <= through } ?? false
             case .acknowledgement: true
             }
-        return .append(
+        return .append(  // mutant: recorded-bytes
             .acknowledged(
                 Acknowledged(
                     number: number, position: position, replacement: replacement,

@@ -27,7 +27,7 @@ package enum PlainEntry: Sendable {
         switch self {
         case .intent(let intent): .intent(intent.recorded)
         case .acceptance(let intent, let position):
-            .acknowledged(
+            .acknowledged(  // mutant: plain-bytes
                 Acknowledged(
                     number: intent.recorded.number, position: position, replacement: nil,
                     settles: false))

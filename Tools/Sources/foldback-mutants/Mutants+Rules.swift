@@ -81,6 +81,14 @@ let answerMutants: [Mutant] = [
         "the lean path of batches leaves intents that through confirms", rule: "F3", law: .p2,
         at: "plain-batch", .holds),
     Mutant(
+        "the lean path writes an acceptance without its position", rule: "L4",
+        test: "the lean paths and the general path write the same bytes and leave the same state",
+        at: "plain-bytes", .replace("position: position", with: "position: nil")),
+    Mutant(
+        "the general path writes an acceptance without its position", rule: "L4",
+        test: "the lean paths and the general path write the same bytes and leave the same state",
+        at: "recorded-bytes", .replace("position: position", with: "position: nil")),
+    Mutant(
         "the general path shows no intent that is forced", rule: "F9", law: .p2,
         at: "recorded-view", .skip()),
     Mutant(
