@@ -79,8 +79,8 @@
                 }
             let counts = "\(entryCount) entries, \(divergenceCount) that changed the difference"
             let flaw = partsFailed.map {
-                "\nafter entry \($0) the parts of keys lacked a difference (law P16); "
-                    + "this is a comparison without them"
+                "\nafter entry \($0) the parts of keys lacked a difference (law P16), so this is a "
+                    + "comparison without them; correct part(at:) or keys(touchedBy:)"
             }
             return Ink.bold(text.visible) + "\n" + counts + (flaw ?? "")
         }
