@@ -113,8 +113,9 @@ public final class Downlink<P: EventFold>: Sendable {
     /// - Throws: `.alreadyRunning`: another call goes on, and this call did nothing. `.superseded` if
     ///   the authority is another one or has lost data. As
     ///   ``/Foldback/Store/confirm(_:through:from:)`` does if the log cannot be written. The log has
-    ///   the events that came before. `.superseded` and `.latched` end this also if an outbox or a
-    ///   command of the app found the cause, and end each later call at once.
+    ///   the events that came before. `.superseded`, `.latched`, and damage that refuses all commands
+    ///   end this also if an outbox or a command of the app found the cause, and end each later call
+    ///   at once.
     public func follow() async throws(FoldbackError) {
         let gate = store.core.followers
         let run = gate.newRun()

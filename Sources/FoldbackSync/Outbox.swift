@@ -83,8 +83,8 @@ public final class Outbox<P: EventFold>: Sendable {
     /// then sent like any other, by the outbox of the store that runs now or runs next. Does
     /// nothing if the intent never failed, or has an answer.
     ///
-    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`, `.storage`, and the intent
-    ///   stays quarantined; `.outcomeUnknown` if it may stay quarantined.
+    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`, `.damaged`, `.storage`, and
+    ///   the intent stays quarantined; `.outcomeUnknown` if it may stay quarantined.
     /// - Complexity: one write.
     public func release(_ number: IntentNumber) async throws(FoldbackError) {
         if let attempt = store.attempt(of: number), attempt.suspicion != .none {
@@ -107,8 +107,8 @@ public final class Outbox<P: EventFold>: Sendable {
     ///   the error says how to continue. `.latched`, `.storage`, `.outcomeUnknown`, `.damaged`,
     ///   `.newerFormat`, `.usedAfterFork`: the log cannot be read or written, and sending has
     ///   stopped. Intents whose verdicts were not recorded are sent again after the log is
-    ///   reopened. `.superseded` and `.latched` end the run also if a downlink or a command of the
-    ///   app found the cause, and end each later run of the store at once. (A log that
+    ///   reopened. `.superseded`, `.latched`, and damage that refuses all commands end the run also if a
+    ///   downlink or a command of the app found the cause, and end each later run of the store at once. (A log that
     ///   acknowledgements confirm is not continued. If its authority is back, open the store again.)
     public func run() async throws(FoldbackError) {
         let senders = store.core.senders

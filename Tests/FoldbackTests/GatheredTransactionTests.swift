@@ -45,6 +45,28 @@ import Testing
         await store.close()
     }
 
+    /// The second answer was judged by the lineage of the first, which was then taken back.
+    @Test func `N6: an authority that only a rolled-back answer names supersedes nothing`()
+        async throws
+    {
+        let storage = TestStorage()
+        let store = try await BoardKeeper.memory.store(over: storage)
+        let payload = try MoveCodec().payload(of: .set("a", 1))
+        let proposal = Proposal(payload: payload, isConfirmOnly: false, once: nil, info: [:])
+        storage.refuse { $0.payload.bytes == payload.bytes }
+        let (first, second) = (Lineage("first")!, Lineage("second")!)
+        let requests = [
+            Request(.answer(.record(proposal), from: first), bytes: 1),
+            Request(.noteLineage(second), bytes: 1),
+        ]
+        Self.gather(requests, in: store)
+        let errors = await Self.outcomes(of: requests)
+        #expect(errors[0] != nil && errors[1] == nil)
+        #expect(store.core.writer.lineage == second)
+        #expect(store.core.writer.syncObstacle == nil)
+        await store.close()
+    }
+
     @Test(arguments: BoardKeeper.allCases, [1, 3, 5])
     func `L6: a definite failure fails only its own request, whether it began or joined`(
         keeper: BoardKeeper, refused: Int

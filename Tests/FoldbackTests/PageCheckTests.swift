@@ -185,11 +185,15 @@ import Testing
         #expect(try Data(contentsOf: dataFile) == before)
     }
 
-    @Test func `a read of a settlement waits for the check`() async throws {
+    @Test func `a read of a settlement waits for the check, and a receipt does not`()
+        async throws
+    {
         let gate = CheckGate()
         _ = try await makeDamagedLog(.memory)
         let store = try await heldStore(gate)
         await gate.waitUntilHeld()
+        #expect(try store.receipt(for: 60).number == 60)
+        #expect(try store.rejectedIntent(60, at: 61).recorded.number == 60)
         async let refused = Platform.onThread { () -> FoldbackError? in
             do throws(FoldbackError) {
                 _ = try store.intent(60)
@@ -202,6 +206,51 @@ import Testing
         gate.release()
         #expect(isPageDamage(await refused))
         await store.close()
+    }
+
+    // MARK: A check that cannot read the file
+
+    private func isFailedCheck(_ error: FoldbackError?) -> Bool {
+        guard case .storage(CheckGate.failure)? = error else { return false }
+        return true
+    }
+
+    /// A check that failed for the moment was final for readers, and commands were decided on
+    /// unchecked pages.
+    @Test func `L5: a check that cannot read the file is tried again before the next command`()
+        async throws
+    {
+        let gate = CheckGate(failures: 2)
+        try await makeLog()
+        let store = try await heldStore(gate)
+        gate.release()
+        let refused = await error { () throws(FoldbackError) in
+            try await store.record(.set("d", 1))
+        }
+        #expect(isFailedCheck(refused), "\(String(describing: refused))")
+        #expect(store.view.cells == ["a": 59] && store.status.sequence == 61)
+        _ = try await store.record(.set("d", 2))
+        #expect(store.view.cells["d"] == 2)
+        #expect(try store.intent(60).state == .rejected)
+        await store.close()
+    }
+
+    @Test func `L5: damage that only the second check finds refuses each command`() async throws {
+        let gate = CheckGate(failures: 1)
+        let before = try await makeDamagedLog(.memory)
+        let store = try await heldStore(gate)
+        gate.release()
+        let unread = await error { () throws(FoldbackError) in try store.intent(60) }
+        #expect(isFailedCheck(unread), "\(String(describing: unread))")
+        for _ in 1...2 {
+            let refused = await error { () throws(FoldbackError) in
+                try await store.record(.set("d", 1))
+            }
+            #expect(isPageDamage(refused), "\(String(describing: refused))")
+        }
+        #expect(isPageDamage(await error { () throws(FoldbackError) in try store.intent(60) }))
+        await store.close()
+        #expect(try Data(contentsOf: dataFile) == before)
     }
 
     @Test func `L8: while the check runs, the log cannot be opened or wiped`() async throws {
@@ -315,13 +364,31 @@ private struct MoveCount: Projection, Equatable {
     mutating func apply(_ move: Move, _ context: EventContext) { count += 1 }
 }
 
-/// Holds the check of a log's pages.
+/// Holds the check of a log's pages, and lets the first checks fail.
 private final class CheckGate: Sendable {
-    private let state = Monitor((isHeld: false, isReleased: false))
+    static let failure = StorageFailure(
+        path: "log", reason: .tooManyReaders, detail: "all slots are taken",
+        leavesOutcomeUnknown: false)
 
-    func pass() {
+    private struct State {
+        var isHeld = false
+        var isReleased = false
+        var failures: Int
+    }
+
+    private let state: Monitor<State>
+
+    /// - Parameter failures: the number of checks that cannot read the file.
+    init(failures: Int = 0) { state = Monitor(State(failures: failures)) }
+
+    func pass() throws(StorageFailure) {
         state.withLock { $0.isHeld = true }
         _ = state.wait { $0.isReleased ? () : nil }
+        let fails = state.withLock { state in
+            state.failures -= 1
+            return state.failures >= 0
+        }
+        if fails { throw Self.failure }
     }
 
     /// Waits without blocking a thread of Swift's pool.
@@ -346,7 +413,7 @@ private final class HeldCheckLog: ForwardingLog {
     }
 
     func requireSoundPages() throws(StorageFailure) {
-        gate.pass()
+        try gate.pass()
         try log.requireSoundPages()
     }
 }

@@ -137,7 +137,10 @@ import Testing
         }
     }
 
-    @Test func `an opening notes the projections, once a day`() async throws {
+    /// An opening that writes checks the whole file. So the first opening of each day was slow.
+    @Test func `an opening notes new projections, and the first command of a day renews the notes`()
+        async throws
+    {
         let time = Mutex<Int64>(1_000)
         let sources = LogSources(
             now: { Timestamp(millisecondsSince1970: time.withLock { $0 }) },
@@ -147,11 +150,21 @@ import Testing
         #expect(first.map(\.identity) == [Old.identity])
         #expect(first.map(\.kind) == [.value])
         time.withLock { $0 = 86_400_999 }
-        await (try open(Old.self, sources: sources)).close()
+        let sameDay = try await open(Old.self, sources: sources)
+        _ = try await sameDay.record(.wrote)
+        await sameDay.close()
         #expect(try registered() == first)
         time.withLock { $0 = 86_401_000 }
+        let bytes = try Data(contentsOf: directory.log.appending(path: "data.mdb"))
         await (try open(Old.self, sources: sources)).close()
-        let later = try registered()
+        #expect(try Data(contentsOf: directory.log.appending(path: "data.mdb")) == bytes)
+        let nextDay = try await open(Old.self, sources: sources)
+        _ = try await nextDay.record(.wrote)
+        let later = try nextDay.core.storage.registeredProjections()
+        time.withLock { $0 += 86_400_000 }
+        _ = try await nextDay.record(.wrote)
+        await nextDay.close()
+        #expect(try registered() == later)
         #expect(later.map(\.firstOpened) == first.map(\.firstOpened))
         #expect(later.map(\.lastOpened.millisecondsSince1970) == [86_401_000])
         #expect(try RegisteredProjection(decoding: later[0].encoded, of: 1) == later[0])

@@ -37,6 +37,28 @@ import Testing
         await until { model.condition == .closed && rows.condition == .closed }
     }
 
+    @Test func `L5: a model of a store on damaged pages says so, and keeps its view`() async throws
+    {
+        let storage = DamagedLog()
+        let projections = ProjectionSet(Board.self, [])
+        let core = try await StoreCore.open(
+            codec: AppCodec(codec: Board.codec), folds: projections.folds,
+            clock: LogSources.counting().now, policy: .manual
+        ) { () throws(FoldbackError) in storage }
+        let store = Store<Board>(core: core, projections: projections)
+        let model = OptimisticModel(store, sources: Frames().sources)
+        await until { model.condition == .damaged(reason: DamagedLog.finding) }
+        let refused = await failure { () throws(FoldbackError) in
+            try await model.perform(.set("a", 1))
+        }
+        guard case .damaged(_, sequence: nil, reason: DamagedLog.finding) = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        #expect(model.view.cells == [:])
+        await store.close()
+    }
+
     @Test func `a model that cannot read a mark says so, and reads it with the next update`()
         async throws
     {
@@ -227,5 +249,17 @@ private final class UnreadableLog: ForwardingLog {
                     leavesOutcomeUnknown: false))
         }
         try log.read(body)
+    }
+}
+
+/// A log whose check of pages finds damage.
+private final class DamagedLog: ForwardingLog {
+    static let finding = "page 7 is free, and used"
+    let log = MemoryLog(kind: .acknowledgement, replica: ReplicaID("me")!)
+
+    func requireSoundPages() throws(StorageFailure) {
+        throw StorageFailure(
+            path: path, reason: .damagedFile, detail: Self.finding, leavesOutcomeUnknown: false,
+            endsWriting: true)
     }
 }

@@ -44,7 +44,7 @@ package final class TestStorage: ForwardingLog {
         plan.withLock { $0.isHolding = false }
         plan.wakeAll()
     }
-    /// - Parameter writingAllTheSame: writes the batch although it reports a failure.
+    /// - Parameter writingAnyway: writes the batch although it reports a failure.
     package func failWrites(
         leavingOutcomeUnknown: Bool?, writingAnyway: Bool = false,
         _ reason: StorageFailure.Reason = .system(errno: EIO)

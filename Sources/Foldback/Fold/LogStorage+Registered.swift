@@ -78,18 +78,20 @@ extension LogStorage {
         }
     }
 
-    /// Notes that the log is opened with these projections, in one transaction. Writes nothing if
-    /// all of them were noted within a day.
+    /// Notes the projections that are new to the log, in one transaction.
     ///
-    /// If the note cannot be written because the disk is full, the next opening writes it: the
-    /// log's entries do not need it.
+    /// If a note cannot be written because the disk is full, the next opening writes it: the log's
+    /// entries do not need it.
     ///
+    /// - Returns: the notes of the other projections with this time, if they are a day old. They are
+    ///   not written here, because a write would make opening check the whole file.
     /// - Throws: `.storage` for every other failure; the errors of
     ///   ``registeredProjections(refused:)``.
     package func register(
         _ projections: [(ProjectionIdentity, RegisteredProjection.Kind)], at time: Timestamp
-    ) throws(FoldbackError) {
+    ) throws(FoldbackError) -> [RegisteredProjection] {
         let known = try registeredProjections()
+        var renewed: [RegisteredProjection] = []
         var batch = WriteBatch()
         var last = try registeredRows().last?.number ?? 0
         for (identity, kind) in projections {
@@ -98,7 +100,7 @@ extension LogStorage {
                     continue
                 }
                 old.lastOpened = time
-                batch.writeRegistered(old)
+                renewed.append(old)
             } else {
                 last += 1
                 batch.writeRegistered(
@@ -106,13 +108,14 @@ extension LogStorage {
                         number: last, identity: identity, kind: kind, openedAt: time))
             }
         }
-        guard !batch.isEmpty else { return }
+        guard !batch.isEmpty else { return renewed }
         do throws(StorageFailure) { try write(batch) } catch {
             switch error.reason {
-            case .diskFull, .fileSizeLimit: return
+            case .diskFull, .fileSizeLimit: break
             default: throw error.unwritten
             }
         }
+        return renewed
     }
 }
 

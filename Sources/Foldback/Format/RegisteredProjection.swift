@@ -13,7 +13,7 @@ package struct RegisteredProjection: Equatable, Sendable {
     package let identity: ProjectionIdentity
     package let kind: Kind
     package let firstOpened: Timestamp
-    /// The last noted opening. A later opening is noted once a day.
+    /// The last noted opening. The first transaction after a later opening notes it, once a day.
     package var lastOpened: Timestamp
 
     package init(

@@ -214,7 +214,7 @@ public struct StorageFailure: Error, Hashable, Sendable {
 
 extension StorageFailure {
     /// Whether the check of the file's pages found damage, so that nothing may be written.
-    private var isPageFinding: Bool { reason == .damagedFile && endsWriting }
+    package var isPageFinding: Bool { reason == .damagedFile && endsWriting }
 
     /// The error of the write that failed and left nothing.
     package var unwritten: FoldbackError { isPageFinding ? damage : .storage(self) }

@@ -59,7 +59,8 @@ package enum Limits {
     /// Nanoseconds without an arrival after which the writer no longer waits for callers that it has
     /// resumed (L3). A flush takes 100,000 or more.
     package static let quietNanosecondsMax: UInt64 = 30_000
-    /// Nanoseconds that one transaction waits for such callers in all.
+    /// Nanoseconds that one transaction waits for such callers in all, as the clock shows between
+    /// looks at the queue.
     package static let gatherNanosecondsMax: UInt64 = 100_000
     /// Nanoseconds after which a caller that was resumed is not expected back.
     package static let returnNanosecondsMax: UInt64 = 500_000

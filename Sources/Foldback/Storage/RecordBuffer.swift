@@ -20,10 +20,14 @@ package struct RecordBuffer: Sendable {
     mutating func append(
         _ record: Record, predecessor: UInt64, replicas: ReplicaTable
     ) -> (checksum: UInt64, bytes: Int) {
+        let sequence = record.stamp.sequence
+        if let last = ends.last?.sequence {
+            precondition(sequence > last, "L1: record \(sequence) comes after record \(last)")
+        }
         let start = writer.bytes.count
         let checksum = record.encode(into: &writer, predecessor: predecessor, replicas: replicas)
         let end = writer.bytes.count
-        ends.append((record.stamp.sequence, end))
+        ends.append((sequence, end))
         return (checksum, end - start)
     }
 

@@ -30,10 +30,14 @@ package enum LogTable: Int, CaseIterable, Sendable {
 
     /// The names of the tables whose pages a store checks after opening, if it reads no rows.
     ///
-    /// No read before the check can take an old page of them for the present page:
+    /// No read before the check can take an old page of them for the present page and give a wrong
+    /// answer:
     /// - entries never change, and are counted and chained: an old page lacks an entry;
-    /// - checkpoints never change, and an earlier checkpoint is as good;
-    /// - readers of verdicts wait for the check (``StoreCore/status(of:)``);
+    /// - each piece of a checkpoint names its place, and the manifest has a digest of each section:
+    ///   an old page lacks a piece, or has a complete earlier checkpoint, which is as good;
+    /// - a caller who asks for a settlement waits for the check (``StoreCore/status(of:)``), and so do
+    ///   decisions on commands. Opening and past views use only the entry that a verdict's row names,
+    ///   which is the same in each version of the row. `verify` compares;
     /// - rows are not read.
     package static var checkedAfterOpening: Set<String> {
         Set([entries, verdicts, checkpoints, rows].map(\.name))

@@ -240,7 +240,7 @@ extension Store {
     /// O(1), from any task.
     package var superseded: Position? { core.writer.superseded }
 
-    /// - Throws: `.latched`, `.superseded`.
+    /// - Throws: `.latched`, `.damaged`, `.superseded`.
     package func requireSyncable() throws(FoldbackError) {
         if let obstacle = core.writer.syncObstacle { throw obstacle }
     }
@@ -262,7 +262,8 @@ extension Store {
 
     /// Returns an intent with its state and its latest answer, however long ago it was settled.
     ///
-    /// May be called from any task. May block on the disk if the intent is settled.
+    /// May be called from any task. May block on the disk if the intent is settled. Right after
+    /// opening, it then also waits until the store has checked the file's pages (L5).
     ///
     /// - Throws: `.unknownIntent` if this log never had the number; `.damaged`, `.newerFormat`,
     ///   `.closed`, `.latched`, `.storage`.
@@ -279,14 +280,16 @@ extension Store {
     /// Returns a receipt for an intent that was recorded earlier, perhaps before a restart, to wait
     /// for its answer.
     ///
+    /// May block on the disk for a short read if the intent is settled.
+    ///
     /// - Throws: as ``intent(_:)``.
     /// - Complexity: as ``intent(_:)``.
     public func receipt(
         for number: IntentNumber
     ) throws(FoldbackError) -> Receipt {
-        let status = try core.status(of: number)
+        let recorded = try core.recorded(number)
         return Receipt(
-            id: status.recorded.id, sequence: status.recorded.sequence, isJoined: false, core: core)
+            id: recorded.id, sequence: recorded.sequence, isJoined: false, core: core)
     }
 
     /// Returns the answers to this log's intents after entry `sequence`, then new answers as they

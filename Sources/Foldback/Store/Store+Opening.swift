@@ -18,9 +18,11 @@ extension Store {
     ///
     /// Opening checks what it reads. Before the store writes, it also checks that no page of the file
     /// is both free and used. A store without stored projections checks large tables after the return,
-    /// on the writer's thread, and the first command waits for that. If it finds damage, each command
-    /// throws `.damaged`, nothing is written, and reads are right or throw. If opening writes, because
-    /// the log was copied or a projection is new to it, it checks all tables first, and throws.
+    /// on the writer's thread. The first command waits for that, and so does ``intent(_:)`` for a
+    /// settled intent. If the check finds damage, each command throws `.damaged`, nothing is written,
+    /// and reads are right or throw. If opening writes, it checks all tables first, and throws. It
+    /// writes if the log was copied or restored, if a projection is new to it, or if `conflicts`
+    /// differs from before.
     ///
     /// - Parameters:
     ///   - directory: the file URL of a directory for this log alone.

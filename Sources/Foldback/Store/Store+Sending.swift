@@ -24,8 +24,8 @@ extension Store {
     /// - Parameter flushes: whether everything that was written so far, the intents included,
     ///   survives a power cut on return, also under `.relaxed` (L2).
     /// - Returns: the numbers of the pending intents, ascending.
-    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`, `.storage`, and nothing was
-    ///   written. `.outcomeUnknown` if it may have been written (L6).
+    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`, `.damaged`, `.storage`, and
+    ///   nothing was written. `.outcomeUnknown` if it may have been written (L6).
     package nonisolated(nonsending) func recordAttempts(
         _ attempts: [IntentNumber: Attempt], flushes: Bool
     ) async throws(FoldbackError) -> [IntentNumber] {

@@ -10,7 +10,7 @@ extension Store {
         _ number: IntentNumber, at sequence: LogSequence
     ) throws(FoldbackError) -> (recorded: RecordedIntent, rejection: Rejection) {
         let rejection = try core.rejection(of: number, at: sequence)
-        return (try core.status(of: number).recorded, rejection)
+        return (try core.recorded(number), rejection)
     }
 
     /// The place of a projection in the views or in the rows of a published state. Traps if the

@@ -125,8 +125,8 @@ public final class Store<P: EventFold>: Sendable {
     /// Await it before an intent leaves the device for the first time. `Outbox` of FoldbackSync
     /// does this. Under `.durable`, commits are flushed already.
     ///
-    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`. `.outcomeUnknown` if the
-    ///   flush failed: all entries are in the log, but may not survive a power cut, and the store
+    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`, `.damaged`, and nothing was
+    ///   flushed. `.outcomeUnknown` if the flush failed: all entries are in the log, but may not survive a power cut, and the store
     ///   refuses writes until it is reopened (L6).
     /// - Complexity: one flush of the file, in order with the commands.
     public func flush() async throws(FoldbackError) {

@@ -1,7 +1,8 @@
 // Why this folder reads LMDB's private page layout: LMDB follows damaged page numbers and sizes, or
 // aborts the process. Foldback must report a damaged file as a typed error (L5). So all reads go
 // through these types, which check each number before they follow it. `StructureCheck` on opening
-// and `WriteGuard` before each change check the pages that LMDB itself will read. LMDB still does
+// or before the first change, and `WriteGuard` before each change, check the pages that LMDB itself
+// will read. LMDB still does
 // all writing, locking and snapshots: a `CommitSnapshot` is valid only during a transaction of
 // LMDB.
 //

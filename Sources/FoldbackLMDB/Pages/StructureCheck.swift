@@ -12,7 +12,7 @@ struct StructureCheck {
     enum Scope: Equatable {
         /// All tables, with all of their leaves.
         case everything
-        /// All tables except the named tables, of which only the roots are checked.
+        /// All tables except the named tables. Of these, only the root page counts as used.
         case tables(except: Set<String>)
     }
 

@@ -86,7 +86,7 @@ public struct AnsweredIntent<Event: Sendable>: Sendable {
         _ answer: Answer, isLastOfEntry: Bool, in core: StoreCore
     ) async throws(FoldbackError) {
         self.answer = answer
-        let recorded = try core.status(of: answer.intent).recorded
+        let recorded = try core.recorded(answer.intent)
         event = recorded.payload.event()
         initiator = Initiator(info: recorded.info)
         let entry = try core.records(from: answer.sequence, upTo: answer.sequence).first?.entry

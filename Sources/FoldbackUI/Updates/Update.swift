@@ -65,8 +65,18 @@ public enum StoreCondition: Equatable, Sendable {
     case open
     /// A write failed, so the store refuses commands until it is opened again (L6). Views stay.
     case latched(StorageFailure)
+    /// The store found damage in the log's file after opening, so it refuses commands (L5). Opening
+    /// it again does not help. Views stay.
+    case damaged(reason: String)
     /// The marks of some intents cannot be read from the log, and are left out. Views stay.
     case unreadable(reason: String)
     /// The store is closed. The last view stays.
     case closed
+}
+
+extension StoreCondition {
+    /// The condition of a store that this failure has latched.
+    init(latchedBy failure: StorageFailure) {
+        self = failure.isPageFinding ? .damaged(reason: failure.detail) : .latched(failure)
+    }
 }

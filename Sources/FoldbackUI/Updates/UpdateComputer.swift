@@ -57,7 +57,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
             isConfirmedChanged: !equal.confirmed, statuses: table.takeChanges(),
             rejections: isRejectionTouched ? table.rejections : nil,
             news: news.sorted { place(of: $0, in: new) < place(of: $1, in: new) },
-            condition: latched.map { .latched($0) }
+            condition: latched.map { StoreCondition(latchedBy: $0) }
                 ?? failures.values.first.map { .unreadable(reason: "\($0.error)") } ?? .open)
     }
 

@@ -31,7 +31,7 @@ extension LogWriter {
                 return .success(.authorityNoted)
             }
         } catch {
-            if case .superseded(let shared) = error { superseded = shared }
+            working.noteRefusal(error)
             return .failure(error)
         }
     }
@@ -46,7 +46,7 @@ extension LogWriter {
             working.noteLineage(lineage)
             return .success(result)
         } catch {
-            if case .superseded(let shared) = error { superseded = shared }
+            working.noteRefusal(error)
             return .failure(error)
         }
     }

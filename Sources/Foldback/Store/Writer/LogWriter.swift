@@ -31,10 +31,12 @@ package final class LogWriter: Sendable {
     /// - Parameters:
     ///   - fold: the whole log, folded.
     ///   - attempts: the attempts of its pending intents.
+    ///   - renewed: notes of projections that the first transaction also writes.
     /// - Throws: `.damaged` if the lineage, or a row that an intent of the overlay reads, is damaged;
     ///   `.newerFormat`; `.storage` if the file cannot be read.
     package init(
-        _ fold: LogFold, attempts: Attempts, on storage: any LogStorage, codec: any PayloadCodec,
+        _ fold: LogFold, attempts: Attempts, renewing renewed: [RegisteredProjection] = [],
+        on storage: any LogStorage, codec: any PayloadCodec,
         clock: @escaping @Sendable () -> Timestamp
     ) throws(FoldbackError) {
         self.storage = storage
@@ -53,7 +55,7 @@ package final class LogWriter: Sendable {
         working = Mutex(
             WorkingLog(
                 fold, attempts: attempts, lineage: lineage, lostData: lostData,
-                replicas: storage.header.replicas))
+                replicas: storage.header.replicas, renewing: renewed))
     }
 
     /// The last committed state. O(1), from any thread.
@@ -123,7 +125,7 @@ package final class LogWriter: Sendable {
     package func commit(
         _ first: [Request], joining: (TransactionRoom) -> [Request] = { _ in [] }
     ) -> Int {
-        if let refusal {
+        if let refusal = refusal ?? refusalByPages() {
             for request in first { request.complete(.failure(refusal)) }
             return 0
         }
@@ -215,20 +217,22 @@ package final class LogWriter: Sendable {
         // Folds everything before the commit, so that the view is published right after it (F15).
         let next = working.batch.hasEntries ? working.prepareToPublish() : nil
         let changes = next == nil ? [] : working.fold.rows.map { $0.changes() }
+        working.writeRenewedNotes()
         storage.endReadingForWriting()
         if let failure = working.fold.failure {
             working = before
-            return rolledBack(failure)
+            guard case .storage(let cause) = failure else { return .rolledBack(failure) }
+            return rolledBack(failure, cause)
         }
         do throws(StorageFailure) { try commitAndPublish(working, next, changes) } catch {
             guard error.leavesOutcomeUnknown else {
                 working = before
-                if error.endsWriting { latch(error) }
-                return .rolledBack(error.unwritten)
+                return rolledBack(error.unwritten, error)
             }
             latch(error)
             return .failed(results, error)
         }
+        if let shared = working.superseded { superseded = shared }
         let answered = working.answered
         // Releases the content of this transaction, which is in the log now.
         working.beginTransaction(isWatched: false)
@@ -288,10 +292,8 @@ package final class LogWriter: Sendable {
 
     /// Returns the outcome of a transaction that left nothing. Latches the store if no later
     /// transaction can succeed either.
-    private func rolledBack(_ error: FoldbackError) -> Written {
-        if case .storage(let failure) = error, failure.endsWriting {
-            latch(failure)
-        }
+    private func rolledBack(_ error: FoldbackError, _ cause: StorageFailure) -> Written {
+        if cause.endsWriting { latch(cause) }
         return .rolledBack(error)
     }
 
@@ -321,9 +323,9 @@ package final class LogWriter: Sendable {
     /// The error of all commands; nil if the store accepts them (L6).
     package var refusal: FoldbackError? { latched?.refusal }
 
-    /// Checks the file's pages before the first write. Damage latches the store.
+    /// Checks the file's pages before the first transaction. Damage and a lost file latch the store.
     ///
-    /// After any other failure nothing was checked, and then the first write checks.
+    /// After any other failure nothing was checked, and the next transaction begins with the check.
     /// - Complexity: O(n) in the pages of the file.
     func checkPages() {
         var failure: StorageFailure?
@@ -335,6 +337,17 @@ package final class LogWriter: Sendable {
         pageCheck.finish(failure)
         // A listener may read a settlement on this thread, so readers stop waiting first.
         if finding != nil { listeners.notifyStopped() }
+    }
+
+    /// Checks the pages again if the check could not read the file before.
+    ///
+    /// - Returns: why no command can be carried out now; nil if the pages are sound. A decision on
+    ///   unchecked pages could be wrong even if it writes nothing.
+    private func refusalByPages() -> FoldbackError? {
+        guard pageCheck.isUnable else { return nil }
+        checkPages()
+        do throws(FoldbackError) { try pageCheck.requireSoundPages() } catch { return error }
+        return nil
     }
 
     private func latch(_ failure: StorageFailure) {

@@ -1,9 +1,25 @@
 import FoldbackLMDB
 
 extension StoreCore {
+    /// Returns an intent as it was recorded.
+    ///
+    /// May block on the disk for a short read if the intent is settled. Does not wait for the check
+    /// of pages, because each row of a settled intent names the entry that recorded it, an old row
+    /// too.
+    ///
+    /// - Throws: as ``status(of:)``.
+    package func recorded(_ number: IntentNumber) throws(FoldbackError) -> RecordedIntent {
+        try storage.requireUsable()
+        let published = writer.publishedState
+        guard 1 <= number, number < published.nextNumber else { throw .unknownIntent(number) }
+        if let intent = published.overlay[number] { return intent.recorded }
+        return try storage.settledIntent(number, codec: codec).recorded
+    }
+
     /// Returns an intent with its state and its latest answer.
     ///
-    /// May block on the disk if the intent is settled.
+    /// May block on the disk if the intent is settled. Right after opening, it then also waits for
+    /// the check of pages.
     ///
     /// - Throws: `.unknownIntent`, `.damaged`, `.newerFormat`, `.closed`, `.latched`, `.storage`.
     package func status(

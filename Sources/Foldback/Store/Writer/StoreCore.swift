@@ -107,12 +107,13 @@ package final class StoreCore: Sendable {
             ) { fold throws(FoldbackError) in try catchUp.took(&fold) }
             try catchUp.write(&fold)
             try storage.dropRows(outdated)
-            try storage.register(projections, at: clock())
+            let renewed = try storage.register(projections, at: clock())
             fold.share(
                 try storage.note(choice, insteadOf: shared, at: last, names: request.names))
             let attempts = try storage.attempts(of: fold.state.overlay)
             let writer = try LogWriter(
-                fold, attempts: attempts, on: storage, codec: codec, clock: clock)
+                fold, attempts: attempts, renewing: renewed, on: storage, codec: codec,
+                clock: clock)
             self.init(
                 CommandRunner(
                     storage, writer, hasThread: hasThread, clock: Platform.monotonicNanoseconds),

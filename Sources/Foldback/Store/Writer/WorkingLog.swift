@@ -10,9 +10,14 @@ package struct WorkingLog: Sendable {
     package private(set) var attempts: Attempts
     /// The lineage of the authority that the log has answers from; nil if none was named yet.
     package private(set) var lineage: Lineage?
+    /// The position up to which the log shares events with an authority that an answer of this
+    /// transaction came from, and that supersedes the log; nil if there is none (N6).
+    private(set) var superseded: Position?
     /// The finding that the authority has lost events; nil if it was not made.
     private var lostData: LostData?
     private let replicas: ReplicaTable
+    /// Notes of projections that the next transaction writes too.
+    private var renewed: [RegisteredProjection]
     /// The time of the entries of requests that came together; nil if none has asked for it.
     private var time: Timestamp?
     /// The intent that ``tryApply(_:)`` has already applied to the folds (F9).
@@ -20,13 +25,14 @@ package struct WorkingLog: Sendable {
 
     package init(
         _ fold: LogFold, attempts: Attempts, lineage: Lineage?, lostData: LostData?,
-        replicas: ReplicaTable
+        replicas: ReplicaTable, renewing renewed: [RegisteredProjection] = []
     ) {
         self.fold = fold
         self.attempts = attempts
         self.lineage = lineage
         self.lostData = lostData
         self.replicas = replicas
+        self.renewed = renewed
     }
 
     /// Begins a transaction with an empty batch.
@@ -35,6 +41,7 @@ package struct WorkingLog: Sendable {
     package mutating func beginTransaction(isWatched: Bool) {
         batch = WriteBatch()
         answered = []
+        superseded = nil
         time = nil
         for index in fold.rows.indices { fold.rows[index].beginTransaction(isWatched: isWatched) }
     }
@@ -55,6 +62,11 @@ package struct WorkingLog: Sendable {
     package func requireSame(_ named: Lineage?) throws(FoldbackError) {
         if let lostData { throw .superseded(shared: lostData.shared) }
         if let named, named.isOther(than: lineage) { throw .superseded(shared: 0) }
+    }
+
+    /// Notes the refusal of a request if it says that the log is superseded.
+    mutating func noteRefusal(_ error: FoldbackError) {
+        if case .superseded(let shared) = error { superseded = shared }
     }
 
     /// Notes the first lineage that an answer names.
@@ -83,6 +95,13 @@ package struct WorkingLog: Sendable {
         published.attempts = attempts
         for fold in fold.rows { batch.writeRows(of: fold.batch()) }
         return published
+    }
+
+    /// Adds the renewed notes of projections to a transaction that writes anyway.
+    mutating func writeRenewedNotes() {
+        guard !batch.isEmpty else { return }
+        for projection in renewed { batch.writeRegistered(projection) }
+        renewed = []
     }
 
     /// Applies a new intent to every view. If one view cannot apply it, takes it out of all views

@@ -20,6 +20,7 @@ extension FeedScreen {
         switch model.condition {
         case .open: list.failure?.description
         case .latched(let failure): "Nothing can be saved now: \(failure)"
+        case .damaged(let reason): "Nothing can be saved, because the log is damaged: \(reason)"
         case .unreadable(let reason): "Some changes cannot be read: \(reason)"
         case .closed: "The log is closed."
         }
