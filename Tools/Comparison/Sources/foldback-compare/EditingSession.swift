@@ -51,7 +51,7 @@ struct EditingSession {
         if loro != nil {
             figures.append(
                 zip(seconds[0], seconds[1]).map { $0 / $1 }
-                    .ratio(of: Self.sides[0], to: Self.sides[1], name))
+                    .ratio(of: Self.sides[0], to: Self.sides[1], name, aim: 3))
         }
         return figures
     }

@@ -65,13 +65,20 @@ struct Times: Sendable {
 
 extension [Double] {
     /// The median of a ratio in each round. The note has the least and the greatest.
-    func ratio(of ours: String, to theirs: String, _ name: String) -> Figure {
+    ///
+    /// - Parameter aim: the highest median that the note calls reached; nil if there is no aim.
+    func ratio(of ours: String, to theirs: String, _ name: String, aim: Double? = nil) -> Figure {
         let sorted = sorted()
-        let (least, most) = (sorted.percentile(0), sorted.percentile(100))
+        let (least, median, most) = (
+            sorted.percentile(0), sorted.percentile(50), sorted.percentile(100)
+        )
+        let verdict = aim.map {
+            String(format: "; at most %g: ", $0) + (median <= $0 ? "reached" : "missed")
+        }
         return Figure(
-            side: "\(ours) / \(theirs)", name: name, value: sorted.percentile(50),
-            unit: Figure.ratioUnit, n: count,
-            note: String(format: "%.2f to %.2f in %d rounds", least, most, count))
+            side: "\(ours) / \(theirs)", name: name, value: median, unit: Figure.ratioUnit,
+            n: count,
+            note: String(format: "%.2f to %.2f in %d rounds", least, most, count) + (verdict ?? ""))
     }
 }
 
