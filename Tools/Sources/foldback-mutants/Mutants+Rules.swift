@@ -83,11 +83,17 @@ let answerMutants: [Mutant] = [
     Mutant(
         "the lean path writes an acceptance without its position", rule: "L4",
         test: "the lean paths and the general path write the same bytes and leave the same state",
-        at: "plain-bytes", .replace("position: position", with: "position: nil")),
+        at: "plain-bytes",
+        .value(
+            ".acknowledged(Acknowledged(number: intent.recorded.number, position: nil, "
+                + "replacement: nil, settles: false))")),
     Mutant(
         "the general path writes an acceptance without its position", rule: "L4",
         test: "the lean paths and the general path write the same bytes and leave the same state",
-        at: "recorded-bytes", .replace("position: position", with: "position: nil")),
+        at: "recorded-bytes",
+        .value(
+            ".append(.acknowledged(Acknowledged(number: number, position: nil, "
+                + "replacement: replacement, settles: settles)))")),
     Mutant(
         "the general path shows no intent that is forced", rule: "F9", law: .p2,
         at: "recorded-view", .skip()),
