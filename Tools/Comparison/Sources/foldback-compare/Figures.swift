@@ -66,7 +66,7 @@ struct Times: Sendable {
 extension [Double] {
     /// The median of a ratio in each round. The note has the least and the greatest.
     ///
-    /// - Parameter aim: the highest median that the note calls reached; nil if there is no aim.
+    /// - Parameter aim: the highest median that the note calls reached; nil for no aim.
     func ratio(of ours: String, to theirs: String, _ name: String, aim: Double? = nil) -> Figure {
         let sorted = sorted()
         let (least, median, most) = (
