@@ -107,9 +107,10 @@ public final class Outbox<P: EventFold>: Sendable {
     ///   the error says how to continue. `.latched`, `.storage`, `.outcomeUnknown`, `.damaged`,
     ///   `.newerFormat`, `.usedAfterFork`: the log cannot be read or written, and sending has
     ///   stopped. Intents whose verdicts were not recorded are sent again after the log is
-    ///   reopened. `.superseded`, `.latched`, and damage that refuses all commands end the run also if a
-    ///   downlink or a command of the app found the cause, and end each later run of the store at once. (A log that
-    ///   acknowledgements confirm is not continued. If its authority is back, open the store again.)
+    ///   reopened. `.superseded`, `.latched`, and damage that refuses all commands end the run also
+    ///   if a downlink or a command of the app found the cause, and end each later run of the store
+    ///   at once. (A log that acknowledgements confirm is not continued. If its authority is back,
+    ///   open the store again.)
     public func run() async throws(FoldbackError) {
         let senders = store.core.senders
         let run = senders.newRun()

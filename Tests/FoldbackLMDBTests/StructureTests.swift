@@ -109,8 +109,7 @@ import Testing
 
     /// Settlements come after the last settlement of their table. A check for each of them took
     /// longer than LMDB's own work.
-    @Test func `keys after the end of a table share one check, and another key has its own`() throws
-    {
+    @Test func `after keys at the end of a table, another key is still checked`() throws {
         _ = try makeFile { _ in }
         let environment = try open()
         defer { environment.close() }

@@ -63,12 +63,13 @@ public protocol Projection: EventFold {
     /// without describing their states as JSON, and is several times as fast. It needs
     /// ``keys(touchedBy:_:)``, and the same types of keys and parts in both versions.
     ///
-    /// If a key has several values, return a struct of all of them. If an event also changes a value
-    /// for all keys, like a total, give that value a key of its own:
+    /// If a key has several values, return a struct of all of them:
     ///
     /// ```swift
     /// struct Part: Equatable, Sendable { let likes: Int?; let title: String? }
     /// ```
+    ///
+    /// If an event also changes a value for all keys, like a total, give that value a key of its own.
     ///
     /// Law P16 of FoldbackTesting checks the parts:
     ///

@@ -35,9 +35,9 @@ package enum LogTable: Int, CaseIterable, Sendable {
     /// - entries never change, and are counted and chained: an old page lacks an entry;
     /// - each piece of a checkpoint names its place, and the manifest has a digest of each section:
     ///   an old page lacks a piece, or has a complete earlier checkpoint, which is as good;
-    /// - a caller who asks for a settlement waits for the check (``StoreCore/status(of:)``), and so do
-    ///   decisions on commands. Opening and past views use only the entry that a verdict's row names,
-    ///   which is the same in each version of the row. `verify` compares;
+    /// - a read of a settlement waits for the check (``StoreCore/status(of:)``), and so do decisions
+    ///   on commands. Opening and past views use only the entry that a verdict's row names, which is
+    ///   the same in each version of the row. `verify` compares;
     /// - rows are not read.
     package static var checkedAfterOpening: Set<String> {
         Set([entries, verdicts, checkpoints, rows].map(\.name))
