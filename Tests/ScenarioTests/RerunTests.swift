@@ -39,7 +39,7 @@ import Testing
             var random = SeededGenerator(seed: seed)
             let busy = try await RandomHistory.busy(kind, count: 60, using: &random).history
             let reader = try LogReader(busy)
-            let (old, new) = (Cells<PlainRule>.self, RenamedCells.self)
+            let (old, new) = (Cells<PlainRule>.self, Renamed<Cells<RaisingRule>>.self)
             let rerun = try reader.rerun(old, new, divergencesMax: .max)
             #expect(rerun.partsFailed == nil, "seed \(seed)")
             #expect(
@@ -138,6 +138,14 @@ import Testing
         #expect(rerun.partsFailed == 6 && rerun.divergences.map(\.sequence) == [1, 2, 3, 4, 5, 6])
         let right = try reader.rerunWithoutParts(Old.self, New.self)
         #expect(rerun.divergences == right.divergences && rerun.end == right.end)
+    }
+
+    /// The parts of both versions are compared, or nothing would be missed.
+    @Test func `parts of versions with different types of events are compared too`() async throws {
+        let reader = try await Self.reader([.set("a", 3), .set("b", 1), .set("a", 1)])
+        let rerun = try reader.rerun(
+            SummedCells<PlainRule>.self, Renamed<SummedCells<RaisingRule>>.self)
+        #expect(rerun.partsFailed == 6 && rerun.divergences.map(\.sequence) == [1, 2, 3, 4, 5, 6])
     }
 
     @Test func `parts are checked on the way through a long log`() async throws {

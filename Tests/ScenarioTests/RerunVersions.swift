@@ -97,35 +97,35 @@ struct PlacedCells<Rule: CellRule>: Projection {
     func part(at key: String) -> Int? { cells[key] }
 }
 
-/// ``Cells`` under ``RaisingRule`` with a type of events of its own, as a version whose events were
-/// renamed.
-struct RenamedCells: Projection {
+/// A version with a type of events of its own, as if its events were renamed.
+struct Renamed<Version: Projection>: Projection, CustomReflectable where Version.Event == Move {
     struct Event: Sendable {
         let move: Move
     }
 
     private struct Codec: EventCodec {
-        var format: EventFormat { MoveCodec().format }
-        func encode(_ event: Event) throws -> [UInt8] { try MoveCodec().encode(event.move) }
+        var format: EventFormat { Version.codec.format }
+        func encode(_ event: Event) throws -> [UInt8] { try Version.codec.encode(event.move) }
         func decode(_ bytes: RawSpan, format: EventFormat) throws -> Event {
-            Event(move: try MoveCodec().decode(bytes, format: format))
+            Event(move: try Version.codec.decode(bytes, format: format))
         }
     }
 
-    private(set) var cells: [String: Int] = [:]
+    private var version = Version()
 
-    static var name: String { Board.name }
+    static var name: String { Version.name }
     static var codec: any EventCodec<Event> { Codec() }
+    var customMirror: Mirror { Mirror(reflecting: version) }
 
     mutating func apply(_ event: Event, _ context: EventContext) throws {
-        cells = try CellMoves.applied(event.move, context, to: cells, RaisingRule.self)
+        try version.apply(event.move, context)
     }
 
-    static func keys(touchedBy event: Event, _ context: EventContext) -> [String] {
-        CellMoves.key(of: event.move).map { [$0] } ?? []
+    static func keys(touchedBy event: Event, _ context: EventContext) -> [Version.Key] {
+        Version.keys(touchedBy: event.move, context)
     }
 
-    func part(at key: String) -> Int? { cells[key] }
+    func part(at key: Version.Key) -> Version.Part? { version.part(at: key) }
 }
 
 enum CellMoves {

@@ -1,7 +1,8 @@
 /// The writes of one transaction. It is pure data, so that it can be written again in a larger map.
 package struct WriteBatch: Sendable {
     package private(set) var records = RecordBuffer()
-    private var settlements = SettlementWrites()
+    /// The last settlement of each intent whose settlement changed.
+    private var settlements = NumberMap<IntentNumber, SettlementRow>()
     /// The last attempt of each intent whose attempt changed; nil removes the row.
     private var attempts: [IntentNumber: Attempt?] = [:]
     private var checkpoints: [TableWrite] = []
@@ -30,7 +31,9 @@ package struct WriteBatch: Sendable {
     /// The writes after those of the records, in the order of execution.
     var otherWrites: [TableWrite] {
         // In order of keys, because neighboring keys are on the same page.
-        var writes = settlements.writes
+        var writes = settlements.map { number, row in
+            TableWrite(.verdicts, LogKey(number), row.encoded(for: number))
+        }
         for (number, attempt) in attempts.sorted(by: { $0.key < $1.key }) {
             writes.append(TableWrite(.attempts, LogKey(number), attempt?.encoded(for: number)))
         }
@@ -67,7 +70,12 @@ package struct WriteBatch: Sendable {
     // MARK: Intents
 
     package mutating func writeSettlement(_ row: SettlementRow, of number: IntentNumber) {
-        settlements.set(row, of: number)
+        // Answers mostly come in the order of their intents.
+        if let last = settlements.last, last.key >= number {
+            settlements[number] = row
+        } else {
+            settlements.append(row, at: number)
+        }
     }
 
     /// Returns an intent's settlement that is not committed yet; nil if the batch does not contain
