@@ -67,10 +67,6 @@ final class DownlinkReaders: Sendable {
 
     /// Waits until the reader should no longer wait for its request, or until the task is canceled.
     func waitUntilDropped(_ reader: ReaderNumber) async {
-        while !Task.isCancelled {
-            let seen = changes.count
-            if state.withLock({ $0.isDropped(reader) }) { return }
-            await changes.wait(after: seen)
-        }
+        await changes.wait { [self] in state.withLock { $0.isDropped(reader) } }
     }
 }

@@ -13,8 +13,6 @@ final class OutboxQueue: Sendable {
         case ended(FoldbackError?)
     }
 
-    private typealias Woken = UnsafeContinuation<Void, Never>
-
     private struct Content {
         var state: OutboxState
         var actions: [OutboxState.Action] = []
@@ -23,12 +21,9 @@ final class OutboxQueue: Sendable {
         /// The end of the run; nil while it goes on. The inner value is the failure; nil if there
         /// was none.
         var end: FoldbackError??
-        /// The number of changes so far, to detect changes between two calls.
-        var said = 0
-        var sleeper: Woken?
     }
 
-    /// Rings after each change, for readers of the status.
+    /// Rings after each change, for the loop and for readers of the status.
     let changes = Signal()
     private let content: Mutex<Content>
     private let sources: SyncSources
@@ -77,13 +72,7 @@ final class OutboxQueue: Sendable {
     }
 
     private func change(_ body: (inout Content) -> Void) {
-        let sleeper = content.withLock { content in
-            body(&content)
-            content.said += 1
-            defer { content.sleeper = nil }
-            return content.sleeper
-        }
-        sleeper?.resume()
+        content.withLock { body(&$0) }
         changes.ring()
     }
 
@@ -105,25 +94,26 @@ final class OutboxQueue: Sendable {
             let old = content.state
             let state = OutboxState(
                 policy: old.policy, isOnline: old.isOnline, signedOut: old.signedOut)
-            content = Content(state: state, said: content.said)
+            content = Content(state: state)
         }
     }
 
     func turn() -> Turn {
-        content.withLock { content in
+        let seen = changes.count
+        return content.withLock { content in
             if let end = content.end { return .ended(end) }
             guard content.actions.isEmpty else {
                 defer { content.actions = [] }
                 return .act(content.actions)
             }
-            return .idle(until: content.wait, seen: content.said)
+            return .idle(until: content.wait, seen: seen)
         }
     }
 
     /// Waits until there is a change after `seen`, until the task is canceled, or until the time
     /// `until`. In the last case, it reports ``OutboxState/Input/timePassed``.
     func idle(until: Timestamp?, seen: Int) async {
-        guard let until else { return await sleep(seen: seen) }
+        guard let until else { return await changes.wait(after: seen) }
         let duration = until.duration(since: sources.now())
         let isTime = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -131,27 +121,12 @@ final class OutboxQueue: Sendable {
                 return true
             }
             group.addTask {
-                await self.sleep(seen: seen)
+                await self.changes.wait(after: seen)
                 return false
             }
             defer { group.cancelAll() }
             return await group.next() ?? false
         }
         if isTime { say(.timePassed) }
-    }
-
-    private func sleep(seen: Int) async {
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { (sleeper: Woken) in
-                let isOver = content.withLock { content in
-                    guard content.said == seen, !Task.isCancelled else { return true }
-                    content.sleeper = sleeper
-                    return false
-                }
-                if isOver { sleeper.resume() }
-            }
-        } onCancel: {
-            change { _ in }
-        }
     }
 }

@@ -106,7 +106,7 @@ extension Store {
     /// - Throws: `.closed`, `.latched`, `.kindDiffers`.
     private func requireContinuable() throws(FoldbackError) {
         try requireOpen()
-        if let refusal = core.writer.refusal { throw refusal }
+        if let refusal = core.publication.read(\.refusal) { throw refusal }
         // In an acknowledgement log, the confirmed state is nowhere else, and nothing shows which
         // intents the authority has.
         guard status.kind == .downlink else {

@@ -57,7 +57,7 @@ struct PendingLog: Sendable {
     /// Confirms the accepted intents by the downlink, at the positions that their answers named.
     func confirmAccepted() async throws {
         // The accepted intents are the oldest.
-        let accepted = store.core.writer.publishedState.overlay.prefix {
+        let accepted = store.core.published.overlay.prefix {
             $0.value.acceptance != nil
         }
         let events = accepted.compactMap { _, intent in

@@ -7,14 +7,16 @@ extension Store {
     /// task, also when the store is closed or latched. O(n) in the pending intents that were ever
     /// sent.
     public var attempts: [IntentNumber: Attempt] {
-        Dictionary(uniqueKeysWithValues: core.writer.attempts.map { ($0.key, $0.value) })
+        Dictionary(uniqueKeysWithValues: core.published.attempts.map { ($0.key, $0.value) })
     }
 
     /// Returns the attempt to send a pending intent; nil if its sending was never begun, or if it
     /// was answered.
     ///
     /// O(log n), from any task.
-    public func attempt(of number: IntentNumber) -> Attempt? { core.writer.attempts[number] }
+    public func attempt(of number: IntentNumber) -> Attempt? {
+        core.publication.read { $0.attempts[number] }
+    }
 
     /// Records attempts to send the intents that are still pending; ignores the others.
     ///
@@ -43,15 +45,14 @@ extension Store {
     /// All pending intents in number order, and the sequence at which they are pending. O(n) in the
     /// overlay.
     package var pendingIntents: (intents: [PendingIntent], sequence: LogSequence) {
-        let published = core.writer.publishedState
-        let attempts = core.writer.attempts
+        let published = core.published
         let intents = published.overlay.values.filter { $0.state == .pending }
-            .map { PendingIntent($0.recorded, attempt: attempts[$0.recorded.number]) }
+            .map { PendingIntent($0.recorded, attempt: published.attempts[$0.recorded.number]) }
         return (intents, published.sequence)
     }
 
     /// The pending intents at the last commit, to ask for single ones. O(1).
-    package var pendingNow: PendingNow { PendingNow(core.writer.publishedState) }
+    package var pendingNow: PendingNow { PendingNow(core.published) }
 
     /// Returns the changes to pending intents by a bounded piece of the entries after `sequence`.
     ///
@@ -62,7 +63,7 @@ extension Store {
     package func pendingChanges(
         after sequence: LogSequence
     ) throws(FoldbackError) -> PendingChanges {
-        let published = core.writer.publishedState
+        let published = core.published
         var changes = PendingChanges(sequence: sequence)
         for record in try core.records(from: sequence.next, upTo: published.sequence) {
             changes.sequence = record.stamp.sequence
@@ -81,14 +82,8 @@ extension Store {
     ///
     /// - Returns: false if the store was closed or the task was canceled first.
     package func waitForEntry(after sequence: LogSequence) async -> Bool {
-        let writer = core.writer
-        while writer.publishedState.sequence <= sequence {
-            guard !writer.listeners.isClosed, !Task.isCancelled else { return false }
-            await writer.listeners.wait(for: .nextCommit) {
-                writer.publishedState.sequence <= sequence
-            }
-        }
-        return true
+        let published = await core.publication.next { $0.sequence > sequence || $0.isClosed }
+        return published.map { $0.sequence > sequence } ?? false
     }
 
     /// Waits until nothing more can be sent or fetched for this log: another caller has found that
@@ -96,12 +91,7 @@ extension Store {
     ///
     /// - Returns: that error; nil if the store was closed or the task was canceled first.
     package func waitForSyncObstacle() async -> FoldbackError? {
-        let writer = core.writer
-        while true {
-            if let obstacle = writer.syncObstacle { return obstacle }
-            guard !writer.listeners.isClosed, !Task.isCancelled else { return nil }
-            await writer.listeners.wait(for: .stop) { writer.syncObstacle == nil }
-        }
+        await core.publication.next { $0.syncObstacle != nil || $0.isClosed }?.syncObstacle
     }
 
     /// Returns a pending intent as it was recorded, and its event; nil if the intent is not pending,
@@ -111,7 +101,7 @@ extension Store {
     package func pendingIntent(
         _ number: IntentNumber
     ) -> (recorded: RecordedIntent, event: P.Event)? {
-        guard let intent = core.writer.publishedState.overlay[number], intent.state == .pending,
+        guard let intent = core.published.overlay[number], intent.state == .pending,
             let event = intent.recorded.payload.event(as: P.Event.self)
         else { return nil }
         return (intent.recorded, event)

@@ -137,9 +137,11 @@ public final class LogReader: Sendable {
     /// Returns the log's counts. Reads the newest checkpoint and the entries after it.
     public func status() throws(FoldbackError) -> StoreStatus {
         var (fold, _) = try LogFold.folded(log, folds: [], codec: codec)
+        var published = fold.makePublishedState()
+        published.lineage = try log.lineage()
+        published.superseded = try log.lostData()?.shared
         return StoreStatus(
-            of: log, fold.makePublishedState(), entryCount: try entryCount(),
-            lineage: try log.lineage(), superseded: try log.lostData()?.shared,
+            of: log, published, entryCount: try entryCount(),
             checkpoint: try log.storedCheckpoints().last?.sequence ?? 0)
     }
 }

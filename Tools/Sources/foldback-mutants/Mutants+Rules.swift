@@ -110,11 +110,11 @@ let storageMutants: [Mutant] = [
     Mutant(
         "a view is published before the commit", rule: "F15", law: .p10,
         at: "before-commit",
-        .after("if let next { publication.withLock { $0.publish(next) } }")),
+        .after("if let next { publication.change { $0 = next } }")),
     Mutant(
         "answers that are recorded one by one come before their caller resumes", rule: "F15",
         test: "F15: the caller of a request is resumed before its answers are delivered",
-        at: "apart-order", .before("listeners.notifyAnswered(answered)")),
+        at: "apart-order", .before("publication.deliver(answered)")),
     Mutant(
         "every third view is published late", rule: "F15", law: .p2,
         at: "publish", .skip(if: "next.sequence.value % 3 == 0 && working.answered.isEmpty")),

@@ -93,6 +93,7 @@ package struct WorkingLog: Sendable {
     package mutating func prepareToPublish() -> PublishedState {
         var published = fold.makePublishedState()
         published.attempts = attempts
+        published.lineage = lineage
         for fold in fold.rows { batch.writeRows(of: fold.batch()) }
         return published
     }
