@@ -69,7 +69,7 @@ let package = Package(
         // FoldbackExamples.
         .target(
             name: "MessageExample", dependencies: ["Foldback"],
-            path: "Tools/Sources/FoldbackExamples/Messages", swiftSettings: strict),
+            path: "Tools/Examples/FoldbackExamples/Messages", swiftSettings: strict),
         // This tool is not in the tools' package, because it counts folds and writes records with
         // `package` declarations, and because CLMDB is not a product. It adds no dependency that
         // apps would fetch.
@@ -81,13 +81,13 @@ let package = Package(
                 "CAllocationCount", "CLMDB", "MessageExample",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ],
-            path: "Tools/Benchmarks", swiftSettings: strict),
+            path: "Tools/Proofs/foldback-bench", swiftSettings: strict),
         // Replaces malloc in the benchmarks, to count allocations.
-        .target(name: "CAllocationCount", path: "Tools/CAllocationCount"),
+        .target(name: "CAllocationCount", path: "Tools/Proofs/CAllocationCount"),
         // The page of the benchmarks, which tests can reach.
         .target(
-            name: "BenchmarkPages", dependencies: ["FoldbackHistory"], path: "Tools/BenchmarkPages",
-            swiftSettings: strict),
+            name: "BenchmarkPages", dependencies: ["FoldbackHistory"],
+            path: "Tools/Proofs/BenchmarkPages", swiftSettings: strict),
         .testTarget(
             name: "BenchmarkPagesTests", dependencies: ["BenchmarkPages"], swiftSettings: strict),
         .testTarget(

@@ -89,7 +89,7 @@ func explain(_ directory: URL) async throws {
             try String(contentsOf: root.appending(path: path), encoding: .utf8)
                 .components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         }
-        let example = try lines("Tools/Sources/shopping-list/ShoppingList.swift")
+        let example = try lines("Tools/Examples/shopping-list/ShoppingList.swift")
             .joined(separator: "\n")
         let article = try lines("Sources/FoldbackSync/FoldbackSync.docc/SyncAnApp.md")
             .joined(separator: "\n")

@@ -10,7 +10,7 @@ let package = Package(
     name: "Comparison",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Foldback", path: "../.."),
+        .package(name: "Foldback", path: "../../.."),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [

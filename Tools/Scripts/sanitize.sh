@@ -2,7 +2,7 @@
 #
 # Builds in .build-thread or .build-address. Each process writes the sanitizer's reports to its own
 # file in reports/ there. So no report is lost if a test reads a process's standard error or kills
-# the process. Only the reports in Tools/leaks.supp are suppressed.
+# the process. Only the reports in Tools/Scripts/leaks.supp are suppressed.
 
 # sanitize thread|address
 sanitize() {
@@ -13,13 +13,13 @@ sanitize() {
     if [ "$name:$(uname)" = thread:Linux ]; then
         need clang "command -v clang"
         # The name has the checksum of the content, so that a changed file is linked again.
-        local runtime="$scratch/tsan-runtime-$(cksum <Tools/tsan-runtime.c | tr -d ' ').o"
-        clang -c -O1 -fPIC Tools/tsan-runtime.c -o "$runtime"
+        local runtime="$scratch/tsan-runtime-$(cksum <Tools/Scripts/tsan-runtime.c | tr -d ' ').o"
+        clang -c -O1 -fPIC Tools/Scripts/tsan-runtime.c -o "$runtime"
         options=(-Xlinker "$runtime")
     fi
     export TSAN_OPTIONS="log_path=$reports/report"
     export ASAN_OPTIONS="log_path=$reports/report"
-    export LSAN_OPTIONS="suppressions=$PWD/Tools/leaks.supp:print_suppressions=0"
+    export LSAN_OPTIONS="suppressions=$PWD/Tools/Scripts/leaks.supp:print_suppressions=0"
     # A tenth of the usual number of random commands, so that this test takes as long as the others.
     export MODEL_STEPS="${MODEL_STEPS:-10000}"
 

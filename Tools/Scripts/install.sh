@@ -12,7 +12,7 @@ check_install_lines() {
     by_path=$(sed -n 's|^\(\.package(name: "Foldback", path: "\)[^"]*\(")\),.*|\1'"$root"'\2|p' README.md)
     by_url=$(sed -n 's|^\(\.package(url: "\)[^"]*\(", branch: "main")\),.*|\1file://'"$work"'/Foldback.git\2|p' README.md)
     [ -n "$by_path" ] && [ -n "$by_url" ] || {
-        echo "README.md: the install lines were not found; keep them in the form that Tools/install.sh expects" >&2
+        echo "README.md: the install lines were not found; keep them in the form that Tools/Scripts/install.sh expects" >&2
         return 1
     }
     for line in "$by_path" "$by_url"; do

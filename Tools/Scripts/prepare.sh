@@ -1,4 +1,4 @@
-# Common functions. The scripts in this folder source this file.
+# Common functions. Each command in Tools sources this file.
 
 step() { printf '\n== %s\n' "$*"; }
 
