@@ -122,9 +122,18 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Tools/mutants builds the tests of few targets alone.
+// Tools/mutants builds the tests of few targets alone, and its own tool with them, so that it
+// compiles its copy once.
 if let tests = Context.environment["FOLDBACK_TESTS"]?.split(separator: " ").map(String.init) {
     package.targets.removeAll {
         $0.type == .executable || $0.type == .test && !tests.contains($0.name)
     }
+    package.targets.append(
+        .executableTarget(
+            name: "foldback-mutants",
+            dependencies: [
+                "FoldbackHistory", "FoldbackTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tools/Sources/foldback-mutants", swiftSettings: strict))
 }

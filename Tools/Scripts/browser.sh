@@ -33,13 +33,17 @@ need_browser() {
     fi
 }
 
-# browser_tests TARGET: runs its tests. Pictures for people are in .build/browser afterwards.
+# browser_tests TARGET...: runs their tests. Each target has its own browser, so they run at the same
+# time. Pictures for people are in .build/browser afterwards.
 browser_tests() {
-    need_browser
-    run --package-path Tools --filter "^$1\\."
+    local targets
+    targets=$(IFS='|'; echo "$*")
+    run --package-path Tools --filter "^($targets)\\."
     # `swift test` succeeds also if nothing matches the filter.
-    if ! tail -n 5 "$log" | grep -aqE "Test run with [1-9][0-9]* tests? .* passed"; then
-        echo "No test of $1 has run." >&2
-        return 1
-    fi
+    for target in "$@"; do
+        if ! grep -aqE "Suite $target passed" "$log"; then
+            echo "No test of $target has run." >&2
+            return 1
+        fi
+    done
 }

@@ -2,7 +2,7 @@
 
 # check_install_lines: builds an app with each install line of the README, and runs the README's
 # example in it. One line names this checkout by path, and the other line names a clone of it by
-# URL.
+# URL. The second app is built for release, because no other step builds for release.
 check_install_lines() {
     local root="$PWD" work
     work=$(mktemp -d)
@@ -15,7 +15,10 @@ check_install_lines() {
         echo "README.md: the install lines were not found; keep them in the form that Tools/Scripts/install.sh expects" >&2
         return 1
     }
-    for line in "$by_path" "$by_url"; do
+    local line configuration
+    for configuration in debug release; do
+        line=$by_path
+        [ "$configuration" = debug ] || line=$by_url
         rm -rf "$work/App" && mkdir -p "$work/App/Sources/App"
         printf '%s\n' '// swift-tools-version:6.2' 'import PackageDescription' \
             'let package = Package(' \
@@ -30,8 +33,9 @@ check_install_lines() {
             awk '/^```swift/ { inside = 1; next } /^```/ { if (inside) exit } inside' README.md
             echo 'try await like(in: URL(filePath: CommandLine.arguments[1]))'
         } >"$work/App/Sources/App/main.swift"
-        echo "$line"
-        (cd "$work/App" && swift build 2>&1 | quiet && swift run --skip-build App "$work/likes.log")
+        echo "$configuration: $line"
+        (cd "$work/App" && swift build -c "$configuration" 2>&1 | quiet &&
+            swift run -c "$configuration" --skip-build App "$work/likes.log")
         rm -rf "$work/likes.log"
     done
     rm -rf "$work"

@@ -9,13 +9,16 @@ struct Run: ParsableCommand {
 
     @Option(help: "Only mutants whose name contains this text, or whose law or probe it is.")
     var only = ""
+    @Option(help: "Only one part of the mutants, such as 2/3 for the second of three parts.")
+    var part = Part.whole
     @Option(help: "The longest search for one mutant, in seconds.") var seconds = 120.0
     @Option(help: "The copy's test bundle, for mutants that a test must find.") var tests: String
     @Option(help: "The most steps that a shrunk history may have.") var stepsMax = 6
 
     func run() throws {
-        let selected = mutants.enumerated().filter { _, mutant in
-            only.isEmpty || mutant.name.contains(only) || mutant.judge.text == only
+        let selected = mutants.enumerated().filter { index, mutant in
+            part.contains(index)
+                && (only.isEmpty || mutant.name.contains(only) || mutant.judge.text == only)
         }
         let indices = (only.isEmpty ? [Self.noFault] : []) + selected.map(\.offset)
         print("mutant | rule | law, probe or test | histories | steps | seconds")
