@@ -8,7 +8,7 @@
 /// |---|---|---|
 /// | `intent` | records an event without a once key | the intent is the overlay's last |
 /// | `acceptance` | acknowledges a pending intent in a downlink log | the intent is accepted |
-/// | `confirmation` | acknowledges the overlay's head in an acknowledgement log | as of `batch` |
+/// | `confirmation` | acknowledges the overlay's head in an acknowledgement log | the intent is confirmed, and the view stays |
 /// | `batch` | brings the overlay's head as the view folds it | the intents are confirmed, and the view stays |
 ///
 /// | step | lean path | general path |

@@ -44,7 +44,8 @@ public enum LogKind: String, Hashable, Sendable, CaseIterable {
 /// | LogState+Contradictions.swift | Can an entry from disk follow this state? | L5 |
 ///
 /// For a late acknowledgement of a rejected intent, read `acknowledgementDecision` in
-/// LogState+Decisions.swift (F7). Then read `accept` and `confirmByAcknowledgement` in this file.
+/// LogState+Decisions.swift (F7). Then read `accept` and `confirmByAcknowledgement` in this file, and
+/// `settleAndRollBack` for an acknowledgement whose position `through` already covers.
 ///
 /// Intents may be answered in any order (F8). The settlements of settled intents are in the log's
 /// table `verdicts`, not here. A caller of `decision` looks them up and passes them as `settled`.

@@ -58,10 +58,12 @@ struct Savepoints<View: Sendable>: Sendable {
         views.removeAll(keepingCapacity: true)
     }
 
-    /// Removes each savepoint whose older neighbor is at most twice as far from the newest
-    /// savepoint as its newer neighbor. The first and the last are always kept.
+    /// Removes savepoints between two neighbors that are close to each other. The first and the
+    /// last are always kept.
     ///
-    /// Over any two steps the distance more than doubles, so about 2 log2(n) savepoints are left.
+    /// Distances are counted from the newest savepoint. The neighbors are close if the older one's
+    /// distance is at most twice the newer one's. Otherwise the distance more than doubles from one
+    /// neighbor to the other, so about 2 log2(n) savepoints are left.
     mutating func thin() {
         guard let last = numbers.last else { return }
         var nearer = numbers.count - 1

@@ -8,8 +8,9 @@ public enum Durability: String, Hashable, Sendable, CaseIterable {
     /// The entry survives the end of the process. A power cut may undo the last commit, but it
     /// never damages the log.
     ///
-    /// A commit is about twice as fast as with ``durable``. Call ``Store/flush()`` before anything
-    /// leaves the device.
+    /// The log then gives the sequences and intent numbers of that commit again. So call
+    /// ``Store/flush()`` before a number or an event leaves the device; the outbox of FoldbackSync
+    /// does that. A commit is about twice as fast as with ``durable``.
     case relaxed
 
     var options: Environment.Options {

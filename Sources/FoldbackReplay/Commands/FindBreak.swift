@@ -29,7 +29,7 @@
 
         @Option(
             help:
-                "PLACE OP LITERAL, with OP one of == != < <= > >=; an absent value is null for == and !=, and meets the others."
+                "PLACE OP LITERAL, with OP one of == != < <= > >=; an absent value is null for == and !=, and meets every < <= > and >=."
         )
         var expect: String?
 

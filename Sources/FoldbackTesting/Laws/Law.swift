@@ -1,8 +1,8 @@
 /// A property of every log, whatever its projection. An app's own tests can rely on it, and check
 /// it.
 ///
-/// P6 does not exist: it is about fields of an app's own types, so the app must test it. For a
-/// stored projection each law is also checked on the rows of a store. Two laws hold for rows by
+/// No law knows what the fields of an app's own types mean, so the app must test that. For a stored
+/// projection each law is also checked on the rows of a store. Two laws hold for rows by
 /// construction, so no script can break them: F9, because changes of a throwing `apply` are
 /// dropped, and the second half of P10, because rows are read from committed data.
 public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
