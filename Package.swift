@@ -135,5 +135,5 @@ if let tests = Context.environment["FOLDBACK_TESTS"]?.split(separator: " ").map(
                 "FoldbackHistory", "FoldbackTesting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            path: "Tools/Sources/foldback-mutants", swiftSettings: strict))
+            path: "Tools/Proofs/foldback-mutants", swiftSettings: strict))
 }
