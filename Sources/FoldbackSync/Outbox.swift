@@ -193,18 +193,11 @@ public final class Outbox<P: EventFold>: Sendable {
     /// Reports the log's changes to the queue, beginning with the intents that are pending at the
     /// start.
     private func follow() async {
-        await usingStore { () throws(FoldbackError) in
-            let pending = store.pendingIntents
-            queue.say(.recorded(pending.intents))
-            var sequence = pending.sequence
-            while await store.waitForEntry(after: sequence) {
-                let changes = try store.pendingChanges(after: sequence)
-                sequence = changes.sequence
-                if !changes.answered.isEmpty { queue.say(.answered(changes.answered)) }
-                if !changes.recorded.isEmpty { queue.say(.recorded(changes.recorded)) }
-            }
-            queue.end(nil)
+        for await changes in store.pendingIntents {
+            if !changes.answered.isEmpty { queue.say(.answered(changes.answered)) }
+            if !changes.recorded.isEmpty { queue.say(.recorded(changes.recorded)) }
         }
+        queue.end(nil)
     }
 
     // MARK: One request

@@ -37,7 +37,7 @@ final class OutboxQueue: Sendable {
     /// - Parameter store: has the log's pending intents now. The state knows of new intents and of
     ///   answers a moment later.
     func status<P>(of store: Store<P>) -> OutboxStatus {
-        let (pending, superseded) = (store.pendingNow, store.superseded)
+        let (pending, superseded) = (store.core.published, store.superseded)
         return content.withLock {
             OutboxStatus(
                 $0.state, pending, superseded: superseded, isRunning: $0.isRunning,

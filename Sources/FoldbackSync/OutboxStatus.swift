@@ -45,7 +45,7 @@ public struct OutboxStatus: Hashable, Sendable {
     public let nextAttempt: Timestamp?
 
     init(
-        _ state: OutboxState, _ pending: PendingNow, superseded: Position?, isRunning: Bool,
+        _ state: OutboxState, _ pending: PublishedState, superseded: Position?, isRunning: Bool,
         nextAttempt: Timestamp?
     ) {
         pause =
@@ -62,11 +62,11 @@ public struct OutboxStatus: Hashable, Sendable {
             }
         let requests = state.requests.values
         inFlight = requests.filter { $0.phase == .sent }
-            .flatMap(\.intents.keys).filter(pending.contains).sorted()
-        unreadable = state.unreadable.filter(pending.contains).sorted()
-        let requested = requests.flatMap(\.intents.keys).count(where: pending.contains)
-        waitingCount = pending.count - requested - unreadable.count
-        quarantined = state.quarantined.filter { pending.contains($0.key) }
+            .flatMap(\.intents.keys).filter(pending.isPending).sorted()
+        unreadable = state.unreadable.filter(pending.isPending).sorted()
+        let requested = requests.flatMap(\.intents.keys).count(where: pending.isPending)
+        waitingCount = pending.pendingCount - requested - unreadable.count
+        quarantined = state.quarantined.filter { pending.isPending($0.key) }
         blocking = state.policy.keepsOrder ? quarantined.keys.min() : nil
         self.nextAttempt = nextAttempt
     }
