@@ -21,13 +21,11 @@ package struct PublishedState: Sendable {
     package let views: [any AnyFoldedState]
     /// The rows of the stored projections, in the order of the ``ProjectionSet``.
     package let rows: [FoldedRows]
+    /// What is known beside the entries.
+    package var facts: LogFacts
 
-    // Facts that no fold needs. The writer sets them.
+    // What happened to the store. No commit changes it.
 
-    /// The attempts to send pending intents.
-    package var attempts = Attempts()
-    /// The lineage of the authority that the log has answers from; nil if none was named yet.
-    package var lineage: Lineage?
     /// The last position that the log shares with an authority that superseded it; nil if none did
     /// (N6).
     package var superseded: Position?
@@ -63,11 +61,18 @@ extension LogFold {
             sequence: state.sequence, through: state.through, nextNumber: state.nextNumber,
             overlay: state.overlay, acceptedCount: state.acceptedCount,
             rejections: state.rejections, chain: chain, recordBytes: recordBytes,
-            unread: unread, views: views, rows: stored)
+            unread: unread, views: views, rows: stored, facts: state.facts,
+            superseded: state.facts.lostData?.shared)
     }
 }
 
 extension PublishedState {
+    /// The attempts to send pending intents.
+    package var attempts: Attempts { facts.attempts }
+
+    /// The lineage of the authority that the log has answers from; nil if none was named yet.
+    package var lineage: Lineage? { facts.lineage }
+
     /// The error of all commands; nil if the store accepts them (L6).
     package var refusal: FoldbackError? { latched?.refusal }
 

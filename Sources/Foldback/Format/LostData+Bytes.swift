@@ -1,14 +1,3 @@
-/// The finding that the authority has lost events that this log has from it (N6).
-///
-/// The log keeps it because the authority's head rises again. Later, nothing would show the loss.
-/// The log does not keep that an answer had another lineage, because each answer shows it.
-package struct LostData: Equatable, Sendable {
-    /// The last position that the authority had when the loss was found.
-    package let shared: Position
-
-    package init(shared: Position) { self.shared = shared }
-}
-
 extension LostData: LogRow {
     package static let key = KeyBytes(Array("superseded".utf8))
     package static let rowName = "superseded"

@@ -137,11 +137,9 @@ public final class LogReader: Sendable {
     /// Returns the log's counts. Reads the newest checkpoint and the entries after it.
     public func status() throws(FoldbackError) -> StoreStatus {
         var (fold, _) = try LogFold.folded(log, folds: [], codec: codec)
-        var published = fold.makePublishedState()
-        published.lineage = try log.lineage()
-        published.superseded = try log.lostData()?.shared
+        fold.state.facts = LogFacts(lineage: try log.lineage(), lostData: try log.lostData())
         return StoreStatus(
-            of: log, published, entryCount: try entryCount(),
+            of: log, fold.makePublishedState(), entryCount: try entryCount(),
             checkpoint: try log.storedCheckpoints().last?.sequence ?? 0)
     }
 }

@@ -39,20 +39,14 @@ package final class LogWriter: Sendable {
         self.storage = storage
         self.codec = codec
         self.clock = clock
-        let lineage = try storage.lineage()
-        let lostData = try storage.lostData()
         var fold = fold
-        var published = fold.makePublishedState()
-        published.attempts = attempts
-        published.lineage = lineage
-        published.superseded = lostData?.shared
-        publication = Publication(published)
+        fold.state.facts = LogFacts(
+            attempts: attempts, lineage: try storage.lineage(), lostData: try storage.lostData())
+        publication = Publication(fold.makePublishedState())
         storage.endReadingForWriting()
         if let failure = fold.failure { throw failure }
         working = Mutex(
-            WorkingLog(
-                fold, attempts: attempts, lineage: lineage, lostData: lostData,
-                replicas: storage.header.replicas, renewing: renewed))
+            WorkingLog(fold, replicas: storage.header.replicas, renewing: renewed))
     }
 
     // MARK: One transaction
@@ -205,10 +199,7 @@ package final class LogWriter: Sendable {
         if let next {
             publication.publish(next, changes)  // mutant: publish
         } else if working.batch.hasFactsBeside {
-            publication.change {
-                $0.attempts = working.attempts
-                $0.lineage = working.lineage
-            }
+            publication.change { $0.facts = working.fold.state.facts }
         }
     }
 
