@@ -55,8 +55,6 @@ extension Attempt.Suspicion {
 }
 
 extension AuthorityFailure {
-    var isUnauthenticated: Bool { if case .unauthenticated = self { true } else { false } }
-
     /// Whether the request reached the authority and failed there, so that one of its intents may
     /// be the cause (S3).
     var accusesIntents: Bool {

@@ -115,12 +115,6 @@ public struct OutboxPolicy: Hashable, Sendable {
     }
 }
 
-extension Duration? {
-    /// The wait that an authority asked for; nil for backoff. An authority that asks for no wait
-    /// would otherwise be asked as fast as the network allows.
-    var asWait: Duration? { flatMap { $0 > .zero ? $0 : nil } }
-}
-
 extension Timestamp {
     /// Returns this time plus `duration`, rounded up to milliseconds. Overflow returns the largest
     /// `Timestamp`.

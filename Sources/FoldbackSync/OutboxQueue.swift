@@ -36,7 +36,7 @@ final class OutboxQueue: Sendable {
     init(policy: OutboxPolicy, sources: SyncSources) {
         self.sources = sources
         content = Mutex(
-            Content(state: OutboxState(policy: policy, isOnline: true, signedOut: nil)))
+            Content(state: OutboxState(policy: policy)))
     }
 
     /// - Parameter store: has the log's pending intents now. The state knows of new intents and of
@@ -103,8 +103,7 @@ final class OutboxQueue: Sendable {
         defer { changes.ring() }
         content.withLock { content in
             let old = content.state
-            let state = OutboxState(
-                policy: old.policy, isOnline: old.isOnline, signedOut: old.signedOut)
+            let state = OutboxState(policy: old.policy, link: old.link.withoutFailures)
             content = Content(state: state, said: content.said)
         }
     }

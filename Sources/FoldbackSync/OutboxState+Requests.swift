@@ -5,8 +5,8 @@ extension OutboxState {
     /// Begins as many requests as allowed. If none can begin and intents wait, returns a wait until
     /// one can.
     mutating func begin(at now: Timestamp) -> [Action] {
-        guard isOnline, signedOut == nil, requests.count < policy.requestsMax else { return [] }
-        if let until = pause.remains(at: now, policy) {
+        guard link.isUsable, requests.count < policy.requestsMax else { return [] }
+        if let until = link.pause.remains(at: now, policy) {
             return waiting.isEmpty ? [] : [.wait(until: until)]
         }
         var actions: [Action] = []

@@ -79,16 +79,9 @@ package struct OutboxState: Sendable {
     }
 
     package let policy: OutboxPolicy
-    package private(set) var isOnline: Bool
-    /// The reason why no user is signed in; nil while a user is.
-    package private(set) var signedOut: String?
-    /// The number of times that a user has signed in. A request that began before the last of them
-    /// says nothing about the present user.
-    private var signIns = 0
-    /// The failure of the last request; nil after a request was answered. Under a policy that does
-    /// not keep order, failures of suspects do not count while there are other intents, because
-    /// those are sent.
-    package private(set) var failure: AuthorityFailure?
+    /// Under a policy that does not keep order, failures of suspects are not among its failures
+    /// while there are other intents, because those are sent.
+    package internal(set) var link: LinkState
     package private(set) var requests: [RequestNumber: Request] = [:]
     /// Pending intents that this code cannot read. Newer code will send them. Later intents are
     /// sent now, because the view omits the unreadable intents too (F9, L5).
@@ -100,17 +93,14 @@ package struct OutboxState: Sendable {
     /// with. Those may have been read from the log before the release.
     private var releasedEarly: Set<IntentNumber> = []
     private var lastRequest: RequestNumber = 0
-    /// No request begins before the end of this pause.
-    var pause = Pause()
     /// No request of suspects begins before the end of this pause.
     var suspectPause = Pause()
     /// How often requests of suspects were halved since the last answer.
     private var halvings = 0
 
-    package init(policy: OutboxPolicy, isOnline: Bool, signedOut: String?) {
+    package init(policy: OutboxPolicy, link: LinkState = LinkState()) {
         self.policy = policy
-        self.isOnline = isOnline
-        self.signedOut = signedOut
+        self.link = link
     }
 
     /// The number of pending intents that can be sent and are not in a request.
@@ -157,11 +147,10 @@ package struct OutboxState: Sendable {
         case .attemptFailed(let number, let failure):
             return attemptFailed(number, failure, now, jitter)
         case .wentOnline: wentOnline()
-        case .wentOffline: isOnline = false
+        case .wentOffline: link.wentOffline()
         case .signedIn:
-            signIns += 1
-            signedOut = nil  // mutant: signed-in
-        case .signedOut(let reason): signedOut = reason
+            link.signedIn()  // mutant: signed-in
+        case .signedOut(let reason): link.signedOut(reason)
         case .released(let number): return released(number)
         case .timePassed: break
         }
@@ -201,7 +190,7 @@ package struct OutboxState: Sendable {
             requests[number] = nil
         }
         // Nothing waits for the end of the failure.
-        if waiting.isEmpty, requests.isEmpty { failure = nil }
+        if waiting.isEmpty, requests.isEmpty { link.failure = nil }
     }
 
     private mutating func released(_ number: IntentNumber) -> [Action] {
@@ -242,7 +231,7 @@ package struct OutboxState: Sendable {
             preconditionFailure("request \(number) was covered, but does not wait for that")
         }
         request.keep(pending)
-        guard !request.intents.isEmpty, isOnline, signedOut == nil else {
+        guard !request.intents.isEmpty, link.isUsable else {
             requests[number] = nil
             for (number, intent) in request.intents {
                 put(number, Waiting(attempt: intent.attempt, bytes: intent.bytes, delay: nil))
@@ -251,7 +240,7 @@ package struct OutboxState: Sendable {
         }
         request.phase = .sent
         request.sentCount = request.intents.count
-        request.signIns = signIns
+        request.signIns = link.signIns
         requests[number] = request
         return [.send(number, request.intents.keys)]
     }
@@ -268,8 +257,7 @@ package struct OutboxState: Sendable {
         _ number: RequestNumber, _ replies: [IntentNumber: Reply], _ now: Timestamp,
         _ jitter: Double
     ) -> [Action] {
-        failure = nil
-        pause.end()
+        link.answered()
         suspectPause.end()
         halvings = 0
         guard let request = end(number) else { return [] }
@@ -283,9 +271,8 @@ package struct OutboxState: Sendable {
             case .later(let after, let reason):
                 // The authority can process the intent, so the suspicion ends.
                 let failed = attempt.failed(now, reason, .none)
-                let asked = after.asWait
                 noted[number] = wait(
-                    number, intent, failed, Delay(asked ?? backoff, asked != nil, now, policy))
+                    number, intent, failed, Delay(after, or: backoff, now, policy))
                 continue
             case .unusable(let reason): unanswered = reason
             case nil: unanswered = "the answer had no verdict on this intent"
@@ -295,7 +282,7 @@ package struct OutboxState: Sendable {
                 now, unanswered,
                 attempt.suspicion.failed(among: request.sentCount, now, unanswered, policy))
             let delay = failed.quarantine == nil ? backoff : policy.delayMax
-            noted[number] = wait(number, intent, failed, Delay(delay, false, now, policy))
+            noted[number] = wait(number, intent, failed, Delay(nil, or: delay, now, policy))
         }
         return noted.isEmpty ? [] : [.note(noted)]
     }
@@ -306,28 +293,20 @@ package struct OutboxState: Sendable {
     ) -> [Action] {
         guard let request = end(number) else { return [] }
         let accuses = failure.accusesIntents && request.isOfSuspects
-        let isStale = failure.isUnauthenticated && request.signIns < signIns
-        // Under a policy that does not keep order, other intents may be sent meanwhile.
-        let areOthersSent = waiting.count > suspects.count || !requests.isEmpty
-        if !isStale, !accuses || policy.keepsOrder || !areOthersSent { self.failure = failure }
-        switch failure {
-        case .superseded: break  // ends the run
-        case .unreachable: pause.begin(nil, now, jitter, policy)
-        case .invalidAnswer, .failed:
-            // The failure of a suspect says nothing about the link and the other intents.
-            if accuses {
-                // The halves are tried soon. If the server fails everything, that ends with the
-                // first intent that is left alone.
-                if request.isHalvedNext, halvings < policy.halvingsMax {
-                    halvings += 1
-                    suspectPause.end()
-                }
-                suspectPause.begin(nil, now, jitter, policy)
-            } else {
-                pause.begin(nil, now, jitter, policy)
+        if accuses {
+            // The failure of suspects says nothing about the link. Under a policy that does not
+            // keep order, other intents may be sent meanwhile.
+            let areOthersSent = waiting.count > suspects.count || !requests.isEmpty
+            if policy.keepsOrder || !areOthersSent { link.failure = failure }
+            // The halves are tried soon. If the server fails everything, that ends with the first
+            // intent that is left alone.
+            if request.isHalvedNext, halvings < policy.halvingsMax {
+                halvings += 1
+                suspectPause.end()
             }
-        case .unavailable(let after, _): pause.begin(after, now, jitter, policy)
-        case .unauthenticated(let reason): if !isStale { signedOut = reason }
+            suspectPause.begin(nil, now, jitter, policy)
+        } else {
+            link.failed(failure, after: request.signIns, now, jitter, policy)
         }
         var noted: [IntentNumber: Attempt] = [:]
         let failures = request.intents.map { $0.value.attempt.suspicion.failures }.max() ?? 0
@@ -341,7 +320,7 @@ package struct OutboxState: Sendable {
             let delay = suspicion.quarantine == nil ? backoff : policy.delayMax
             noted[number] = wait(
                 number, intent, intent.attempt.failed(now, failure.reason, suspicion),
-                accuses ? Delay(delay, false, now, policy) : nil)
+                accuses ? Delay(nil, or: delay, now, policy) : nil)
         }
         return noted.isEmpty ? [] : [.note(noted)]
     }
@@ -351,7 +330,7 @@ package struct OutboxState: Sendable {
     private mutating func wait(
         _ number: IntentNumber, _ intent: Sending, _ attempt: Attempt, _ delay: Delay?
     ) -> Attempt {
-        let pauses = [pause, attempt.isSuspicious ? suspectPause : Pause()]
+        let pauses = [link.pause, attempt.isSuspicious ? suspectPause : Pause()]
         let noted = attempt.waiting(
             until: (pauses.compactMap(\.until) + [delay?.until].compactMap { $0 }).max())
         put(  // mutant: try-again
@@ -361,8 +340,7 @@ package struct OutboxState: Sendable {
 
     /// Ends the waits that the authority did not ask for.
     private mutating func wentOnline() {
-        isOnline = true  // mutant: went-online
-        pause.end()
+        link.wentOnline()  // mutant: went-online
         suspectPause.end()
         for (number, intent) in waiting {
             if let delay = intent.delay, !delay.isAskedFor { waiting[number]?.delay = nil }

@@ -167,7 +167,7 @@ import Testing
         _ = played.next()
         played.take(.requestFailed(1, failure))
         #expect(played.next() == .wait(until: Self.at(1)))
-        #expect(played.state.failure == failure)
+        #expect(played.state.link.failure == failure)
         played.take(.began(2, .fetch))
         #expect(played.next(2) == .request(waiting: nil))
         played.take(.requestFailed(2, failure))
@@ -175,7 +175,7 @@ import Testing
         played.now = Self.at(3)
         #expect(played.next() == .request(waiting: nil))
         played.page()
-        #expect(played.state.failure == nil)
+        #expect(played.state.link.failure == nil)
     }
 
     @Test func `another authority ends all readers, and a new call asks again`() {
@@ -233,7 +233,7 @@ import Testing
         played.take(.requestFailed(1, expired))
         #expect(played.next() == .request(waiting: nil))
         played.take(.requestFailed(2, expired))
-        #expect(played.state.signedOut == nil && played.state.failure == nil)
+        #expect(played.state.link.signedOut == nil && played.state.link.failure == nil)
         #expect(played.next(2) == .request(waiting: nil))
         played.take(.requestFailed(2, expired))
         #expect(played.next(2) == .end(.failed(expired)))

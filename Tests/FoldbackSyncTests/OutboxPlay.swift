@@ -45,7 +45,7 @@ struct OutboxPlay {
         self.jitter = jitter
         self.server = server
         random = SeededGenerator(seed: seed)
-        state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
+        state = OutboxState(policy: policy)
     }
 
     mutating func record(_ count: Int, bytes: Int = 1) {
@@ -62,7 +62,7 @@ struct OutboxPlay {
     /// Ends the run, whose requests get no answer, and begins another on the log's rows.
     mutating func restart() {
         flights = []
-        state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
+        state = OutboxState(policy: policy)
         take(
             .recorded(
                 pending.keys.sorted().map {

@@ -79,7 +79,7 @@ struct OutboxLife {
             requestsMax: random.oneIn(2) ? 1 : Int.random(in: 2...4, using: &random),
             backoffMin: .seconds(1), backoffMax: .seconds(8), delayMax: .seconds(60),
             bytesPerRequestMax: 10, quarantineAfter: Int.random(in: 1...3, using: &random))
-        state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
+        state = OutboxState(policy: policy)
     }
 
     func story() -> String { inputs.suffix(40).map { "\($0)" }.joined(separator: "\n") }

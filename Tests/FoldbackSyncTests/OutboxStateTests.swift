@@ -20,7 +20,7 @@ import Testing
         var now = at(0)
 
         init(_ policy: OutboxPolicy = policy) {
-            state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
+            state = OutboxState(policy: policy)
         }
 
         mutating func take(_ input: OutboxState.Input) -> [OutboxState.Action] {
@@ -198,7 +198,7 @@ import Testing
         _ = played.sent(played.record(1...2))
         let failed = played.take(.attemptFailed(1, .unauthenticated(reason: "expired")))
         #expect(failed.count == 1)
-        #expect(played.state.signedOut == "expired")
+        #expect(played.state.link.signedOut == "expired")
         for input in [.wentOnline, .timePassed] as [OutboxState.Input] {
             #expect(played.take(input) == [])
         }
@@ -254,13 +254,13 @@ import Testing
         _ = played.sent(played.record(1...1))
         _ = played.sent(played.record(2...2))
         #expect(played.take(.attemptFailed(1, expired)).count == 1)
-        #expect(played.state.signedOut == "expired")
+        #expect(played.state.link.signedOut == "expired")
         #expect(played.sent(played.take(.signedIn)) == [[1]])
         // The answer to the old credentials comes late.
         #expect(played.sent(played.take(.attemptFailed(2, expired))) == [[2]])
-        #expect(played.state.signedOut == nil)
+        #expect(played.state.link.signedOut == nil)
         _ = played.take(.attemptFailed(3, expired))
-        #expect(played.state.signedOut == "expired")
+        #expect(played.state.link.signedOut == "expired")
     }
 
     @Test(arguments: [Duration.zero, .seconds(-3)])

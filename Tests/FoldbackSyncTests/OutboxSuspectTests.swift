@@ -269,9 +269,9 @@ import Testing
         play.record(4)
         play.play(for: .seconds(60))
         play.restart()
-        #expect(play.state.failure == nil)
+        #expect(play.state.link.failure == nil)
         play.play(for: .seconds(1))
-        #expect(play.state.failure == .failed(reason: "HTTP 500"))
+        #expect(play.state.link.failure == .failed(reason: "HTTP 500"))
         // Another intent is sent all the same.
         play.server = OutboxPlay.poisoned([1, 2, 3, 4])
         play.record(1)

@@ -111,19 +111,7 @@ import Foundation
 
 // Here the two libraries meet.
 
-extension DownlinkStatus.Pause {
-    /// The cause of a wait.
-    fileprivate var cause: WaitCause {
-        switch self {
-        case .stopped, .superseded: .unknown
-        case .offline: .offline
-        case .signedOut: .signedOut
-        case .failing(let failure): .failing(reason: failure.reason)
-        }
-    }
-}
-
-extension OutboxStatus.Pause {
+extension SyncPause {
     /// The cause of a wait.
     var cause: WaitCause {
         switch self {
