@@ -227,7 +227,7 @@ public enum AuthorityFailure: Error, Hashable, Sendable {
     /// backoff if `after` is nil or not positive.
     case unavailable(after: Duration?, reason: String)
     /// The authority does not know the user: credentials are missing or not valid. An outbox sends
-    /// nothing until ``Outbox/signedIn()``.
+    /// nothing until ``LinkChange/signedIn``.
     case unauthenticated(reason: String)
     /// The answer cannot be understood.
     ///

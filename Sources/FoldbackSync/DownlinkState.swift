@@ -32,10 +32,7 @@ package struct DownlinkState: Sendable {
         case requestFailed(ReaderNumber, AuthorityFailure)
         /// The reader does not wait for its request any longer.
         case requestDropped(ReaderNumber)
-        case wentOnline
-        case wentOffline
-        case signedIn
-        case signedOut(reason: String)
+        case told(LinkChange)
         case storeClosed
     }
 
@@ -96,10 +93,10 @@ package struct DownlinkState: Sendable {
         case .pageRecorded(let reader, let page): pageRecorded(reader, page, now)
         case .requestFailed(let reader, let failure): requestFailed(reader, failure, now, jitter)
         case .requestDropped(let reader): readers[reader]?.startOver()
-        case .wentOnline: wentOnline()
-        case .wentOffline: link.wentOffline()
-        case .signedIn: signedIn()
-        case .signedOut(let reason):
+        case .told(.wentOnline): wentOnline()
+        case .told(.wentOffline): link.wentOffline()
+        case .told(.signedIn): signedIn()
+        case .told(.signedOut(let reason)):
             link.signedOut(reason)
             dropLongPolls()
         case .storeClosed:

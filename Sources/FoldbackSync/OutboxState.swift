@@ -47,10 +47,7 @@ package struct OutboxState: Sendable {
         /// without a reply had no verdict.
         case attemptAnswered(RequestNumber, [IntentNumber: Reply])
         case attemptFailed(RequestNumber, AuthorityFailure)
-        case wentOnline
-        case wentOffline
-        case signedIn
-        case signedOut(reason: String)
+        case told(LinkChange)
         /// The app trusts an intent again.
         case released(IntentNumber)
         case timePassed
@@ -146,11 +143,11 @@ package struct OutboxState: Sendable {
             return attemptAnswered(number, replies, now, jitter)
         case .attemptFailed(let number, let failure):
             return attemptFailed(number, failure, now, jitter)
-        case .wentOnline: wentOnline()
-        case .wentOffline: link.wentOffline()
-        case .signedIn:
+        case .told(.wentOnline): wentOnline()
+        case .told(.wentOffline): link.wentOffline()
+        case .told(.signedIn):
             link.signedIn()  // mutant: signed-in
-        case .signedOut(let reason): link.signedOut(reason)
+        case .told(.signedOut(let reason)): link.signedOut(reason)
         case .released(let number): return released(number)
         case .timePassed: break
         }

@@ -114,14 +114,14 @@ struct OutboxLife {
         case 7...11: return end() ?? cover() ?? .timePassed
         case 12:
             isOnline = random.oneIn(3)
-            return isOnline ? .wentOnline : .wentOffline
+            return .told(isOnline ? .wentOnline : .wentOffline)
         case 13:
             isOnline = true
-            return .wentOnline
+            return .told(.wentOnline)
         case 14:
             isSignedIn = !random.oneIn(4)
             if isSignedIn { signIns += 1 }
-            return isSignedIn ? .signedIn : .signedOut(reason: "by hand")
+            return .told(isSignedIn ? .signedIn : .signedOut(reason: "by hand"))
         default: return .timePassed
         }
     }
@@ -269,8 +269,8 @@ struct OutboxLife {
     /// Plays until nothing is pending, without further faults.
     mutating func heal() {
         (isOnline, isSignedIn) = (true, true)
-        take(.wentOnline)
-        take(.signedIn)
+        take(.told(.wentOnline))
+        take(.told(.signedIn))
         for _ in 0..<2_000 where broken.isEmpty {
             if let (request, intents) = covering.min(by: { $0.key < $1.key }) {
                 covering[request] = nil

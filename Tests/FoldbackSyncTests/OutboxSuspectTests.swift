@@ -161,7 +161,7 @@ import Testing
             #expect(play.state.quarantined.keys.sorted() == [1])
             play.play(for: .seconds(1))
             before = play.sent.count
-            play.take(.wentOnline)
+            play.take(.told(.wentOnline))
             #expect(play.sent.count == before + 1)
             play.play(for: .seconds(1))
         }

@@ -88,24 +88,15 @@ import Foundation
         }
     }
 
-    func setOnline(_ isOnline: Bool) {
-        if isOnline {
-            outbox.wentOnline()
-            downlink.wentOnline()
-        } else {
-            outbox.wentOffline()
-            downlink.wentOffline()
-        }
-    }
+    func setOnline(_ isOnline: Bool) { tell(isOnline ? .wentOnline : .wentOffline) }
 
     func setSignedIn(_ isSignedIn: Bool) {
-        if isSignedIn {
-            outbox.signedIn()
-            downlink.signedIn()
-        } else {
-            outbox.signedOut(reason: "You have signed out.")
-            downlink.signedOut(reason: "You have signed out.")
-        }
+        tell(isSignedIn ? .signedIn : .signedOut(reason: "You have signed out."))
+    }
+
+    private func tell(_ change: LinkChange) {
+        outbox.tell(change)
+        downlink.tell(change)
     }
 }
 
