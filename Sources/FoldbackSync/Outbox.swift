@@ -222,7 +222,7 @@ public final class Outbox<P: EventFold>: Sendable {
 }
 
 extension Submission {
-    /// The intent as the log has it (E10).
+    /// The intent as the log has it (A1).
     init(_ recorded: RecordedIntent, event: Event) {
         self.init(
             id: recorded.id,  // mutant: submission-id

@@ -32,14 +32,6 @@ public struct OutboxPolicy: Hashable, Sendable {
     /// Whether all attempts begin in order of number (A5).
     package private(set) var keepsOrder: Bool
 
-    /// The number of failures in a row after which a request of several intents is halved (S3).
-    package static let halveAfter = 3
-
-    /// The number of halvings after which one intent of a full request is left.
-    package var halvingsMax: Int {
-        Int.bitWidth - (intentsPerRequestMax - 1).leadingZeroBitCount
-    }
-
     public init(
         intentsPerRequestMax: Int, requestsMax: Int, backoffMin: Duration, backoffMax: Duration,
         delayMax: Duration, waiting: Duration = .seconds(25), bytesPerRequestMax: Int = 1 << 20,

@@ -11,26 +11,14 @@ import Foldback
 /// An intent is in one place only, so no two requests contain it at the same time. It leaves when
 /// the log has its answer, from this outbox or another source. This type never gives up (A4).
 ///
-/// A request that reaches the authority and fails there may be the fault of one intent. After three
-/// such failures, its intents are *suspects*: they are sent in requests of half the size, until the
-/// intent that fails is sent alone. If it keeps failing, it is quarantined, and tried again after
-/// each `policy.delayMax` (S3). The suspects of one failed request are sent in order of number, the
-/// lower half first:
-///
-/// ```
-///  1 2 3 4   fails three times
-///  1 2       answered
-///      3 4   fails three times
-///      3     answered
-///        4   fails alone, and is quarantined
-/// ```
+/// If requests fail at the authority, a ``SuspectSearch`` finds the intent that makes them fail (S3).
 ///
 /// Invariants:
 /// - There are at most `policy.requestsMax` requests with an intent that has no answer, each with at
 ///   most `policy.intentsPerRequestMax` intents and, unless it has one intent, at most
 ///   `policy.bytesPerRequestMax` bytes (S2).
-/// - At most one request has suspects, and it has no other intents. So suspects never fill all
-///   requests of a policy with several (S3).
+/// - At most one request has suspects or quarantined intents, and it has no other intents. So they
+///   never fill all requests of a policy with several (S3).
 /// - A request is sent only after the commit that records its attempts. That commit covers the
 ///   intents (A5, L2).
 /// - First attempts begin in order of number. Under a policy that keeps order, all attempts do
@@ -84,16 +72,11 @@ package struct OutboxState: Sendable {
     /// sent now, because the view omits the unreadable intents too (F9, L5).
     package private(set) var unreadable: Set<IntentNumber> = []
     var waiting = NumberMap<IntentNumber, Waiting>()
-    /// The suspects in ``waiting`` (S3).
-    private(set) var suspects: Set<IntentNumber> = []
+    var search = SuspectSearch()
     /// Intents that were released before ``Input/recorded(_:)`` with the attempts that a run begins
     /// with. Those may have been read from the log before the release.
     private var releasedEarly: Set<IntentNumber> = []
     private var lastRequest: RequestNumber = 0
-    /// No request of suspects begins before the end of this pause.
-    var suspectPause = Pause()
-    /// How often requests of suspects were halved since the last answer.
-    private var halvings = 0
 
     package init(policy: OutboxPolicy, link: LinkState = LinkState()) {
         self.policy = policy
@@ -106,7 +89,7 @@ package struct OutboxState: Sendable {
     /// The quarantined intents, also while they are tried again.
     package var quarantined: [IntentNumber: Attempt.Quarantine] {
         var quarantined: [IntentNumber: Attempt.Quarantine] = [:]
-        for number in suspects {
+        for number in search.waiting {
             quarantined[number] = waiting[number]?.attempt?.quarantine
         }
         for request in requests.values where request.isOfSuspects {
@@ -167,7 +150,7 @@ package struct OutboxState: Sendable {
                 releasedEarly.contains(intent.number) ? intent.attempt?.released : intent.attempt
             // After a restart, it is unknown whether the authority asked for the wait. Coming
             // online ends such a wait. A quarantined intent is tried at each start (S3).
-            let next = attempt?.quarantine == nil ? attempt?.next : nil
+            let next = attempt?.standing == .quarantined ? nil : attempt?.next
             put(
                 intent.number,
                 Waiting(
@@ -192,12 +175,13 @@ package struct OutboxState: Sendable {
 
     private mutating func released(_ number: IntentNumber) -> [Action] {
         var released: Attempt?
-        if let intent = waiting[number], let attempt = intent.attempt, attempt.isSuspicious {
+        if let intent = waiting[number], let attempt = intent.attempt, attempt.suspicion != .none {
             released = attempt.released
             put(number, Waiting(attempt: released, bytes: intent.bytes, delay: nil))
         }
         for request in requests.keys {
-            guard let intent = requests[request]?.intents[number], intent.attempt.isSuspicious
+            guard let intent = requests[request]?.intents[number],
+                intent.attempt.suspicion != .none
             else { continue }
             released = intent.attempt.released
             requests[request]?.intents[number]?.attempt = intent.attempt.released
@@ -212,11 +196,7 @@ package struct OutboxState: Sendable {
     /// Sets or removes a waiting intent.
     private mutating func put(_ number: IntentNumber, _ intent: Waiting?) {
         waiting[number] = intent
-        if intent?.isSuspect ?? false {
-            suspects.insert(number)
-        } else {
-            suspects.remove(number)
-        }
+        search.note(number, intent?.standing)
     }
 
     // MARK: Requests
@@ -255,31 +235,28 @@ package struct OutboxState: Sendable {
         _ jitter: Double
     ) -> [Action] {
         link.answered()
-        suspectPause.end()
-        halvings = 0
+        search.answered()
         guard let request = end(number) else { return [] }
         var noted: [IntentNumber: Attempt] = [:]
         for (number, intent) in request.intents {
             let attempt = intent.attempt
             let backoff = policy.backoff(after: attempt.count, jitter: jitter)
-            let unanswered: String
+            let reason: String
             switch replies[number] {
             case .settled: continue
-            case .later(let after, let reason):
+            case .later(let after, let why):
                 // The authority can process the intent, so the suspicion ends.
-                let failed = attempt.failed(now, reason, .none)
-                noted[number] = wait(
-                    number, intent, failed, Delay(after, or: backoff, now, policy))
+                noted[number] = putBack(
+                    number, intent, attempt.failed(why, .none, now),
+                    Delay(after, or: backoff, now, policy))
                 continue
-            case .unusable(let reason): unanswered = reason
-            case nil: unanswered = "the answer had no verdict on this intent"
+            case .unusable(let why): reason = why
+            case nil: reason = "the answer had no verdict on this intent"
             }
             // Only this intent has failed.
             let failed = attempt.failed(
-                now, unanswered,
-                attempt.suspicion.failed(among: request.sentCount, now, unanswered, policy))
-            let delay = failed.quarantine == nil ? backoff : policy.delayMax
-            noted[number] = wait(number, intent, failed, Delay(nil, or: delay, now, policy))
+                .invalidAnswer(reason: reason), among: request.sentCount, now, policy)
+            noted[number] = putBack(number, intent, failed, delay(of: failed, backoff, now))
         }
         return noted.isEmpty ? [] : [.note(noted)]
     }
@@ -289,47 +266,45 @@ package struct OutboxState: Sendable {
         _ jitter: Double
     ) -> [Action] {
         guard let request = end(number) else { return [] }
-        let accuses = failure.accusesIntents && request.isOfSuspects
-        if accuses {
-            // The failure of suspects says nothing about the link. Under a policy that does not
-            // keep order, other intents may be sent meanwhile.
-            let areOthersSent = waiting.count > suspects.count || !requests.isEmpty
-            if policy.keepsOrder || !areOthersSent { link.failure = failure }
-            // The halves are tried soon. If the server fails everything, that ends with the first
-            // intent that is left alone.
-            if request.isHalvedNext, halvings < policy.halvingsMax {
-                halvings += 1
-                suspectPause.end()
+        let failed = request.intents.map { number, intent in
+            (number, intent, intent.attempt.failed(failure, among: request.sentCount, now, policy))
+        }
+        // The failure of suspects says nothing about the link.
+        let isOfSearch = request.isOfSuspects && failure.castsSuspicion
+        if isOfSearch {
+            let isSmaller = failed.contains {
+                $1.attempt.standing.intentsMax != $2.standing.intentsMax
             }
-            suspectPause.begin(nil, now, jitter, policy)
+            search.failed(isSmaller: isSmaller, now, jitter, policy)
+            // Under a policy that does not keep order, other intents may be sent meanwhile.
+            let areOthersSent = waiting.count > search.waiting.count || !requests.isEmpty
+            if policy.keepsOrder || !areOthersSent { link.failure = failure }
         } else {
             link.failed(failure, after: request.signIns, now, jitter, policy)
         }
-        var noted: [IntentNumber: Attempt] = [:]
         let failures = request.intents.map { $0.value.attempt.suspicion.failures }.max() ?? 0
         let backoff = policy.backoff(after: failures + 1, jitter: jitter)
-        for (number, intent) in request.intents {
-            var suspicion = intent.attempt.suspicion
-            if failure.accusesIntents {
-                suspicion = suspicion.failed(
-                    among: request.sentCount, now, failure.reason, policy)
-            }
-            let delay = suspicion.quarantine == nil ? backoff : policy.delayMax
-            noted[number] = wait(
-                number, intent, intent.attempt.failed(now, failure.reason, suspicion),
-                accuses ? Delay(nil, or: delay, now, policy) : nil)
+        var noted: [IntentNumber: Attempt] = [:]
+        for (number, intent, attempt) in failed {
+            noted[number] = putBack(
+                number, intent, attempt, isOfSearch ? delay(of: attempt, backoff, now) : nil)
         }
         return noted.isEmpty ? [] : [.note(noted)]
     }
 
+    /// Returns the delay of an intent that failed at the authority (S3).
+    private func delay(of attempt: Attempt, _ backoff: Duration, _ now: Timestamp) -> Delay {
+        Delay(nil, or: attempt.standing == .quarantined ? policy.delayMax : backoff, now, policy)
+    }
+
     /// Puts an intent back among the waiting intents. Returns its attempt with the time of the next
     /// attempt, to be recorded.
-    private mutating func wait(
+    private mutating func putBack(
         _ number: IntentNumber, _ intent: Sending, _ attempt: Attempt, _ delay: Delay?
     ) -> Attempt {
-        let pauses = [link.pause, attempt.isSuspicious ? suspectPause : Pause()]
+        let pause = attempt.standing == .normal ? nil : search.pause.until
         let noted = attempt.waiting(
-            until: (pauses.compactMap(\.until) + [delay?.until].compactMap { $0 }).max())
+            until: [link.pause.until, pause, delay?.until].compactMap { $0 }.max())
         put(  // mutant: try-again
             number, Waiting(attempt: noted, bytes: intent.bytes, delay: delay))
         return noted
@@ -338,7 +313,7 @@ package struct OutboxState: Sendable {
     /// Ends the waits that the authority did not ask for.
     private mutating func wentOnline() {
         link.wentOnline()  // mutant: went-online
-        suspectPause.end()
+        search.pause.end()
         for (number, intent) in waiting {
             if let delay = intent.delay, !delay.isAskedFor { waiting[number]?.delay = nil }
         }
@@ -349,7 +324,7 @@ package struct OutboxState: Sendable {
         _ due: [(IntentNumber, Waiting)], at now: Timestamp
     ) -> Action {
         lastRequest = lastRequest.next
-        var request = Request(isOfSuspects: due.contains { $0.1.isSuspect })
+        var request = Request(isOfSuspects: due.contains { $0.1.standing != .normal })
         var noted: [IntentNumber: Attempt] = [:]
         for (number, intent) in due {
             put(number, nil)

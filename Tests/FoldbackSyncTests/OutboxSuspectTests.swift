@@ -71,6 +71,19 @@ import Testing
         #expect(play.broken.isEmpty)
     }
 
+    @Test func `S3: the intent of a request of one is a suspect after one failure`() {
+        var play = OutboxPlay(Self.policy(1), server: OutboxPlay.poisoned([1]))
+        play.record(1)
+        play.play(for: .seconds(1))
+        #expect(
+            play.rows[1]?.suspicion
+                == Attempt.Suspicion(failures: 1, intentsMax: 1, quarantine: nil))
+        play.record(3)
+        play.play(for: .seconds(60))
+        #expect(play.requests == Array(repeating: [1], count: 8))
+        #expect(play.state.quarantined.keys.sorted() == [1])
+    }
+
     @Test func `S3: an answer without a verdict on an intent counts against this intent only`() {
         var play = OutboxPlay(Self.policy(1)) { _, intents in .settles(intents.filter { $0 != 2 }) }
         play.record(4)
@@ -231,6 +244,30 @@ import Testing
         // The row was read before the release.
         #expect(played.sent(played.record(1...2, attempt: attempt)) == [[1]])
         #expect(played.state.quarantined.keys.sorted() == [2])
+    }
+
+    @Test func `S3: the suspects' pause is not recorded as a wait of other intents`() {
+        let failure = AuthorityFailure.failed(reason: "HTTP 500")
+        var played = OutboxStateTests.Played(.concurrent(requestsMax: 2))
+        let suspect = Attempt(
+            count: 1, startedAt: OutboxStateTests.at(0),
+            suspicion: .init(failures: 1, intentsMax: 1, quarantine: nil))
+        #expect(played.sent(played.record(1...1, attempt: suspect)) == [[1]])
+        for request in 1...4 as ClosedRange<UInt64> {
+            _ = played.take(.attemptFailed(RequestNumber(request), failure))
+            played.now = played.now.advanced(by: .seconds(60))
+            #expect(played.sent(played.take(.timePassed)) == [[1]])
+        }
+        // From now on, suspects pause for 16 seconds.
+        _ = played.take(.attemptFailed(5, failure))
+        #expect(played.sent(played.record(2...3)) == [[2, 3]])
+        let noted = Attempt(
+            count: 1, startedAt: played.now,
+            failure: .init(at: played.now, reason: "HTTP 500"),
+            next: played.now.advanced(by: .seconds(1)),
+            suspicion: .init(failures: 1, intentsMax: nil, quarantine: nil))
+        let actions = played.take(.attemptFailed(6, failure))
+        #expect(actions.first == .note([2: noted, 3: noted]))
     }
 
     // MARK: Outages
