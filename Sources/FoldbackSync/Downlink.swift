@@ -52,7 +52,7 @@ public final class Downlink<P: EventFold>: Sendable {
     ///     an outbox.
     ///   - sources: the sources of time and randomness.
     public init(
-        _ store: Store<P>, from authority: any Authority<P.Event>, policy: OutboxPolicy,
+        _ store: Store<P>, from authority: any Authority<P.Event>, policy: SyncPolicy,
         sources: SyncSources = .system
     ) {
         self.store = store
@@ -84,7 +84,7 @@ public final class Downlink<P: EventFold>: Sendable {
     /// Fetches the events after `through`, and then each new event as it comes, until the task is
     /// canceled or the store is closed. Then it returns.
     ///
-    /// It asks by long polls of ``OutboxPolicy/waiting``. If the authority answers earlier without
+    /// It asks by long polls of ``SyncPolicy/waiting``. If the authority answers earlier without
     /// events, the next request waits for the rest of that time. After a failure, it retries with
     /// backoff and without limit, and ``status`` shows the failure. In a log that is confirmed by
     /// acknowledgements, it sends no request (F2).

@@ -10,7 +10,7 @@ final class DownlinkReaders: Sendable {
     private let last = Mutex<ReaderNumber>(0)
     private let sources: SyncSources
 
-    init(policy: OutboxPolicy, isNeeded: Bool, sources: SyncSources) {
+    init(policy: SyncPolicy, isNeeded: Bool, sources: SyncSources) {
         self.sources = sources
         state = Mutex(DownlinkState(policy: policy, isNeeded: isNeeded))
     }

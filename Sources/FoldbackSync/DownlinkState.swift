@@ -65,7 +65,7 @@ package struct DownlinkState: Sendable {
         case storeClosed
     }
 
-    package let policy: OutboxPolicy
+    package let policy: SyncPolicy
     /// Whether the log is confirmed by a downlink; otherwise there is nothing to fetch (F2).
     private let isNeeded: Bool
     package private(set) var link = LinkState()
@@ -74,7 +74,7 @@ package struct DownlinkState: Sendable {
     private var isClosed = false
     private var readers: [ReaderNumber: Reader] = [:]
 
-    package init(policy: OutboxPolicy, isNeeded: Bool) {
+    package init(policy: SyncPolicy, isNeeded: Bool) {
         self.policy = policy
         self.isNeeded = isNeeded
     }

@@ -57,7 +57,7 @@ package struct LinkState: Sendable {
     @discardableResult
     mutating func failed(
         _ failure: AuthorityFailure, after signIns: Int, _ now: Timestamp, _ jitter: Double,
-        _ policy: OutboxPolicy
+        _ policy: SyncPolicy
     ) -> Bool {
         if failure.isUnauthenticated, signIns < self.signIns { return false }
         self.failure = failure
@@ -82,7 +82,7 @@ struct Pause: Sendable {
 
     /// - Parameter asked: the wait that the authority asked for; nil for backoff.
     mutating func begin(
-        _ asked: Duration?, _ now: Timestamp, _ jitter: Double, _ policy: OutboxPolicy
+        _ asked: Duration?, _ now: Timestamp, _ jitter: Double, _ policy: SyncPolicy
     ) {
         if delay.map({ $0.until <= now }) ?? true {
             failures += 1
@@ -107,7 +107,7 @@ struct Pause: Sendable {
     }
 
     /// Returns the end of the pause, at most `policy.delayMax` from now; nil if it is over.
-    mutating func remains(at now: Timestamp, _ policy: OutboxPolicy) -> Timestamp? {
+    mutating func remains(at now: Timestamp, _ policy: SyncPolicy) -> Timestamp? {
         delay = delay?.bounded(at: now, policy)
         if let delay, delay.until > now { return delay.until }
         delay = nil
@@ -129,7 +129,7 @@ extension Delay {
     /// An authority that asks for no wait gets backoff too. It would otherwise be asked as fast as
     /// the network allows.
     init(
-        _ asked: Duration?, or backoff: Duration, _ now: Timestamp, _ policy: OutboxPolicy
+        _ asked: Duration?, or backoff: Duration, _ now: Timestamp, _ policy: SyncPolicy
     ) {
         let asked = asked.flatMap { $0 > .zero ? $0 : nil }
         until = now.advanced(by: min(asked ?? backoff, policy.delayMax))
@@ -138,7 +138,7 @@ extension Delay {
 
     /// Returns the delay with an end that is at most `policy.delayMax` from now. The clock may have
     /// been set back.
-    func bounded(at now: Timestamp, _ policy: OutboxPolicy) -> Delay {
+    func bounded(at now: Timestamp, _ policy: SyncPolicy) -> Delay {
         Delay(until: min(until, now.advanced(by: policy.delayMax)), isAskedFor: isAskedFor)
     }
 }

@@ -39,7 +39,7 @@ public final class Outbox<P: EventFold>: Sendable {
     ///   - policy: the sizes and number of requests, which determine the order, and the waits.
     ///   - sources: the sources of time and randomness.
     public init(
-        _ store: Store<P>, to authority: any Authority<P.Event>, policy: OutboxPolicy,
+        _ store: Store<P>, to authority: any Authority<P.Event>, policy: SyncPolicy,
         sources: SyncSources = .system
     ) {
         self.store = store

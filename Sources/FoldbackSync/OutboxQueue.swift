@@ -28,7 +28,7 @@ final class OutboxQueue: Sendable {
     private let content: Mutex<Content>
     private let sources: SyncSources
 
-    init(policy: OutboxPolicy, sources: SyncSources) {
+    init(policy: SyncPolicy, sources: SyncSources) {
         self.sources = sources
         content = Mutex(
             Content(state: OutboxState(policy: policy)))

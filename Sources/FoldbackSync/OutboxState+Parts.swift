@@ -50,9 +50,9 @@ extension OutboxState {
         /// The earliest end of a wait that kept an intent out.
         private(set) var earliest: Timestamp?
         private var bytes = 0
-        private let policy: OutboxPolicy
+        private let policy: SyncPolicy
 
-        init(_ policy: OutboxPolicy) { self.policy = policy }
+        init(_ policy: SyncPolicy) { self.policy = policy }
 
         /// Adds an intent, or returns false if it must be in another request. The intents of one
         /// request have one standing (S3).
@@ -85,7 +85,7 @@ extension Attempt {
 
     /// Returns the attempt after a request of this number of intents failed (S3).
     func failed(
-        _ failure: AuthorityFailure, among intents: Int, _ now: Timestamp, _ policy: OutboxPolicy
+        _ failure: AuthorityFailure, among intents: Int, _ now: Timestamp, _ policy: SyncPolicy
     ) -> Attempt {
         let reason = failure.reason
         return failed(

@@ -63,7 +63,7 @@ package struct OutboxState: Sendable {
         case wait(until: Timestamp)
     }
 
-    package let policy: OutboxPolicy
+    package let policy: SyncPolicy
     /// Under a policy that does not keep order, failures of suspects are not among its failures
     /// while there are other intents, because those are sent.
     package internal(set) var link: LinkState
@@ -78,7 +78,7 @@ package struct OutboxState: Sendable {
     private var releasedEarly: Set<IntentNumber> = []
     private var lastRequest: RequestNumber = 0
 
-    package init(policy: OutboxPolicy, link: LinkState = LinkState()) {
+    package init(policy: SyncPolicy, link: LinkState = LinkState()) {
         self.policy = policy
         self.link = link
     }

@@ -19,7 +19,7 @@ public struct OutboxStatus: Hashable, Sendable {
     /// a run it is empty; ``/Foldback/Store/attempts`` has them too.
     ///
     /// They are tried again at each start of ``Outbox/run()``, after each
-    /// ``OutboxPolicy/delayMax``, and when the device comes online. To end the quarantine, fix the
+    /// ``SyncPolicy/delayMax``, and when the device comes online. To end the quarantine, fix the
     /// cause and call ``Outbox/release(_:)``, or give the intent up:
     /// ``/Foldback/Store/abandon(_:)``.
     public let quarantined: [IntentNumber: Attempt.Quarantine]

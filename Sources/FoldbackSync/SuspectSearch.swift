@@ -55,7 +55,7 @@ struct SuspectSearch: Sendable {
     ///   tried soon. If the server fails everything, that ends with the first intent that is left
     ///   alone.
     mutating func failed(
-        isSmaller: Bool, _ now: Timestamp, _ jitter: Double, _ policy: OutboxPolicy
+        isSmaller: Bool, _ now: Timestamp, _ jitter: Double, _ policy: SyncPolicy
     ) {
         // After so many halvings, one intent of a full request is left.
         let halvingsMax = Int.bitWidth - (policy.intentsPerRequestMax - 1).leadingZeroBitCount
@@ -101,7 +101,7 @@ extension Attempt.Suspicion {
     ///
     /// - Parameter intents: the number of intents in the request.
     func failed(
-        among intents: Int, _ now: Timestamp, _ reason: String, _ policy: OutboxPolicy
+        among intents: Int, _ now: Timestamp, _ reason: String, _ policy: SyncPolicy
     ) -> Self {
         guard intents > 1 else {
             let failures = intentsMax == 1 ? failures + 1 : 1

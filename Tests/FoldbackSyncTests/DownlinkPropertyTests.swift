@@ -47,7 +47,7 @@ import Testing
             let link: any Authority<Move> =
                 seed % 2 == 0 ? authority : OldAuthority(base: authority)
             let faulty = FaultyAuthority(link) { _ in faults.next() }
-            let policy = OutboxPolicy(
+            let policy = SyncPolicy(
                 intentsPerRequestMax: 1, requestsMax: 1, backoffMin: .seconds(1),
                 backoffMax: .seconds(8), delayMax: .seconds(30), waiting: .seconds(10))
             try await time.run {
@@ -125,7 +125,7 @@ private struct DownlinkLife {
         case wait(Timestamp?)
     }
 
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 1, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(60), waiting: .seconds(25))
 

@@ -8,7 +8,7 @@ import Testing
 /// A user's downlink fetched 4.4 seconds after the app had said that the device was online, and
 /// retried for 40 seconds without an end.
 @Suite struct DownlinkStateTests {
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 2, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(100), waiting: .seconds(20))
 

@@ -9,7 +9,7 @@ import Testing
 /// These tests ask whether a downlink follows and fetches correctly with a real store. They run in
 /// virtual time.
 @Suite struct DownlinkTests {
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 3, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(60), waiting: .seconds(20))
 

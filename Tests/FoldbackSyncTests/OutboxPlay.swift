@@ -16,7 +16,7 @@ struct OutboxPlay {
         let intents: [IntentNumber]
     }
 
-    let policy: OutboxPolicy
+    let policy: SyncPolicy
     private(set) var state: OutboxState
     private(set) var now = Timestamp(millisecondsSince1970: 0)
     /// The attempts in the log.
@@ -38,7 +38,7 @@ struct OutboxPlay {
     var server: (Timestamp, [IntentNumber]) -> Answer
 
     init(
-        _ policy: OutboxPolicy, jitter: Double? = 1, seed: UInt64 = 1,
+        _ policy: SyncPolicy, jitter: Double? = 1, seed: UInt64 = 1,
         server: @escaping (Timestamp, [IntentNumber]) -> Answer
     ) {
         self.policy = policy

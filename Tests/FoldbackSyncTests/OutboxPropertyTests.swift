@@ -48,7 +48,7 @@ import Testing
 /// An outbox's state with a random log, link and clock. It checks the properties.
 struct OutboxLife {
     private var random: SeededGenerator
-    private let policy: OutboxPolicy
+    private let policy: SyncPolicy
     private var state: OutboxState
     private var now = Timestamp(millisecondsSince1970: 1_000_000)
     private var last: UInt64 = 0
@@ -74,7 +74,7 @@ struct OutboxLife {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        policy = OutboxPolicy(
+        policy = SyncPolicy(
             intentsPerRequestMax: Int.random(in: 1...4, using: &random),
             requestsMax: random.oneIn(2) ? 1 : Int.random(in: 2...4, using: &random),
             backoffMin: .seconds(1), backoffMax: .seconds(8), delayMax: .seconds(60),

@@ -6,7 +6,7 @@ import Testing
 
 /// These tests ask how an outbox reacts when inputs come at the worst moment.
 @Suite struct OutboxStateTests {
-    static let policy = OutboxPolicy(
+    static let policy = SyncPolicy(
         intentsPerRequestMax: 2, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(100))
 
@@ -19,7 +19,7 @@ import Testing
         var state: OutboxState
         var now = at(0)
 
-        init(_ policy: OutboxPolicy = policy) {
+        init(_ policy: SyncPolicy = policy) {
             state = OutboxState(policy: policy)
         }
 

@@ -11,8 +11,8 @@ import Testing
 
     private static func policy(
         _ requestsMax: Int, intents: Int = 4, bytes: Int = 1 << 20
-    ) -> OutboxPolicy {
-        OutboxPolicy(
+    ) -> SyncPolicy {
+        SyncPolicy(
             intentsPerRequestMax: intents, requestsMax: requestsMax, backoffMin: .seconds(1),
             backoffMax: .seconds(8), delayMax: .seconds(100), bytesPerRequestMax: bytes)
     }
@@ -36,7 +36,7 @@ import Testing
     /// With waits of up to a minute between all failures, it took a quarter of an hour.
     @Test func `S3: one intent among 64 is found in four minutes`() {
         for poison in [1, 33, 64] as [IntentNumber] {
-            for policy in [OutboxPolicy.ordered, .concurrent(requestsMax: 2)] {
+            for policy in [SyncPolicy.ordered, .concurrent(requestsMax: 2)] {
                 var play = OutboxPlay(policy, server: OutboxPlay.poisoned([poison]))
                 play.record(64)
                 play.play(for: .seconds(240))
@@ -46,9 +46,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [OutboxPolicy.ordered, .concurrent(requestsMax: 2)])
+    @Test(arguments: [SyncPolicy.ordered, .concurrent(requestsMax: 2)])
     func `S3: a server that fails everything gets at most two requests a minute and 60 more`(
-        policy: OutboxPolicy
+        policy: SyncPolicy
     ) {
         let end = Timestamp(millisecondsSince1970: 0).advanced(by: Self.day)
         var play = OutboxPlay(policy, server: OutboxPlay.failing(until: end))
@@ -59,9 +59,9 @@ import Testing
     }
 
     /// Without a bound on the halvings that end a wait, 302 requests came in three hours.
-    @Test(arguments: [OutboxPolicy.ordered, .concurrent(requestsMax: 2)])
+    @Test(arguments: [SyncPolicy.ordered, .concurrent(requestsMax: 2)])
     func `S3: if all intents become suspects, the server gets one request a minute and 60 more`(
-        policy: OutboxPolicy
+        policy: SyncPolicy
     ) {
         var play = OutboxPlay(
             policy, server: OutboxPlay.failing(until: .init(millisecondsSince1970: .max)))
@@ -276,7 +276,7 @@ import Testing
     func `S3: a server fails everything for a day, then heals, and all settles by itself`(
         requestsMax: Int
     ) {
-        let policy = OutboxPolicy(
+        let policy = SyncPolicy(
             intentsPerRequestMax: 64, requestsMax: requestsMax, backoffMin: .seconds(1),
             backoffMax: .seconds(60), delayMax: .seconds(3_600))
         let end = Timestamp(millisecondsSince1970: 0).advanced(by: Self.day)
@@ -317,8 +317,8 @@ import Testing
     }
 
     @Test func `S3: one request at a time of a concurrent policy does not keep order`() {
-        let policy = OutboxPolicy.concurrent(requestsMax: 1)
-        #expect(!policy.keepsOrder && OutboxPolicy.ordered.keepsOrder)
+        let policy = SyncPolicy.concurrent(requestsMax: 1)
+        #expect(!policy.keepsOrder && SyncPolicy.ordered.keepsOrder)
         var play = OutboxPlay(policy, server: OutboxPlay.poisoned([1]))
         play.record(10)
         play.play(for: .seconds(1_000))

@@ -13,7 +13,7 @@ import Foundation
     private var following: Task<Void, Never>?
 
     /// Every intent has its own request, so that the stage can answer them in any order.
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 1, requestsMax: 16, backoffMin: .seconds(1),
         backoffMax: .seconds(60), delayMax: .seconds(3600))
 

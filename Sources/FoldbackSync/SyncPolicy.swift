@@ -1,7 +1,7 @@
 import Foldback
 
 /// The limits of an outbox and a downlink: request sizes, parallel requests, and waits.
-public struct OutboxPolicy: Hashable, Sendable {
+public struct SyncPolicy: Hashable, Sendable {
     /// The largest number of intents in a request; 1 or more.
     public let intentsPerRequestMax: Int
     /// The largest number of bytes in a request, as the log has its events; 1 or more (S2).
@@ -66,7 +66,7 @@ public struct OutboxPolicy: Hashable, Sendable {
     /// on. The price: if the authority postpones an intent, or fails on it again and again, all
     /// later intents wait too. ``OutboxStatus/blocking`` names it if it is quarantined. An intent
     /// that always fails is found among 64 within four minutes.
-    public static let ordered = OutboxPolicy(
+    public static let ordered = SyncPolicy(
         intentsPerRequestMax: 64, requestsMax: 1, backoffMin: .seconds(1),
         backoffMax: .seconds(60), delayMax: .seconds(3_600))
 
@@ -76,8 +76,8 @@ public struct OutboxPolicy: Hashable, Sendable {
     /// First attempts begin in order of number. It guarantees nothing else about order. A
     /// postponed or quarantined intent does not delay other intents, except that with a single
     /// request at once, they wait for the end of each attempt.
-    public static func concurrent(requestsMax: Int) -> OutboxPolicy {
-        var policy = OutboxPolicy(
+    public static func concurrent(requestsMax: Int) -> SyncPolicy {
+        var policy = SyncPolicy(
             intentsPerRequestMax: ordered.intentsPerRequestMax, requestsMax: requestsMax,
             backoffMin: ordered.backoffMin, backoffMax: ordered.backoffMax,
             delayMax: ordered.delayMax)
