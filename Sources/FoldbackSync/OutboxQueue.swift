@@ -8,7 +8,7 @@ final class OutboxQueue: Sendable {
     /// The next step of the loop.
     enum Turn: Sendable {
         case act([OutboxState.Action])
-        /// Nothing to do before `until`, or before there are more inputs than `seen`.
+        /// Nothing to do before `until`, or before there are more changes than `seen`.
         case idle(until: Timestamp?, seen: Int)
         case ended(FoldbackError?)
     }
@@ -28,10 +28,10 @@ final class OutboxQueue: Sendable {
     private let content: Mutex<Content>
     private let sources: SyncSources
 
-    init(policy: OutboxPolicy, sources: SyncSources) {
+    init(policy: SyncPolicy, sources: SyncSources) {
         self.sources = sources
         content = Mutex(
-            Content(state: OutboxState(policy: policy, isOnline: true, signedOut: nil)))
+            Content(state: OutboxState(policy: policy)))
     }
 
     /// - Parameter store: has the log's pending intents now. The state knows of new intents and of
@@ -80,8 +80,7 @@ final class OutboxQueue: Sendable {
 
     /// Begins a run. No request is open and no pending intent is known then.
     func start() {
-        defer { changes.ring() }
-        content.withLock { content in
+        change { content in
             precondition(!content.isRunning, "two runs of an outbox passed the gate (S4)")
             content.isRunning = true
         }
@@ -89,12 +88,10 @@ final class OutboxQueue: Sendable {
 
     /// Ends a run. Keeps only whether the device is online and a user is signed in.
     func stop() {
-        defer { changes.ring() }
-        content.withLock { content in
+        change { content in
             let old = content.state
-            let state = OutboxState(
-                policy: old.policy, isOnline: old.isOnline, signedOut: old.signedOut)
-            content = Content(state: state)
+            content = Content(
+                state: OutboxState(policy: old.policy, link: old.link.withoutFailures))
         }
     }
 
@@ -113,20 +110,6 @@ final class OutboxQueue: Sendable {
     /// Waits until there is a change after `seen`, until the task is canceled, or until the time
     /// `until`. In the last case, it reports ``OutboxState/Input/timePassed``.
     func idle(until: Timestamp?, seen: Int) async {
-        guard let until else { return await changes.wait(after: seen) }
-        let duration = until.duration(since: sources.now())
-        let isTime = await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                await self.sources.sleep(duration)
-                return true
-            }
-            group.addTask {
-                await self.changes.wait(after: seen)
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
-        }
-        if isTime { say(.timePassed) }
+        if await changes.wait(after: seen, until: until, sources) { say(.timePassed) }
     }
 }

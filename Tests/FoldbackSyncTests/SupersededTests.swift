@@ -14,7 +14,7 @@ import Testing
 @Suite struct SupersededTests {
     private let directory = TemporaryDirectory()
 
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 3, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(60))
 

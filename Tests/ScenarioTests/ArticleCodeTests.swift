@@ -42,7 +42,7 @@ func sync(_ store: Store<Likes>, with server: LikesServer) async throws {
     let outbox = Outbox(store, to: server, policy: .ordered)
     let downlink = Downlink(store, from: server, policy: .ordered)
     let sending = Task { try await outbox.run() }  // until the task is canceled
-    outbox.wentOnline()
+    outbox.tell(.wentOnline)
     print(try await downlink.fetch())  // caughtUp(through: 7)
     sending.cancel()
     try await sending.value

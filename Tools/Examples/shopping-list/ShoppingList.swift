@@ -44,7 +44,8 @@ final class Account {
     private var outbox: Outbox<ShoppingList>
     private var downlink: Downlink<ShoppingList>
     private var syncing: Task<Void, any Error>?
-    private var isOnline = true
+    /// The last change of the connection.
+    private var connection = LinkChange.wentOnline
 
     init(_ user: String, at directory: URL, server: ShopClient) async throws(FoldbackError) {
         self.user = user
@@ -92,22 +93,17 @@ final class Account {
             store = next
             outbox = Outbox(next, to: server, policy: .ordered)
             downlink = Downlink(next, from: server, policy: .ordered)
-            if !isOnline { wentOffline() }
+            tell(connection)
         // The server cannot be asked now, or it is the old server again.
         default: try await Task.sleep(for: .seconds(5))
         }
     }
 
-    func wentOffline() {
-        isOnline = false
-        outbox.wentOffline()
-        downlink.wentOffline()
-    }
-
-    func wentOnline() {
-        isOnline = true
-        outbox.wentOnline()
-        downlink.wentOnline()
+    /// Tells the outbox and the downlink of a change of the connection.
+    func tell(_ change: LinkChange) {
+        connection = change
+        outbox.tell(change)
+        downlink.tell(change)
     }
 
     // MARK: Signing out
@@ -242,10 +238,10 @@ struct App {
             "mia", at: root.appending(path: "account-1"), server: ShopClient(server: server))
         account.start()
 
-        account.wentOffline()
+        account.tell(.wentOffline)
         let milk = try await account.store.record(.added(item: "milk", by: account.user))
         say("offline", account.store.view)
-        account.wentOnline()
+        account.tell(.wentOnline)
         say("milk", try await milk.settlement())
 
         let caviar = try await account.store.record(.added(item: "caviar", by: account.user))
@@ -255,16 +251,16 @@ struct App {
         say("olives", try await olives.settlement())
 
         server.loseData()
-        account.wentOffline()
+        account.tell(.wentOffline)
         try await account.store.record(.added(item: "tea", by: account.user))
         say("the server lost its data, the screen has", account.store.view)
         let old = account.store
-        account.wentOnline()
+        account.tell(.wentOnline)
         await account.settled(after: old)
         say("the server has", server.list)
         say("the screen has", account.store.view)
 
-        account.wentOffline()
+        account.tell(.wentOffline)
         try await account.store.record(.bought(item: "tea", by: account.user))
         do { try await account.signOut(discardingPending: false) } catch {
             say("sign out", error.localizedDescription)

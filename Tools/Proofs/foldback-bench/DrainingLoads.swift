@@ -10,7 +10,7 @@ import Foundation
 struct DrainingLoads: Sendable {
     let bench: Workbench
 
-    private static let policy = OutboxPolicy.ordered
+    private static let policy = SyncPolicy.ordered
     /// All intents of a log, which each round answers.
     private static let limit = Limit(count: 16_384, time: .seconds(60))
     private static let unit = "answers/s"

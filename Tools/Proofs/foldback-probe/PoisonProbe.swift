@@ -41,8 +41,8 @@ enum PoisonProbe {
         "ordered": policy(requestsMax: 1), "concurrent": policy(requestsMax: 2),
     ]
 
-    private static func policy(requestsMax: Int) -> OutboxPolicy {
-        OutboxPolicy(
+    private static func policy(requestsMax: Int) -> SyncPolicy {
+        SyncPolicy(
             intentsPerRequestMax: 64, requestsMax: requestsMax, backoffMin: .milliseconds(1),
             backoffMax: .milliseconds(2), delayMax: .seconds(3_600), quarantineAfter: 3)
     }

@@ -104,7 +104,7 @@ extension FeedScreen {
         case .restart where boost.isRejected: _ = try await retry(number, initiator)
         case .restart:
             boost.run.handle(.restarted)
-            if !calls.stage.settings.offline.contains(user) { replica.outbox.wentOnline() }
+            if !calls.stage.settings.offline.contains(user) { replica.outbox.tell(.wentOnline) }
         }
     }
 

@@ -27,7 +27,7 @@ import Synchronization
     /// The waits of boosts that have no answer yet.
     @ObservationIgnored var boosts: [IntentNumber: Boost] = [:]
     /// Why nothing is sent.
-    private(set) var pause: OutboxStatus.Pause?
+    private(set) var pause: SyncPause?
     private(set) var isSignedIn: Bool
 
     @ObservationIgnored private let boot: String

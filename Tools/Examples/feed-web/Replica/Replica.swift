@@ -13,7 +13,7 @@ import Foundation
     private var following: Task<Void, Never>?
 
     /// Every intent has its own request, so that the stage can answer them in any order.
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 1, requestsMax: 16, backoffMin: .seconds(1),
         backoffMax: .seconds(60), delayMax: .seconds(3600))
 
@@ -88,42 +88,21 @@ import Foundation
         }
     }
 
-    func setOnline(_ isOnline: Bool) {
-        if isOnline {
-            outbox.wentOnline()
-            downlink.wentOnline()
-        } else {
-            outbox.wentOffline()
-            downlink.wentOffline()
-        }
-    }
+    func setOnline(_ isOnline: Bool) { tell(isOnline ? .wentOnline : .wentOffline) }
 
     func setSignedIn(_ isSignedIn: Bool) {
-        if isSignedIn {
-            outbox.signedIn()
-            downlink.signedIn()
-        } else {
-            outbox.signedOut(reason: "You have signed out.")
-            downlink.signedOut(reason: "You have signed out.")
-        }
+        tell(isSignedIn ? .signedIn : .signedOut(reason: "You have signed out."))
+    }
+
+    private func tell(_ change: LinkChange) {
+        outbox.tell(change)
+        downlink.tell(change)
     }
 }
 
 // Here the two libraries meet.
 
-extension DownlinkStatus.Pause {
-    /// The cause of a wait.
-    fileprivate var cause: WaitCause {
-        switch self {
-        case .stopped, .superseded: .unknown
-        case .offline: .offline
-        case .signedOut: .signedOut
-        case .failing(let failure): .failing(reason: failure.reason)
-        }
-    }
-}
-
-extension OutboxStatus.Pause {
+extension SyncPause {
     /// The cause of a wait.
     var cause: WaitCause {
         switch self {

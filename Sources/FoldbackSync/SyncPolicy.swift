@@ -1,7 +1,7 @@
 import Foldback
 
 /// The limits of an outbox and a downlink: request sizes, parallel requests, and waits.
-public struct OutboxPolicy: Hashable, Sendable {
+public struct SyncPolicy: Hashable, Sendable {
     /// The largest number of intents in a request; 1 or more.
     public let intentsPerRequestMax: Int
     /// The largest number of bytes in a request, as the log has its events; 1 or more (S2).
@@ -31,14 +31,6 @@ public struct OutboxPolicy: Hashable, Sendable {
 
     /// Whether all attempts begin in order of number (A5).
     package private(set) var keepsOrder: Bool
-
-    /// The number of failures in a row after which a request of several intents is halved (S3).
-    package static let halveAfter = 3
-
-    /// The number of halvings after which one intent of a full request is left.
-    package var halvingsMax: Int {
-        Int.bitWidth - (intentsPerRequestMax - 1).leadingZeroBitCount
-    }
 
     public init(
         intentsPerRequestMax: Int, requestsMax: Int, backoffMin: Duration, backoffMax: Duration,
@@ -74,7 +66,7 @@ public struct OutboxPolicy: Hashable, Sendable {
     /// on. The price: if the authority postpones an intent, or fails on it again and again, all
     /// later intents wait too. ``OutboxStatus/blocking`` names it if it is quarantined. An intent
     /// that always fails is found among 64 within four minutes.
-    public static let ordered = OutboxPolicy(
+    public static let ordered = SyncPolicy(
         intentsPerRequestMax: 64, requestsMax: 1, backoffMin: .seconds(1),
         backoffMax: .seconds(60), delayMax: .seconds(3_600))
 
@@ -84,8 +76,8 @@ public struct OutboxPolicy: Hashable, Sendable {
     /// First attempts begin in order of number. It guarantees nothing else about order. A
     /// postponed or quarantined intent does not delay other intents, except that with a single
     /// request at once, they wait for the end of each attempt.
-    public static func concurrent(requestsMax: Int) -> OutboxPolicy {
-        var policy = OutboxPolicy(
+    public static func concurrent(requestsMax: Int) -> SyncPolicy {
+        var policy = SyncPolicy(
             intentsPerRequestMax: ordered.intentsPerRequestMax, requestsMax: requestsMax,
             backoffMin: ordered.backoffMin, backoffMax: ordered.backoffMax,
             delayMax: ordered.delayMax)
@@ -113,12 +105,6 @@ public struct OutboxPolicy: Hashable, Sendable {
         }
         return min(most, backoffMax) * jitter
     }
-}
-
-extension Duration? {
-    /// The wait that an authority asked for; nil for backoff. An authority that asks for no wait
-    /// would otherwise be asked as fast as the network allows.
-    var asWait: Duration? { flatMap { $0 > .zero ? $0 : nil } }
 }
 
 extension Timestamp {
