@@ -369,9 +369,9 @@ import Testing
 
     private static func store(on storage: TestStorage) throws -> Store<Board> {
         let core = try StoreCore(
-            on: storage, codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
+            on: storage, codec: AppCodec(codec: Board.codec), projections: ProjectionSet(Board.self),
             clock: LogSources.counting().now, policy: .manual, hasThread: false)
-        return Store(core: core, projections: ProjectionSet(Board.self, []))
+        return Store(core: core)
     }
 
     @Test func `L2: a relaxed log is flushed before first attempts only`()

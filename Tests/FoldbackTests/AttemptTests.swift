@@ -141,9 +141,10 @@ import Testing
     {
         let storage = TestStorage()
         let core = try StoreCore(
-            on: storage, codec: AppCodec(codec: Board.codec), folds: [Fold<Board>()],
+            on: storage, codec: AppCodec(codec: Board.codec),
+            projections: ProjectionSet(Board.self),
             clock: LogSources.counting().now, policy: .manual, hasThread: false)
-        let store = Store<Board>(core: core, projections: ProjectionSet(Board.self, []))
+        let store = Store<Board>(core: core)
         _ = try await store.record(.set("a", 1))
         #expect(try await store.recordAttempts([1: Self.once], flushes: flushes) == [1])
         #expect(storage.syncCount == (flushes ? 1 : 0))

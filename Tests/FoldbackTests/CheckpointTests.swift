@@ -104,7 +104,7 @@ import Testing
         for (sequence, start) in [(0, 0), (9, 0), (10, 10), (19, 10), (35, 30), (40, 40)] {
             let sequence = LogSequence(UInt64(sequence))
             let (fold, found) = try LogFold.folded(
-                store.core.storage, folds: [Fold<Board>()], codec: store.core.codec,
+                store.core.storage, ProjectionSet(Board.self), codec: store.core.codec,
                 upTo: sequence)
             #expect(found.checkpoint.value == UInt64(start))
             #expect(fold.state.sequence == sequence)

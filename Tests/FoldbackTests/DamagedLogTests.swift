@@ -114,7 +114,7 @@ import Testing
             (.confirmed(ConfirmedBatch(events: [], through: 1, settled: [8])), "never recorded"),
         ]
         let log = try LMDBLog.openReadOnly(directory.log.path)
-        var fold = LogFold(of: log, folds: [])
+        var fold = LogFold(of: log)
         try fold.replay(log, codec: RawCodec())
         let chain = fold.chain
         log.close()

@@ -30,9 +30,8 @@ import Testing
         private let callers = StepExecutor()
 
         init() throws {
-            let projections = ProjectionSet(Board.self, [])
             let writer = try LogWriter(
-                LogFold(of: storage, folds: projections.folds), attempts: Attempts(), on: storage,
+                LogFold(of: storage, ProjectionSet(Board.self)), attempts: Attempts(), on: storage,
                 codec: AppCodec(codec: MoveCodec()), clock: LogSources.counting().now)
             runner = CommandRunner(storage, writer, hasThread: true, clock: clock.read)
             let runner = runner

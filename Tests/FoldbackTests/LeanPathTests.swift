@@ -177,14 +177,13 @@ private struct WrittenLog {
             kind: kind, replicas: ReplicaTable([Self.older, ReplicaID("me")!]))
         let set = projections.set
         var shared = SharedConflicts()
-        if projections == .sharing { shared.begin(set.members, at: 0) }
-        var rows = set.rows
-        for index in rows.indices {
-            rows[index].attach(
-                to: storage, number: UInt32(index + 1), format: MoveCodec().format, sequence: 0,
+        if projections == .sharing { shared.begin(set.notes, at: 0) }
+        let attached = set.withRows { [storage] place, rows in
+            rows.attach(
+                to: storage, number: UInt32(place + 1), format: MoveCodec().format, sequence: 0,
                 faults: [])
         }
-        var fold = LogFold(of: storage, folds: set.folds, rows: rows, sharing: shared)
+        var fold = LogFold(of: storage, attached, sharing: shared)
         _ = fold.makePublishedState()
         working = WorkingLog(
             fold, replicas: storage.header.replicas)

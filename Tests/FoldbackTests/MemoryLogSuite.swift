@@ -10,12 +10,11 @@ extension MemoryLogSuite {
     static func store<P: EventFold>(
         _ projection: P.Type, over storage: any LogStorage, _ steps: CatchUpSteps = CatchUpSteps()
     ) throws -> Store<P> where P.Event == Move {
-        let projections = ProjectionSet(projection, [])
         let core = try StoreCore(
-            on: storage, codec: AppCodec(codec: P.codec), folds: projections.folds,
-            rows: projections.rows, clock: LogSources.counting().now, policy: .manual,
+            on: storage, codec: AppCodec(codec: P.codec), projections: ProjectionSet(projection),
+            clock: LogSources.counting().now, policy: .manual,
             hasThread: false, progress: steps.add)
-        return Store(core: core, projections: projections)
+        return Store(core: core)
     }
 
     /// Returns an empty log that a downlink confirms.

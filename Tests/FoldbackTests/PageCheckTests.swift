@@ -339,9 +339,8 @@ import Testing
         let path = directory.log.path
         var options = Environment.Options()
         options.tablesCheckedLater = LogTable.checkedAfterOpening
-        let projections = ProjectionSet(Board.self, [])
         let core = try await StoreCore.open(
-            codec: AppCodec(codec: Board.codec), folds: projections.folds,
+            codec: AppCodec(codec: Board.codec), projections: ProjectionSet(Board.self),
             clock: LogSources.counting().now, policy: .manual
         ) { [options] () throws(FoldbackError) in
             HeldCheckLog(
@@ -349,7 +348,7 @@ import Testing
                     path, kind: nil, newKind: .downlink, replica: .random, options: options,
                     freshReplica: LogSources.system.freshReplica), gate)
         }
-        return Store(core: core, projections: projections)
+        return Store(core: core)
     }
 }
 

@@ -183,9 +183,8 @@ import Testing
             states.append(log.rows)
         }
         await store.close()
-        let projections = ProjectionSet(Notes<NewCode>.self, [])
         var verifier = try Verifier(
-            GrowingLog(states), folds: [], rows: projections.rows,
+            GrowingLog(states), ProjectionSet(Notes<NewCode>.self),
             codec: AppCodec(codec: Notes<NewCode>.codec))
         let verification = try verifier.verification()
         #expect(verification.findings == [])

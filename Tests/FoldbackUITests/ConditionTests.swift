@@ -40,12 +40,11 @@ import Testing
     @Test func `L5: a model of a store on damaged pages says so, and keeps its view`() async throws
     {
         let storage = DamagedLog()
-        let projections = ProjectionSet(Board.self, [])
         let core = try await StoreCore.open(
-            codec: AppCodec(codec: Board.codec), folds: projections.folds,
+            codec: AppCodec(codec: Board.codec), projections: ProjectionSet(Board.self),
             clock: LogSources.counting().now, policy: .manual
         ) { () throws(FoldbackError) in storage }
-        let store = Store<Board>(core: core, projections: projections)
+        let store = Store<Board>(core: core)
         let model = OptimisticModel(store, sources: Frames().sources)
         await until { model.condition == .damaged(reason: DamagedLog.finding) }
         let refused = await failure { () throws(FoldbackError) in

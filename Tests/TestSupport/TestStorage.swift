@@ -27,12 +27,11 @@ package final class TestStorage: ForwardingLog {
     package func store<P: EventFold>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = []
     ) async throws(FoldbackError) -> Store<P> {
-        let projections = ProjectionSet(projection, also)
         let core = try await StoreCore.open(
-            codec: AppCodec(codec: P.codec), folds: projections.folds, rows: projections.rows,
+            codec: AppCodec(codec: P.codec), projections: ProjectionSet(projection, also),
             clock: LogSources.counting().now, policy: .manual
         ) { () throws(FoldbackError) in self }
-        return Store(core: core, projections: projections)
+        return Store(core: core)
     }
 
     package func holdWrites() { plan.withLock { ($0.isHolding, $0.isHeld) = (true, false) } }

@@ -2,18 +2,18 @@ extension LogFold {
     /// Returns the log folded up to `last` or to its end, from the newest usable checkpoint (F11).
     ///
     /// - Parameters:
-    ///   - shared: which projections share their conflicts; see ``init(of:folds:rows:sharing:)``.
+    ///   - shared: which projections share their conflicts; see ``init(of:_:sharing:)``.
     ///   - applied: called after each entry.
     /// - Returns: the fold, and where it began. A checkpoint that cannot be used is not an error.
     /// - Throws: as ``replay(_:codec:upTo:_:)``. `.damaged` also if a checkpoint or a projection's
     ///   rows cover entries after the log's end, because these entries must have existed.
     package static func folded(
-        _ storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
+        _ storage: any LogStorage, _ projections: ProjectionSet = ProjectionSet(),
         codec: any PayloadCodec, upTo last: LogSequence? = nil,
         sharing shared: SharedConflicts = SharedConflicts(),
         _ applied: (inout LogFold) throws(FoldbackError) -> Void = { _ in }
     ) throws(FoldbackError) -> (fold: LogFold, start: ReplayStart) {
-        var fold = LogFold(of: storage, folds: folds, rows: rows, sharing: shared)
+        var fold = LogFold(of: storage, projections, sharing: shared)
         let (refused, covered) = try fold.restore(storage, codec: codec, upTo: last)
         let checkpoint = fold.state.sequence
         try fold.replay(storage, codec: codec, upTo: last) { fold, _ throws(FoldbackError) in

@@ -26,26 +26,25 @@ package struct LogFold: Sendable {
 
     /// Creates the fold of a log before its first entry.
     ///
-    /// - Parameter shared: which projections share their conflicts. Those that are not among
-    ///   `folds` and `rows` are left out, so the caller requires them if it looks at views.
+    /// - Parameter shared: which projections share their conflicts. Those that are not among the
+    ///   projections are left out, so the caller requires them if it looks at views.
     package init(
-        of storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
+        of storage: any LogStorage, _ projections: ProjectionSet = ProjectionSet(),
         sharing shared: SharedConflicts = SharedConflicts()
     ) {
         let header = storage.header
         self.init(
-            kind: header.kind, replica: header.replicas.current, folds: folds, rows: rows,
-            sharing: shared)
+            kind: header.kind, replica: header.replicas.current, projections, sharing: shared)
     }
 
     /// Creates the fold of a log before its first entry.
     package init(
-        kind: LogKind, replica: ReplicaID, folds: [any AnyFold], rows: [RowFold] = [],
+        kind: LogKind, replica: ReplicaID, _ projections: ProjectionSet = ProjectionSet(),
         sharing shared: SharedConflicts = SharedConflicts()
     ) {
         state = LogState(kind: kind, replica: replica)
-        self.folds = folds
-        self.rows = rows
+        folds = projections.folds
+        rows = projections.rows
         self.shared = shared
         formGroups()
     }

@@ -120,11 +120,6 @@ extension LogStorage {
 }
 
 extension ProjectionSet {
-    /// The projections, as they are registered.
-    package var registered: [(ProjectionIdentity, RegisteredProjection.Kind)] {
-        folds.map { ($0.identity, .value) } + rows.map { ($0.identity, .rows) }
-    }
-
     /// Returns the notes of a new log and its shared conflicts, for the transaction that creates
     /// it.
     package func registrations(

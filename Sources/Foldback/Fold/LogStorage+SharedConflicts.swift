@@ -79,6 +79,6 @@ package struct SharingRequest: Sendable {
 extension ProjectionSet {
     /// Returns what a store with these projections wants to share.
     package func sharing(_ policy: ConflictPolicy?) -> SharingRequest {
-        SharingRequest(members, policy)
+        SharingRequest(notes, policy)
     }
 }

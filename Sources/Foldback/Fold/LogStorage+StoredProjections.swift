@@ -11,15 +11,13 @@ extension LogStorage {
     ///   removal was interrupted.
     /// - Throws: `.damaged`, `.newerFormat`, `.storage`.
     package func attached(
-        _ folds: [RowFold], codec: any PayloadCodec
-    ) throws(FoldbackError) -> (folds: [RowFold], outdated: [StoredRowsHeader]) {
-        guard !folds.isEmpty else { return ([], []) }
+        _ projections: ProjectionSet, codec: any PayloadCodec
+    ) throws(FoldbackError) -> (projections: ProjectionSet, outdated: [StoredRowsHeader]) {
+        guard !projections.rows.isEmpty else { return (projections, []) }
         let headers = try storedRows()
         let format = codec.format ?? .none
         var fresh = FreshNumbers(after: headers)
-        var attached = folds
-        for index in attached.indices {
-            let fold = attached[index]
+        let projections = try projections.withRows { _, fold throws(FoldbackError) in
             // Take the last header: old rows stay until their replacements are complete.
             let header = headers.last {
                 $0.identity == fold.identity && $0.schema == fold.schema.schema.summary
@@ -28,21 +26,22 @@ extension LogStorage {
             var faults: [Fault] = []
             if let header { faults = try self.faults(of: header.number) }
             if let header, try !canReadMore(than: faults, codec) {
-                attached[index].attach(
+                fold.attach(
                     to: self, number: header.number, format: format, sequence: header.sequence,
                     faults: faults)
             } else {
-                attached[index].attach(
+                fold.attach(
                     to: self, number: try fresh.next(in: self), format: format, sequence: 0,
                     faults: [])
             }
         }
+        let attached = projections.rows
         let used = Set(attached.map(\.schema.number))
         let names = Set(attached.map(\.identity.name))
         let outdated = headers.filter {
             !used.contains($0.number) && (names.contains($0.identity.name) || $0.isDropped)
         }
-        return (attached, outdated)
+        return (projections, outdated)
     }
 
     fileprivate func rowNumbers() throws(FoldbackError) -> [UInt32] {

@@ -89,7 +89,8 @@ extension Verifier {
         }
         var fold = fold
         if header.sequence < fold.state.sequence {
-            fold = LogFold(of: storage, folds: [], rows: [rows.fresh])
+            let alone = projections.members.filter { $0.isStored && $0.identity == rows.identity }
+            fold = LogFold(of: storage, ProjectionSet(members: alone))
         }
         var sequence = header.sequence
         for _ in 1...Limits.verifyAttemptsMax {

@@ -3,6 +3,8 @@
 package struct Verifier {
     let storage: any LogStorage
     let codec: any PayloadCodec
+    /// The projections before the first entry.
+    let projections: ProjectionSet
     var fold: LogFold
     private var findings: [Verification.Finding] = []
     /// The settlements of all intents, from the entries folded so far.
@@ -19,19 +21,16 @@ package struct Verifier {
     /// - Throws: `.lacksProjections` if the log's views need more projections; the errors of
     ///   reading which these are.
     package init(
-        _ storage: any LogStorage, folds: [any AnyFold], rows: [RowFold] = [],
-        codec: any PayloadCodec
+        _ storage: any LogStorage, _ projections: ProjectionSet, codec: any PayloadCodec
     ) throws(FoldbackError) {
         self.storage = storage
         self.codec = codec
-        var rows = rows
-        for index in rows.indices { rows[index].renumber(as: UInt32(index + 1)) }
-        fold = LogFold(of: storage, folds: folds, rows: rows)
-        let names = Set(folds.map(\.memberName) + rows.map(\.identity.name))
+        self.projections = projections.withRows { $1.renumber(as: UInt32($0 + 1)) }
+        fold = LogFold(of: storage, self.projections)
         try noting("shared conflicts") { verifier throws(FoldbackError) in
             let shared = try storage.sharedConflicts()
             let last = LogSequence(UInt64(try storage.recordCount()))
-            try shared.require(names, at: last, path: storage.path)
+            try shared.require(projections.names, at: last, path: storage.path)
             verifier.fold.share(shared)
             verifier.isSharingKnown = true
         }

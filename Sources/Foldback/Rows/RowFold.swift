@@ -105,9 +105,6 @@ package struct RowFold: Sendable {
         schema = StoredSchema(schema.schema, number: number)
     }
 
-    /// The same projection before the first entry, with its own rows in memory.
-    package var fresh: RowFold { RowFold(identity, schema, apply) }
-
     // MARK: Following the log
 
     /// Applies an entry's confirmed events, and marks the intents dirty that read the changed rows.

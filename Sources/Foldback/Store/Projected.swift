@@ -59,7 +59,7 @@ extension StoreCore {
         let last = published.sequence
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
         var fold = try LogFold.past(
-            storage, Fold<P>(), among: past, shared, codec: codec,
+            storage, .init(Fold<P>()), among: projections, shared, codec: codec,
             upTo: sequence)  // mutant: past-view
         return Snapshot(fold.makePublishedState(), 0)
     }

@@ -49,8 +49,8 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
         let last = core.published.sequence
         guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
         var fold = try LogFold.past(
-            core.storage, nil, RowFold(P.self), among: core.past, core.shared, codec: core.codec,
-            upTo: sequence)  // mutant: past-rows
+            core.storage, .init(rowsOf: P.self), among: core.projections, core.shared,
+            codec: core.codec, upTo: sequence)  // mutant: past-rows
         let published = fold.makePublishedState()
         return try body(RowReader(published, published.rows[0], StoredRows(emptyAt: sequence)))
     }

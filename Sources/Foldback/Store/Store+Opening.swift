@@ -106,10 +106,9 @@ extension Store {
         let projections = ProjectionSet(P.self, also)
         return Store(
             core: StoreCore.inMemory(
-                codec: AppCodec(codec: P.codec), folds: projections.folds, rows: projections.rows,
+                codec: AppCodec(codec: P.codec), projections: projections,
                 clock: sources.now, kind: kind, replica: replica ?? sources.freshReplica(),
-                sharing: projections.sharing(conflicts)),
-            projections: projections)
+                sharing: projections.sharing(conflicts)))
     }
 
     private static func open(
@@ -124,7 +123,7 @@ extension Store {
         let projections = ProjectionSet(P.self, also)
         let options = durability.options(readsRows: !projections.rows.isEmpty)
         let core = try await StoreCore.open(
-            codec: AppCodec(codec: P.codec), folds: projections.folds, rows: projections.rows,
+            codec: AppCodec(codec: P.codec), projections: projections,
             clock: sources.now, policy: checkpoints, unreadable: unreadable,
             sharing: projections.sharing(conflicts), progress: progress
         ) { () throws(FoldbackError) in
@@ -133,6 +132,6 @@ extension Store {
                 firstWrites: try projections.registrations(at: sources.now(), conflicts: conflicts),
                 freshReplica: sources.freshReplica)
         }
-        return Store(core: core, projections: projections)
+        return Store(core: core)
     }
 }

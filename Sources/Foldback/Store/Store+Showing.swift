@@ -16,6 +16,6 @@ extension Store {
     /// The place of a projection in the views or in the rows of a published state. Traps if the
     /// store was opened without it.
     package func index(of projection: any EventFold.Type) -> Int {
-        projections.place(of: projection, at: core.storage.path)
+        core.projections.place(of: projection, at: core.storage.path)
     }
 }

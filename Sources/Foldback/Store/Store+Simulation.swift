@@ -40,10 +40,10 @@ extension Store {
     ) throws(FoldbackError) -> Store<P> {
         let projections = ProjectionSet(P.self, also)
         let core = try StoreCore(
-            on: storage, codec: AppCodec(codec: P.codec), folds: projections.folds,
-            rows: projections.rows, clock: sources.now, policy: .manual, hasThread: false,
+            on: storage, codec: AppCodec(codec: P.codec), projections: projections,
+            clock: sources.now, policy: .manual, hasThread: false,
             sharing: projections.sharing(conflicts))
-        return Store(core: core, projections: projections)
+        return Store(core: core)
     }
 
     /// Returns a store in memory that begins with the commits of another store in memory, as after

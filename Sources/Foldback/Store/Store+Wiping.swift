@@ -141,7 +141,7 @@ package enum Wiping {
         do throws(FoldbackError) { log = try LMDBLog.reading(environment) } catch .missing {
             return nil
         }
-        return try LogFold.folded(log, folds: [], codec: RawCodec()).fold.state
+        return try LogFold.folded(log, codec: RawCodec()).fold.state
     }
 
     /// Removes the files of a directory that is at `path` now, and returns what is left.

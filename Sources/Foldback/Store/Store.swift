@@ -34,17 +34,15 @@ public final class Store<P: EventFold>: Sendable {
     public typealias Event = P.Event
 
     package let core: StoreCore
-    let projections: ProjectionSet
     /// Cached, because creating a codec can be expensive.
     let codec: any EventCodec<P.Event>
     /// Compares an event that the authority delivered with the intent that it confirms.
     let comparison: EventComparison
 
-    package init(core: StoreCore, projections: ProjectionSet) {
+    package init(core: StoreCore) {
         self.core = core
         codec = P.codec
         comparison = codec.comparison
-        self.projections = projections
     }
 
     // MARK: Reading
@@ -56,7 +54,8 @@ public final class Store<P: EventFold>: Sendable {
     /// Returns a projection with which the store was opened. Traps if it was opened without it.
     public func projected<Q: Projection>(_ projection: Q.Type) -> Projected<Q>
     where Q.Event == P.Event {
-        Projected<Q>(core: core, index: projections.place(of: projection, at: core.storage.path))
+        Projected<Q>(
+            core: core, index: core.projections.place(of: projection, at: core.storage.path))
     }
 
     /// Returns a stored projection with which the store was opened. Traps if it was opened without
@@ -64,7 +63,7 @@ public final class Store<P: EventFold>: Sendable {
     public func projected<Q: StoredProjection>(_ projection: Q.Type) -> ProjectedRows<Q>
     where Q.Event == P.Event {
         ProjectedRows<Q>(
-            core: core, index: projections.place(of: projection, at: core.storage.path))
+            core: core, index: core.projections.place(of: projection, at: core.storage.path))
     }
 
     /// The log's identity, counts and sizes at the last commit.
@@ -114,7 +113,7 @@ public final class Store<P: EventFold>: Sendable {
     /// - Complexity: O(n) in entries. Memory O(n) in settled intents and in the confirmed rows of
     ///   the store's stored projections.
     public func verify() async throws(FoldbackError) -> Verification {
-        try await core.verify(folds: projections.folds, rows: projections.rows)
+        try await core.verify()
     }
 
     // MARK: Ending

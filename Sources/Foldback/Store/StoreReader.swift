@@ -71,7 +71,7 @@ extension Store {
     /// - Throws: the errors of `body`; `.closed`, `.damaged`, `.storage`. `.latched` if the last
     ///   commit failed and may be on the disk.
     public func readAll<R>(_ body: (borrowing StoreReader<P.Event>) throws -> R) throws -> R {
-        let path = core.storage.path
+        let (path, projections) = (core.storage.path, core.projections)
         guard !projections.rows.isEmpty else {
             return try body(StoreReader(core.published, nil, projections, path))
         }

@@ -16,10 +16,10 @@ package struct HistoryFold: Sendable {
 
     /// Creates the fold at the state before the first entry.
     package init(
-        kind: LogKind, replica: ReplicaID, folds: [any AnyFold], rows: [RowFold] = [],
+        kind: LogKind, replica: ReplicaID, _ projections: ProjectionSet = ProjectionSet(),
         sharing shared: SharedConflicts = SharedConflicts()
     ) {
-        fold = LogFold(kind: kind, replica: replica, folds: folds, rows: rows, sharing: shared)
+        fold = LogFold(kind: kind, replica: replica, projections, sharing: shared)
     }
 
     /// Returns the present states, to be shared with readers.

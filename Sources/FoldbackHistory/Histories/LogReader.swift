@@ -109,8 +109,7 @@ public final class LogReader: Sendable {
             hasRows = true
         }
         var verifier = try Verifier(
-            log, folds: projections.folds, rows: hasRows ? projections.rows : [],
-            codec: AppCodec(codec: P.codec))
+            log, hasRows ? projections : projections.withoutRows, codec: AppCodec(codec: P.codec))
         return try verifier.verification()
     }
 
@@ -136,7 +135,7 @@ public final class LogReader: Sendable {
 
     /// Returns the log's counts. Reads the newest checkpoint and the entries after it.
     public func status() throws(FoldbackError) -> StoreStatus {
-        var (fold, _) = try LogFold.folded(log, folds: [], codec: codec)
+        var (fold, _) = try LogFold.folded(log, codec: codec)
         fold.state.facts = LogFacts(lineage: try log.lineage(), lostData: try log.lostData())
         return StoreStatus(
             of: log, fold.makePublishedState(), entryCount: try entryCount(),

@@ -62,12 +62,12 @@ extension RecordedHistory {
     private func fold<P: Projection>(
         of projection: P.Type, _ also: [AdditionalProjection<Event>], from start: LogSequence
     ) -> SharingFold where P.Event == Event {
-        let others = PastProjections(also).sharing(with: P.memberName, shared, from: start)
+        let others = ProjectionSet(also).sharing(with: P.memberName, shared, from: start)
+        let projections = ProjectionSet(members: [.init(Fold<P>())] + others.members)
         return SharingFold(
             fold: HistoryFold(
-                kind: kind, replica: replica, folds: [Fold<P>()] + others.folds,
-                rows: others.rows, sharing: shared),
-            names: Set(others.members.map(\.name) + [P.memberName]), shared: shared)
+                kind: kind, replica: replica, projections, sharing: shared),
+            names: projections.names, shared: shared)
     }
 }
 

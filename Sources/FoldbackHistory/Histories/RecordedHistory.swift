@@ -66,7 +66,7 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
         kind: LogKind, replica: ReplicaID, records: [Record], shared: SharedConflicts,
         codec: any PayloadCodec
     ) throws(FoldbackError) {
-        var fold = HistoryFold(kind: kind, replica: replica, folds: [])
+        var fold = HistoryFold(kind: kind, replica: replica)
         var decided: [Record] = []
         for record in records {
             do throws(InvalidSequel) {
@@ -111,7 +111,7 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
     package func following(
         _ records: [Record], sharing shared: SharedConflicts? = nil
     ) -> RecordedHistory {
-        var fold = HistoryFold(kind: kind, replica: replica, folds: [])
+        var fold = HistoryFold(kind: kind, replica: replica)
         var decided: [Record] = []
         for record in records {
             guard let record = fold.following(record) else { continue }

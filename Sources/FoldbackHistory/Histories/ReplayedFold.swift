@@ -33,7 +33,7 @@ struct ReplayedFold: Sendable {
     ) throws(FoldbackError) {
         let codec = AppCodec(codec: P.codec)
         let fold = try LogFold.past(
-            log, Fold<P>(inPlaceOf: old ?? P.memberName), among: PastProjections(also),
+            log, .init(Fold<P>(inPlaceOf: old ?? P.memberName)), among: ProjectionSet(also),
             try log.sharedConflicts(), codec: codec, upTo: sequence, isGoingOn: true)
         if fold.state.sequence < sequence {
             let last = LogSequence(UInt64(try log.recordCount()))

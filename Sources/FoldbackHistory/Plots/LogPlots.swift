@@ -72,7 +72,7 @@ private struct LogTally {
 
     init(_ reader: LogReader) {
         log = reader.log
-        fold = LogFold(of: log, folds: [])
+        fold = LogFold(of: log)
         records = RecordReader(log, after: 0)
     }
 

@@ -126,7 +126,7 @@ extension LogReader {
     package func states() throws(FoldbackError)
         -> @Sendable (IntentNumber) throws(FoldbackError) -> IntentState?
     {
-        let (fold, _) = try LogFold.folded(log, folds: [], codec: RawCodec())
+        let (fold, _) = try LogFold.folded(log, codec: RawCodec())
         let overlay = fold.state.overlay
         return { @Sendable number throws(FoldbackError) in
             if let state = overlay[number]?.state { return state }
@@ -150,7 +150,7 @@ extension LogReader {
     ///
     /// - Complexity: reads the newest checkpoint and the entries after it.
     package func overlayRecordings() throws(FoldbackError) -> [IntentNumber: LogSequence] {
-        let (fold, _) = try LogFold.folded(log, folds: [], codec: RawCodec())
+        let (fold, _) = try LogFold.folded(log, codec: RawCodec())
         var places: [IntentNumber: LogSequence] = [:]
         for (number, intent) in fold.state.overlay { places[number] = intent.recorded.sequence }
         return places

@@ -19,7 +19,8 @@ struct VersionPair<Old: Projection, New: Projection>: Sendable {
     ) throws(FoldbackError) {
         let shared = try log.sharedConflicts()
         if shared.isEmpty, CodecComparison.areAlike(Old.codec, New.codec) {
-            let fold = LogFold(of: log, folds: [Fold<Old>(), Fold<New>()])
+            let fold = LogFold(
+                of: log, ProjectionSet(members: [.init(Fold<Old>()), .init(Fold<New>())]))
             readings = Readings(ReplayedFold(log, fold, reading: AppCodec(codec: Old.codec)))
         } else {
             let old = try ReplayedFold(log, Old.self, also: also, from: 0)

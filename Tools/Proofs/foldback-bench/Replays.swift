@@ -64,7 +64,7 @@ struct Replays: Sendable {
         let count = try Int(reader.lastSequence().value)
         let fold = try pace("folding alone, \(words)", count) {
             var fold = LogFold(
-                kind: .acknowledgement, replica: reader.replica, folds: [Fold<P>()])
+                kind: .acknowledgement, replica: reader.replica, ProjectionSet(P.self))
             try reader.fold(&fold, reading: P.codec)
         }
         let search = try pace("first-break, \(words)", count) {

@@ -117,13 +117,12 @@ extension StoreCore {
 
 extension StoreCore {
     /// Checks the whole log on its own thread; see ``Store/verify()``.
-    package func verify(
-        folds: [any AnyFold], rows: [RowFold] = []
-    ) async throws(FoldbackError) -> Verification {
+    package func verify() async throws(FoldbackError) -> Verification {
         try storage.requireUsable()
         let (storage, codec, publication) = (storage, codec, publication)
+        let projections = projections
         return try await Platform.onThread { () throws(FoldbackError) in
-            var verifier = try Verifier(storage, folds: folds, rows: rows, codec: codec)
+            var verifier = try Verifier(storage, projections, codec: codec)
             return try verifier.verification(against: publication.current)
         }
     }

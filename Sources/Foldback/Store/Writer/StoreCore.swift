@@ -9,8 +9,8 @@ package final class StoreCore: Sendable {
     package let checkpointer: Checkpointer
     /// Lets the checkpointer look at each commit.
     private let checkpointing: Listening
-    /// The store's projections before the first entry, for past views.
-    package let past: PastProjections
+    /// The store's projections before the first entry.
+    package let projections: ProjectionSet
     /// Which projections share their conflicts. It changes only when a log is opened.
     package let shared: SharedConflicts
     /// The way of commands to the writer.
@@ -31,9 +31,9 @@ package final class StoreCore: Sendable {
 
     private init(
         _ runner: CommandRunner, codec: any PayloadCodec, start: ReplayStart,
-        policy: CheckpointPolicy, past: PastProjections, shared: SharedConflicts
+        policy: CheckpointPolicy, projections: ProjectionSet, shared: SharedConflicts
     ) {
-        self.past = past
+        self.projections = projections
         self.shared = shared
         self.runner = runner
         self.codec = codec
@@ -55,7 +55,7 @@ package final class StoreCore: Sendable {
     ///
     /// - Throws: the errors of `openStorage` and of folding the log. The storage is closed.
     package static func open(
-        codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
+        codec: any PayloadCodec, projections: ProjectionSet,
         clock: @escaping @Sendable () -> Timestamp, policy: CheckpointPolicy,
         unreadable: UnreadableLog = .refused, sharing: SharingRequest? = nil,
         progress: (@Sendable (CatchUpProgress) -> Void)? = nil,
@@ -69,7 +69,7 @@ package final class StoreCore: Sendable {
                     // This thread must not retain the core: the core's release closes the queue,
                     // and only that ends this thread.
                     let core = try StoreCore(
-                        on: try openStorage(), codec: codec, folds: folds, rows: rows,
+                        on: try openStorage(), codec: codec, projections: projections,
                         clock: clock, policy: policy, hasThread: true, unreadable: unreadable,
                         sharing: sharing, progress: progress)
                     runner = core.runner
@@ -91,31 +91,28 @@ package final class StoreCore: Sendable {
     ///   repeatable.
     /// - Throws: the errors of folding the log. The storage is closed.
     package convenience init(
-        on storage: any LogStorage, codec: any PayloadCodec, folds: [any AnyFold],
-        rows: [RowFold] = [], clock: @escaping @Sendable () -> Timestamp,
+        on storage: any LogStorage, codec: any PayloadCodec, projections: ProjectionSet,
+        clock: @escaping @Sendable () -> Timestamp,
         policy: CheckpointPolicy, hasThread: Bool, unreadable: UnreadableLog = .refused,
         sharing: SharingRequest? = nil, progress: (@Sendable (CatchUpProgress) -> Void)? = nil
     ) throws(FoldbackError) {
         do throws(FoldbackError) {
-            let past = PastProjections(folds, rows)
-            let request = sharing ?? SharingRequest(past.members, nil)
-            let projections =
-                folds.map { ($0.identity, RegisteredProjection.Kind.value) }
-                + rows.map { ($0.identity, .rows) }
+            let request = sharing ?? projections.sharing(nil)
+            let registered = projections.registered
             if unreadable == .refused {
-                try storage.requireOwnLog(of: Set(projections.map(\.0.name)), codec: codec)
+                try storage.requireOwnLog(of: Set(registered.map(\.0.name)), codec: codec)
             }
             let shared = try storage.sharedConflicts()
             let last = LogSequence(UInt64(try storage.recordCount()))
             let choice = try request.choice(insteadOf: shared, at: last, path: storage.path)
-            let (rows, outdated) = try storage.attached(rows, codec: codec)
+            let (attached, outdated) = try storage.attached(projections, codec: codec)
             var catchUp = try RowCatchUp(storage, progress)
             var (fold, start) = try LogFold.folded(
-                storage, folds: folds, rows: rows, codec: codec, sharing: shared
+                storage, attached, codec: codec, sharing: shared
             ) { fold throws(FoldbackError) in try catchUp.took(&fold) }
             try catchUp.write(&fold)
             try storage.dropRows(outdated)
-            let renewed = try storage.register(projections, at: clock())
+            let renewed = try storage.register(registered, at: clock())
             fold.share(
                 try storage.note(choice, insteadOf: shared, at: last, names: request.names))
             let attempts = try storage.attempts(of: fold.state.overlay)
@@ -126,7 +123,7 @@ package final class StoreCore: Sendable {
                 CommandRunner(
                     storage, writer, hasThread: hasThread, clock: Platform.monotonicNanoseconds),
                 codec: codec, start: start,
-                policy: policy, past: past, shared: fold.shared)
+                policy: policy, projections: projections, shared: fold.shared)
         } catch {
             storage.close()
             throw error
@@ -135,27 +132,25 @@ package final class StoreCore: Sendable {
 
     /// Returns an empty store in memory, without a thread.
     package static func inMemory(
-        codec: any PayloadCodec, folds: [any AnyFold], rows: [RowFold] = [],
+        codec: any PayloadCodec, projections: ProjectionSet,
         clock: @escaping @Sendable () -> Timestamp, kind: LogKind, replica: ReplicaID,
         sharing: SharingRequest? = nil
     ) -> StoreCore {
-        let past = PastProjections(folds, rows)
         let storage = MemoryLog(kind: kind, replica: replica)
-        var rows = rows
-        for index in rows.indices {
-            rows[index].attach(
-                to: storage, number: UInt32(index + 1), format: codec.format ?? .none, sequence: 0,
+        let attached = projections.withRows { place, rows in
+            rows.attach(
+                to: storage, number: UInt32(place + 1), format: codec.format ?? .none, sequence: 0,
                 faults: [])
         }
         let writer: LogWriter
         let shared: SharedConflicts
         do throws(FoldbackError) {
-            let request = sharing ?? SharingRequest(past.members, nil)
+            let request = sharing ?? projections.sharing(nil)
             let choice = try request.choice(
                 insteadOf: SharedConflicts(), at: 0, path: storage.path)
             shared = try storage.note(
                 choice, insteadOf: SharedConflicts(), at: 0, names: request.names)
-            let fold = LogFold(of: storage, folds: folds, rows: rows, sharing: shared)
+            let fold = LogFold(of: storage, attached, sharing: shared)
             writer = try LogWriter(
                 fold, attempts: Attempts(), on: storage, codec: codec, clock: clock)
         } catch {
@@ -166,7 +161,7 @@ package final class StoreCore: Sendable {
             CommandRunner(
                 storage, writer, hasThread: false, clock: Platform.monotonicNanoseconds),
             codec: codec, start: start,
-            policy: .manual, past: past, shared: shared)
+            policy: .manual, projections: projections, shared: shared)
     }
 
     /// Carries out the queued requests, refuses all others, and closes the log. A second call waits
