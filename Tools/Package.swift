@@ -62,7 +62,7 @@ let package = Package(
         .executableTarget(
             name: "foldback-demo",
             dependencies: [
-                "FoldbackExamples",
+                "FoldbackExamples", "Processes",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackHistory", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -105,7 +105,7 @@ let package = Package(
         .executableTarget(
             name: "foldback-powercut",
             dependencies: [
-                "CRecordedIdentity", "FoldbackShell", "PowerCuts",
+                "CRecordedIdentity", "FoldbackShell", "PowerCuts", "Processes",
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -127,6 +127,7 @@ let package = Package(
         .executableTarget(
             name: "foldback-mutants",
             dependencies: [
+                "Processes",
                 .product(name: "FoldbackHistory", package: "Foldback"),
                 .product(name: "FoldbackTesting", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -143,7 +144,8 @@ let package = Package(
         .executableTarget(
             name: "report-bench",
             dependencies: [
-                "BrowserDriver", "foldback", .product(name: "Foldback", package: "Foldback"),
+                "BrowserDriver", "Processes", "foldback",
+                .product(name: "Foldback", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Proofs/report-bench", swiftSettings: strict),
@@ -159,10 +161,15 @@ let package = Package(
 
         // MARK: Support: what several of these use
 
+        // Starts processes, and ends them.
+        .target(
+            name: "Processes",
+            dependencies: [.product(name: "Foldback", package: "Foldback")],
+            path: "Support/Processes", swiftSettings: strict),
         // Chromium and feed-web, each in its own process.
         .target(
             name: "BrowserDriver",
-            dependencies: [.product(name: "Foldback", package: "Foldback")],
+            dependencies: ["Processes", .product(name: "Foldback", package: "Foldback")],
             path: "Support/BrowserDriver", swiftSettings: strict),
 
         // MARK: Tests
@@ -173,12 +180,14 @@ let package = Package(
             resources: [.copy("Histories")], swiftSettings: strict),
         .testTarget(
             name: "PowerCutTests",
-            dependencies: ["FoldbackShell", "PowerCuts", "foldback-powercut", "foldback"],
+            dependencies: [
+                "FoldbackShell", "PowerCuts", "Processes", "foldback-powercut", "foldback",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FeedWebTests",
             dependencies: [
-                "BrowserDriver", "feed-web", "FoldbackExamples",
+                "BrowserDriver", "feed-web", "FoldbackExamples", "Processes",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "FoldbackUI", package: "Foldback"),
@@ -188,8 +197,8 @@ let package = Package(
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "BrowserDriver", "FoldbackShell", "foldback", "foldback-demo", "foldback-probe",
-                "feed-replay", "chat-replay", "shopping-list",
+                "BrowserDriver", "FoldbackShell", "Processes", "foldback", "foldback-demo",
+                "foldback-probe", "feed-replay", "chat-replay", "shopping-list",
             ],
             swiftSettings: strict),
         // The feed in a real browser. Needs Chromium and chromedriver.
@@ -203,7 +212,8 @@ let package = Package(
         .testTarget(
             name: "ReportBrowserTests",
             dependencies: [
-                "BrowserDriver", "feed-replay", "foldback", "foldback-demo", "foldback-probe",
+                "BrowserDriver", "Processes", "feed-replay", "foldback", "foldback-demo",
+                "foldback-probe",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackHistory", package: "Foldback"),
             ],
