@@ -65,6 +65,7 @@ let package = Package(
                 "FoldbackExamples", "Processes",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackHistory", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Examples/foldback-demo", swiftSettings: strict),
@@ -101,12 +102,16 @@ let package = Package(
         .target(name: "CPowerTrace", path: "Proofs/CPowerTrace"),
         .target(name: "CRecordedIdentity", path: "Proofs/CRecordedIdentity"),
         // A disk that loses what was not flushed, as a value.
-        .target(name: "PowerCuts", path: "Proofs/PowerCuts", swiftSettings: strict),
+        .target(
+            name: "PowerCuts",
+            dependencies: [.product(name: "FoldbackTesting", package: "Foldback")],
+            path: "Proofs/PowerCuts", swiftSettings: strict),
         .executableTarget(
             name: "foldback-powercut",
             dependencies: [
                 "CRecordedIdentity", "FoldbackShell", "PowerCuts", "Processes",
                 .product(name: "FoldbackSync", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Proofs/foldback-powercut", swiftSettings: strict),
@@ -169,13 +174,19 @@ let package = Package(
         // Chromium and feed-web, each in its own process.
         .target(
             name: "BrowserDriver",
-            dependencies: ["Processes", .product(name: "Foldback", package: "Foldback")],
+            dependencies: [
+                "Processes", .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
+            ],
             path: "Support/BrowserDriver", swiftSettings: strict),
 
         // MARK: Tests
 
         .testTarget(
-            name: "ShellTests", dependencies: ["FoldbackShell"],
+            name: "ShellTests",
+            dependencies: [
+                "FoldbackShell", .product(name: "FoldbackTesting", package: "Foldback"),
+            ],
             exclude: ["Recorded/feed.ndjson", "Recorded/feed.expected.json"],
             resources: [.copy("Histories")], swiftSettings: strict),
         .testTarget(
@@ -206,6 +217,7 @@ let package = Package(
             name: "BrowserTests",
             dependencies: [
                 "BrowserDriver", "feed-web", .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
             ],
             swiftSettings: strict),
         // The report page and the inspector in a real browser, with logs of real processes.
@@ -216,6 +228,7 @@ let package = Package(
                 "foldback-probe",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackHistory", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
             ],
             swiftSettings: strict),
     ],
