@@ -3,7 +3,6 @@ import Foldback
 import FoldbackHistory
 import FoldbackReplay
 import FoldbackShell
-import Foundation
 
 struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,7 +25,7 @@ struct Verify: ParsableCommand {
     func run() throws {
         let verification = try verification()
         try Output.write(json ? verification.json : verification.text)
-        if !verification.isSound { Foundation.exit(1) }
+        if !verification.isSound { throw ExitCode(1) }
     }
 
     /// Returns the verification. Damage that keeps the log from opening is a finding as well.
