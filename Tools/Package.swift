@@ -62,9 +62,10 @@ let package = Package(
         .executableTarget(
             name: "foldback-demo",
             dependencies: [
-                "FoldbackExamples",
+                "FoldbackExamples", "Processes",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackHistory", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Examples/foldback-demo", swiftSettings: strict),
@@ -101,12 +102,16 @@ let package = Package(
         .target(name: "CPowerTrace", path: "Proofs/CPowerTrace"),
         .target(name: "CRecordedIdentity", path: "Proofs/CRecordedIdentity"),
         // A disk that loses what was not flushed, as a value.
-        .target(name: "PowerCuts", path: "Proofs/PowerCuts", swiftSettings: strict),
+        .target(
+            name: "PowerCuts",
+            dependencies: [.product(name: "FoldbackTesting", package: "Foldback")],
+            path: "Proofs/PowerCuts", swiftSettings: strict),
         .executableTarget(
             name: "foldback-powercut",
             dependencies: [
-                "CRecordedIdentity", "FoldbackShell", "PowerCuts",
+                "CRecordedIdentity", "FoldbackShell", "PowerCuts", "Processes",
                 .product(name: "FoldbackSync", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Proofs/foldback-powercut", swiftSettings: strict),
@@ -127,6 +132,7 @@ let package = Package(
         .executableTarget(
             name: "foldback-mutants",
             dependencies: [
+                "Processes",
                 .product(name: "FoldbackHistory", package: "Foldback"),
                 .product(name: "FoldbackTesting", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -143,7 +149,8 @@ let package = Package(
         .executableTarget(
             name: "report-bench",
             dependencies: [
-                "BrowserDriver", "foldback", .product(name: "Foldback", package: "Foldback"),
+                "BrowserDriver", "Processes", "foldback",
+                .product(name: "Foldback", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Proofs/report-bench", swiftSettings: strict),
@@ -159,26 +166,39 @@ let package = Package(
 
         // MARK: Support: what several of these use
 
+        // Starts processes, and ends them.
+        .target(
+            name: "Processes",
+            dependencies: [.product(name: "Foldback", package: "Foldback")],
+            path: "Support/Processes", swiftSettings: strict),
         // Chromium and feed-web, each in its own process.
         .target(
             name: "BrowserDriver",
-            dependencies: [.product(name: "Foldback", package: "Foldback")],
+            dependencies: [
+                "Processes", .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
+            ],
             path: "Support/BrowserDriver", swiftSettings: strict),
 
         // MARK: Tests
 
         .testTarget(
-            name: "ShellTests", dependencies: ["FoldbackShell"],
+            name: "ShellTests",
+            dependencies: [
+                "FoldbackShell", .product(name: "FoldbackTesting", package: "Foldback"),
+            ],
             exclude: ["Recorded/feed.ndjson", "Recorded/feed.expected.json"],
             resources: [.copy("Histories")], swiftSettings: strict),
         .testTarget(
             name: "PowerCutTests",
-            dependencies: ["FoldbackShell", "PowerCuts", "foldback-powercut", "foldback"],
+            dependencies: [
+                "FoldbackShell", "PowerCuts", "Processes", "foldback-powercut", "foldback",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FeedWebTests",
             dependencies: [
-                "BrowserDriver", "feed-web", "FoldbackExamples",
+                "BrowserDriver", "feed-web", "FoldbackExamples", "Processes",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "FoldbackUI", package: "Foldback"),
@@ -188,8 +208,8 @@ let package = Package(
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "BrowserDriver", "FoldbackShell", "foldback", "foldback-demo", "foldback-probe",
-                "feed-replay", "chat-replay", "shopping-list",
+                "BrowserDriver", "FoldbackShell", "Processes", "foldback", "foldback-demo",
+                "foldback-probe", "feed-replay", "chat-replay", "shopping-list",
             ],
             swiftSettings: strict),
         // The feed in a real browser. Needs Chromium and chromedriver.
@@ -197,15 +217,18 @@ let package = Package(
             name: "BrowserTests",
             dependencies: [
                 "BrowserDriver", "feed-web", .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
             ],
             swiftSettings: strict),
         // The report page and the inspector in a real browser, with logs of real processes.
         .testTarget(
             name: "ReportBrowserTests",
             dependencies: [
-                "BrowserDriver", "feed-replay", "foldback", "foldback-demo", "foldback-probe",
+                "BrowserDriver", "Processes", "feed-replay", "foldback", "foldback-demo",
+                "foldback-probe",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackHistory", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
             ],
             swiftSettings: strict),
     ],

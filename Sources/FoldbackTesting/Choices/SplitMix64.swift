@@ -1,14 +1,14 @@
-/// The random source: SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-/// Generators", 2014).
+/// Random numbers from a seed: SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
+/// Number Generators", 2014).
 ///
-/// It draws bounded numbers itself: the standard library may change its method, and the seed of an
-/// old report must lead to the same values.
-package struct SplitMix64: RandomNumberGenerator, Sendable {
+/// A seed leads to the same numbers on every machine. The standard library may change how it draws
+/// bounded numbers, so use ``next(upTo:)`` if the seed of an old report must lead to the same values.
+public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    package init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { state = seed }
 
-    package mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -16,9 +16,9 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// A number between 0 and `max`, all equally likely except for a difference of at most `max` /
+    /// Returns a number between 0 and `max`, all equally likely except for a difference of at most `max` /
     /// 2^64.
-    package mutating func next(upTo max: UInt64) -> UInt64 {
+    public mutating func next(upTo max: UInt64) -> UInt64 {
         max == .max ? next() : next().multipliedFullWidth(by: max + 1).high
     }
 

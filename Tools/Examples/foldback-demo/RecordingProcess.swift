@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 
 /// Starts recording processes one after the other until the session is recorded, and kills some of
 /// them.
@@ -32,36 +33,26 @@ enum RecordingProcess {
     private static func run(
         _ arguments: [String], killAt: Int?, _ bar: inout ProgressBar
     ) throws -> (last: Progress?, wasKilled: Bool) {
-        let process = Process()
-        process.executableURL = Bundle.main.executableURL
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
+        let process = try RunningProcess(
+            [Bundle.main.executablePath ?? CommandLine.arguments[0]] + arguments,
+            errors: .inherited)
         var last: Progress?
-        var rest = Data()
         var wasKilled = false
-        while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
-            rest.append(data)
-            let text = String(decoding: rest, as: UTF8.self)
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-            for line in lines.dropLast() { last = Progress(line: line) ?? last }
-            rest = Data((lines.last ?? "").utf8)
+        while let line = process.nextLine() {
+            last = Progress(line: line[...]) ?? last
             guard let recorded = last?.recorded else { continue }
             bar.show(recorded)
             if let killAt, recorded >= killAt, !wasKilled {
                 wasKilled = true
-                kill(process.processIdentifier, SIGKILL)
+                process.signal(SIGKILL)
             }
         }
-        process.waitUntilExit()
-        guard wasKilled || process.terminationStatus == 0 else {
+        let end = process.waitForEnd()
+        guard wasKilled || end.status == 0 else {
             throw DemoFailure(
-                description:
-                    "FAILED: the recording process ended with exit code \(process.terminationStatus)"
-            )
+                description: "FAILED: the recording process ended with exit code \(end.status)")
         }
-        return (last, wasKilled && process.terminationReason == .uncaughtSignal)
+        return (last, wasKilled && end.reason == .uncaughtSignal)
     }
 }
 

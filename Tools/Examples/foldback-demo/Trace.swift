@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackExamples
+import FoldbackTesting
 import Foundation
 
 /// An editing session: its first text, each transaction, and its last text.
@@ -97,9 +98,10 @@ private func unzipped(_ file: URL) throws -> Data {
 private struct SloppyTypist {
     private(set) var edits: [Edit] = []
     private var written: [Unicode.Scalar] = []
-    private var state: UInt64
+    /// The same keystrokes every time.
+    private var numbers: SplitMix64
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { numbers = SplitMix64(seed: seed) }
 
     mutating func type(_ text: String) {
         var lineStart = 0
@@ -136,12 +138,5 @@ private struct SloppyTypist {
         edits.append(Edit(patches: [.init(position: place, deletedCount: 1, inserted: "")]))
     }
 
-    /// SplitMix64 (Steele, Lea and Flood, 2014): the same keystrokes every time.
-    private mutating func random(_ bound: UInt64) -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return (z ^ (z >> 31)) % bound
-    }
+    private mutating func random(_ bound: UInt64) -> UInt64 { numbers.next() % bound }
 }

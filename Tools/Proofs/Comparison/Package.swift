@@ -19,7 +19,9 @@ let package = Package(
         .executableTarget(
             name: "foldback-compare",
             dependencies: [
-                "Foldback", "FoldbackExamples", .product(name: "GRDB", package: "GRDB.swift"),
+                "Foldback", "FoldbackExamples",
+                .product(name: "FoldbackTesting", package: "Foldback"),
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
     ],

@@ -1,3 +1,5 @@
+import FoldbackTesting
+
 /// What a power cut makes of one operation that was not flushed.
 public enum Fate: Hashable, Sendable {
     /// The disk has all of it.
@@ -36,7 +38,7 @@ public struct Fates: Sendable {
         case quarters(UInt64)
     }
 
-    private var numbers: SeededNumbers
+    private var numbers: SplitMix64
     private let pattern: Pattern
     private let tears: Bool
     private let keepsNames: Bool
@@ -45,7 +47,7 @@ public struct Fates: Sendable {
     ///   - seed: decides everything.
     ///   - count: the number of operations that are not flushed.
     public init(seed: UInt64, count: Int) {
-        numbers = SeededNumbers(seed: seed)
+        numbers = SplitMix64(seed: seed)
         tears = numbers.next(below: 2) == 0
         keepsNames = numbers.next(below: 2) == 0
         let place = Int(numbers.next(below: UInt64(count + 1)))
@@ -112,22 +114,7 @@ public struct Fates: Sendable {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, 2014). A seed has the same numbers on every machine.
-public struct SeededNumbers: Sendable {
-    private var state: UInt64
-
-    public init(seed: UInt64) { state = seed }
-
+extension SplitMix64 {
     /// Returns a number from 0 up to, but not including, `bound`.
-    public mutating func next(below bound: UInt64) -> UInt64 {
-        next().multipliedFullWidth(by: bound).high
-    }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
+    package mutating func next(below bound: UInt64) -> UInt64 { next(upTo: bound - 1) }
 }

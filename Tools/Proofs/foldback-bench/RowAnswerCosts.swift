@@ -40,7 +40,10 @@ struct RowAnswerCosts: Sendable {
             let costs = try await costs(of: answer, places, in: &logs)
             for log in logs { await log.close() }
             let figures = zip(Self.pendingCounts, costs).flatMap { pendingCount, costs in
-                Self.figures(of: answer, places, pendingCount, costs)
+                costs.figures(
+                    Self.name(answer, places, pendingCount),
+                    overlay: places == .fives
+                        ? .atMost(Double(answer.connectedMax(groupSize: places.groupSize))) : nil)
             }
             return figures + [Self.growth(of: answer, places, costs)]
         }
@@ -49,8 +52,8 @@ struct RowAnswerCosts: Sendable {
     /// The logs take turns, so that other load on the machine affects all of them.
     private func costs(
         of answer: RowAnswer, _ places: PendingPlaces, in logs: inout [PendingMail]
-    ) async throws -> [[BatchCost]] {
-        var costs: [[BatchCost]] = logs.map { _ in [] }
+    ) async throws -> [BatchCosts] {
+        var costs = logs.map { _ in BatchCosts(answerCount: Self.together) }
         let batchCount = places == .tenRows ? 10 : 40
         for _ in 0..<(bench.isFull ? 3 * batchCount : batchCount) {
             for index in logs.indices {
@@ -67,41 +70,13 @@ struct RowAnswerCosts: Sendable {
         _ answer: RowAnswer, _ places: PendingPlaces, _ pendingCount: Int
     ) -> String { "rows, \(answer.words), \(pendingCount.grouped) pending \(places.words)" }
 
-    private static func figures(
-        of answer: RowAnswer, _ places: PendingPlaces, _ pendingCount: Int, _ costs: [BatchCost]
-    ) -> [Measurement] {
-        let name = name(answer, places, pendingCount)
-        let calls = costs.map { Double($0.folds.overlay) / Double(together) }
-        let confirmed = costs.map { Double($0.folds.confirmed) / Double(together) }.median
-        var counted = calls.measurement(
-            "\(name), overlay folds", unit: "applies/answer", each: "batches",
-            samples: costs.count * together)
-        counted.note += confirmed == 0 ? "" : "; and \(confirmed.text) on confirmed state"
-        if places == .fives {
-            let connected = Double(answer.connectedMax(groupSize: places.groupSize))
-            counted = counted.judged(by: .atMost(connected), on: calls.max() ?? 0)
-        }
-        return [
-            microseconds(costs).quartered(
-                name, unit: "us/answer", samples: costs.count * together),
-            counted,
-        ]
-    }
-
-    private static func microseconds(_ costs: [BatchCost]) -> [Double] {
-        costs.map { $0.elapsed / .microseconds(1) / Double(together) }
-    }
-
-    /// The time of an answer with the most pending intents, relative to the time with the fewest,
-    /// by turn.
+    /// The time of an answer with the most pending intents, relative to the time with the fewest.
     private static func growth(
-        of answer: RowAnswer, _ places: PendingPlaces, _ costs: [[BatchCost]]
+        of answer: RowAnswer, _ places: PendingPlaces, _ costs: [BatchCosts]
     ) -> Measurement {
-        let fewPending = microseconds(costs[0])
-        let manyPending = microseconds(costs[costs.count - 1])
-        let ratio = zip(manyPending, fewPending).map { $0 / $1 }.quartered(
-            name(answer, places, pendingCounts[pendingCounts.count - 1])
-                + " / \(pendingCounts[0])", unit: "times")
+        let most = pendingCounts[costs.count - 1]
+        let ratio = costs[costs.count - 1].ratio(
+            to: costs[0], "\(name(answer, places, most)) / \(pendingCounts[0])")
         guard places == .fives else { return ratio }
         switch answer {
         case .rejectingOldest: return ratio.judged(by: .atMost(1.5))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Processes
 import Synchronization
 
 /// Looks for each mutant in a process of its own.
@@ -76,21 +77,14 @@ struct Run: ParsableCommand {
         if index != Self.noFault, case .test(let name) = mutants[index].judge {
             return try passes(name, index) ? nil : (1, 1)
         }
-        let process = Process()
-        process.executableURL = URL(filePath: CommandLine.arguments[0])
-        process.arguments = ["try", "--seconds", "\(seconds)", "--", "\(index)"]
-        process.environment = ProcessInfo.processInfo.environment
-            .merging([Prepare.variable: "\(index)"]) { $1 }
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        if index == Self.noFault, process.terminationStatus != 0 {
-            throw ValidationError("the search ended with exit code \(process.terminationStatus)")
+        let end = try Processes.run(
+            [CommandLine.arguments[0], "try", "--seconds", "\(seconds)", "--", "\(index)"],
+            environment: [Prepare.variable: "\(index)"], errors: .inherited)
+        if index == Self.noFault, end.status != 0 {
+            throw ValidationError("the search ended with exit code \(end.status)")
         }
-        let words = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-            .last { $0.hasPrefix("found ") }?.split(separator: " ")
+        let words = end.output.split(separator: "\n").last { $0.hasPrefix("found ") }?
+            .split(separator: " ")
         guard let words, let histories = Int(words[1]), let steps = Int(words[2]) else {
             return nil
         }
@@ -100,27 +94,12 @@ struct Run: ParsableCommand {
     /// Runs a test with an active mutant, and returns whether it passes. A test that does not end
     /// in time does not pass.
     private func passes(_ test: String, _ index: Int) throws -> Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: tests)
-        process.arguments = [
-            "--testing-library", "swift-testing", "--filter",
-            NSRegularExpression.escapedPattern(for: test),
-        ]
-        process.environment = ProcessInfo.processInfo.environment
-            .merging([Prepare.variable: "\(index)"]) { $1 }
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let deadline = DispatchWorkItem { process.terminate() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: deadline)
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        deadline.cancel()
-        guard process.terminationStatus == 0, process.terminationReason == .exit else {
-            return false
-        }
-        guard String(decoding: bytes, as: UTF8.self).contains("Test run with 1 test ") else {
+        let filter = NSRegularExpression.escapedPattern(for: test)
+        let end = try Processes.run(
+            [tests, "--testing-library", "swift-testing", "--filter", filter],
+            environment: [Prepare.variable: "\(index)"], errors: .output, secondsMax: seconds)
+        guard end.isSuccess else { return false }
+        guard end.output.contains("Test run with 1 test ") else {
             throw ValidationError("no single test has the name \"\(test)\"")
         }
         return true

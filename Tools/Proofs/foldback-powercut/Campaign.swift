@@ -1,4 +1,5 @@
 import CRecordedIdentity
+import FoldbackTesting
 import Foundation
 import PowerCuts
 import Synchronization
@@ -14,7 +15,7 @@ struct Cut: Sendable {
 
     /// Draws a place of the recording, and the choices there.
     init(_ number: Int, recording: Int, of recorded: Recording, seed: UInt64) {
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = SplitMix64(seed: seed)
         let first = recorded.startCount + 1
         let count = recorded.unflushed.count - first
         // Most cuts are made while something is not flushed. The others all lead to one image.

@@ -2,6 +2,7 @@ import Foldback
 import FoldbackHistory
 import FoldbackShell
 import Foundation
+import Processes
 
 /// What is wrong with an image.
 enum Finding: Error, CustomStringConvertible {
@@ -167,18 +168,11 @@ struct ImageCheck: Sendable {
         let count = try entryCount(of: log)
         guard count == 0 else { return count }
         guard promised == 0 else { throw Finding.lost(promised: promised, found: 0) }
-        let process = Process()
-        let errors = Pipe()
-        process.executableURL = Recorder.executable("foldback")
-        process.arguments = ["import", recording.importedFile.path, log.path]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = errors
-        try process.run()
-        let text = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Finding.unusable(
-                "the import cannot be done again: \(String(decoding: text, as: UTF8.self))")
+        let end = try run(
+            [executable("foldback"), "import", recording.importedFile.path, log.path],
+            output: .none)
+        guard end.status == 0 else {
+            throw Finding.unusable("the import cannot be done again: \(end.errors)")
         }
         guard try entryCount(of: log) == recording.entries.count else {
             throw Finding.wrong("the second import is not whole")

@@ -1,4 +1,5 @@
 import CRecordedIdentity
+import FoldbackTesting
 import Foundation
 import PowerCuts
 
@@ -16,7 +17,7 @@ extension Recorder {
     func recordings(
         afterCutsOf earlier: [Recording], seed: UInt64, count: Int, scratch: URL
     ) async throws -> [Recording] {
-        var numbers = SeededNumbers(seed: ~seed)
+        var numbers = SplitMix64(seed: ~seed)
         var all: [Recording] = []
         for number in 0..<(earlier.isEmpty ? 0 : count) {
             let recording = earlier[number % earlier.count]

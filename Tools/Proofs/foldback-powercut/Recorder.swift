@@ -1,5 +1,6 @@
 import Foldback
 import Foundation
+import Processes
 
 /// Runs the processes of a scenario with the tracing library, on real files.
 struct Recorder {
@@ -8,13 +9,7 @@ struct Recorder {
 
     /// Whether processes can be recorded here: on Linux, with the library beside this executable.
     static var isAvailable: Bool {
-        FileManager.default.fileExists(atPath: executable("libfoldback-trace.so").path)
-    }
-
-    /// Returns the path of an executable or a library that is built with this one.
-    static func executable(_ name: String) -> URL {
-        URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-            .deletingLastPathComponent().appending(path: name)
+        FileManager.default.fileExists(atPath: executable("libfoldback-trace.so"))
     }
 
     /// Returns the scenario's recording. Makes it, unless an earlier run made it in the directory.
@@ -61,38 +56,34 @@ struct Recorder {
         let output = place.appending(path: "output-\(number)")
         try Data(session.lines.map { $0 + "\n" }.joined().utf8).write(to: input)
         try Data().write(to: output)
-        let process = Process()
-        switch session.program {
-        case .shell:
-            process.executableURL = Self.executable("foldback")
-            process.arguments = [
-                "shell", log, "--replica", "me", "--confirmed-by", scenario.kind.rawValue,
-                "--durability", session.durability.rawValue, "--store", session.store.rawValue,
-            ]
-        case .callers:
-            process.executableURL = Self.executable("foldback-probe")
-            process.arguments = ["faults", session.store.rawValue, log, "6", "900"]
-        case .successor:
-            process.executableURL = Self.executable("foldback-probe")
-            process.arguments = ["successor", log]
-        case .importer:
-            process.executableURL = Self.executable("foldback")
-            process.arguments = ["import", place.appending(path: "imported.ndjson").path, log]
-        }
-        var environment = ProcessInfo.processInfo.environment
-        environment["LD_PRELOAD"] = Self.executable("libfoldback-trace.so").path
-        environment["FOLDBACK_TRACE"] = place.appending(path: "trace").path
-        environment["FOLDBACK_TRACE_ROOT"] = String(cString: root)
+        let command =
+            switch session.program {
+            case .shell:
+                [
+                    executable("foldback"), "shell", log, "--replica", "me", "--confirmed-by",
+                    scenario.kind.rawValue, "--durability", session.durability.rawValue, "--store",
+                    session.store.rawValue,
+                ]
+            case .callers:
+                [executable("foldback-probe"), "faults", session.store.rawValue, log, "6", "900"]
+            case .successor: [executable("foldback-probe"), "successor", log]
+            case .importer:
+                [
+                    executable("foldback"), "import", place.appending(path: "imported.ndjson").path,
+                    log,
+                ]
+            }
+        var environment = [
+            "LD_PRELOAD": executable("libfoldback-trace.so"),
+            "FOLDBACK_TRACE": place.appending(path: "trace").path,
+            "FOLDBACK_TRACE_ROOT": String(cString: root),
+        ]
         environment["FOLDBACK_TRACE_MAP_BYTES"] = session.mapBytes.map { "\($0)" }
-        process.environment = environment
-        process.standardInput = try FileHandle(forReadingFrom: input)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw RecordingError(
-                "\(scenario.name): \(process.arguments ?? []) ended with \(process.terminationStatus)"
-            )
+        let end = try Processes.run(
+            command, environment: environment, input: .file(FileHandle(forReadingFrom: input)),
+            output: .file(FileHandle(forWritingTo: output)), errors: .inherited)
+        guard end.status == 0 else {
+            throw RecordingError("\(scenario.name): \(command) ended with \(end.status)")
         }
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import BrowserDriver
 import Foldback
 import Foundation
+import Processes
 
 /// Measures the report page and the inspector in Chromium, on long logs.
 @main
@@ -58,9 +59,9 @@ struct ReportBench: AsyncParsableCommand {
         try LongHistory.write(entries: entries, to: file)
         let made = try time { try run("foldback", "import", file.path, log.path) }
         print("\(what), import", made, "s", atMost: nil)
-        let (process, address) = try await ChildProcess.start({ _ in
-            [ChildProcess.executable("foldback"), "inspect", log.path]
-        }) { line in line.hasPrefix("http://") ? String(line) : nil }
+        let (process, address) = try await LeashedProcess.start({ _ in
+            [executable("foldback"), "inspect", log.path]
+        }) { line in line.hasPrefix("http://") ? line : nil }
         defer { process.end() }
         let window = try await browser.newWindow()
         try await browser.show(window)
@@ -105,11 +106,10 @@ struct ReportBench: AsyncParsableCommand {
     }
 
     private static func run(_ tool: String, _ arguments: String...) throws {
-        let process = try Process.run(
-            URL(filePath: ChildProcess.executable(tool)), arguments: arguments)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw ToolFailure(description: "\(tool) ended with \(process.terminationStatus)")
+        let end = try Processes.run(
+            [executable(tool)] + arguments, output: .inherited, errors: .inherited)
+        guard end.isSuccess else {
+            throw ToolFailure(description: "\(tool) ended with \(end.status)")
         }
     }
 }

@@ -1,11 +1,12 @@
 import Foldback
 import Foundation
+import Processes
 
 /// A real `feed-web` in its own process.
 ///
 /// The process and its files are gone when this object ends.
 package final class FeedWeb: Sendable {
-    private let process: ChildProcess
+    private let process: LeashedProcess
     private let client: JSONClient
 
     /// - Parameters:
@@ -14,9 +15,9 @@ package final class FeedWeb: Sendable {
     package static func start(
         clock: String = "manual", _ options: [String] = []
     ) async throws -> FeedWeb {
-        let (process, port) = try await ChildProcess.start({ directory in
+        let (process, port) = try await LeashedProcess.start({ directory in
             [
-                ChildProcess.executable("feed-web"), "--port", "0", "--clock", clock, "--data",
+                executable("feed-web"), "--port", "0", "--clock", clock, "--data",
                 directory.appending(path: "data").path,
             ] + options
         }) { line in
@@ -25,7 +26,7 @@ package final class FeedWeb: Sendable {
         return FeedWeb(process, port)
     }
 
-    private init(_ process: ChildProcess, _ port: UInt16) {
+    private init(_ process: LeashedProcess, _ port: UInt16) {
         self.process = process
         client = JSONClient(port: port)
     }
@@ -34,7 +35,7 @@ package final class FeedWeb: Sendable {
     package func end() { process.end() }
 
     /// What the server has complained about. After ``end()``, there is nothing more to come.
-    package var complaints: [Substring] { process.output.filter { $0.hasPrefix("feed-web: ") } }
+    package var complaints: [String] { process.output.filter { $0.hasPrefix("feed-web: ") } }
 
     /// The address of a page.
     ///

@@ -1,5 +1,6 @@
 import Foldback
 import Foundation
+import Processes
 
 /// Sends JSON over HTTP/1.1 to a server on this machine, with a connection for each request.
 ///
@@ -34,12 +35,7 @@ package struct JSONClient: Sendable {
             Content-Length: \(content.count)\r
             \r\n
             """
-        // The calls block, and must not block the threads of tasks.
-        let received = try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try exchange(Array(head.utf8) + content) })
-            }
-        }
+        let received = try await onThread { try exchange(Array(head.utf8) + content) }
         return try Self.answer(received)
     }
 

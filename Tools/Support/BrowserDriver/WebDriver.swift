@@ -1,5 +1,6 @@
 import Foldback
 import Foundation
+import Processes
 
 /// A headless Chromium, driven through chromedriver (W3C WebDriver, 5 June 2018).
 ///
@@ -25,7 +26,7 @@ package final class WebDriver: Sendable {
         package var description: String { "\(level) (\(source)): \(text)" }
     }
 
-    private let process: ChildProcess
+    private let process: LeashedProcess
     private let client: JSONClient
     private let session: String
 
@@ -35,10 +36,11 @@ package final class WebDriver: Sendable {
     /// Starts chromedriver on a free port, and a browser with one empty window.
     ///
     /// - Parameter recordsRequests: whether ``requests()`` works. It costs the browser some time.
-    /// - Throws: ``ChildProcessError`` if chromedriver cannot start, for example because
+    /// - Throws: ``LeashedProcessError`` if chromedriver cannot start, for example because
     ///   `apt-get install chromium chromium-driver` was not run.
     package static func start(recordsRequests: Bool = false) async throws -> WebDriver {
-        let (process, port) = try await ChildProcess.start({ _ in ["chromedriver", "--port=0"] }) {
+        let (process, port) = try await LeashedProcess.start({ _ in ["chromedriver", "--port=0"] })
+        {
             $0.firstMatch(of: /started successfully on port (\d+)/)
                 .flatMap { UInt16($0.1) }
         }
@@ -46,7 +48,7 @@ package final class WebDriver: Sendable {
     }
 
     private init(
-        _ process: ChildProcess, _ client: JSONClient, _ recordsRequests: Bool
+        _ process: LeashedProcess, _ client: JSONClient, _ recordsRequests: Bool
     ) async throws {
         self.process = process
         self.client = client

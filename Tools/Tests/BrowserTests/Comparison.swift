@@ -1,5 +1,6 @@
 import BrowserDriver
 import Foldback
+import FoldbackTesting
 import Testing
 
 /// Random actions, and the comparison of the page with the server.
@@ -29,7 +30,7 @@ struct Comparison {
 
     /// Carries out actions until `count` of them were accepted.
     mutating func run(
-        _ count: Int, in page: FeedPage, _ random: inout RandomNumbers
+        _ count: Int, in page: FeedPage, _ random: inout SplitMix64
     ) async throws {
         try await page.watchIDs()
         try await page.browser.run(Self.actions + Self.shown + Self.script)

@@ -1,5 +1,6 @@
 import BrowserDriver
 import Foldback
+import FoldbackTesting
 import Foundation
 import Testing
 
@@ -9,7 +10,7 @@ extension BrowserTests {
         /// Property: the page shows the server's state at each revision, during 2,000 random actions. Up
         /// to four of them are sent at once.
         @Test func `B14: the page equals the server's state at each revision`() async throws {
-            var random = RandomNumbers.printed(for: "B14")
+            var random = SplitMix64.printed(for: "B14")
             var comparison = Comparison()
             // Each of the servers gets 400 actions. With more rows, all of this takes longer.
             for _ in 0..<5 {

@@ -1,5 +1,6 @@
 import BrowserDriver
 import Foldback
+import FoldbackTesting
 import Foundation
 import Synchronization
 import Testing
@@ -113,7 +114,7 @@ extension BrowserTests {
         }
 
         @Test func `B12: no answered action is lost by twenty kills`() async throws {
-            var random = RandomNumbers.printed(for: "B12")
+            var random = SplitMix64.printed(for: "B12")
             try await BrowserTests.withPage(ignoring: ["net::ERR_"]) { page in
                 try await page.loaded()
                 let post = try #require(try await page.rows("post").first)

@@ -1,7 +1,7 @@
-import BrowserDriver
 import Foldback
 import FoldbackShell
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what a wrong byte from the disk can do. LMDB trusts every number in its
@@ -74,9 +74,9 @@ import Testing
     @Test func `damage that a process finds changes no answer of another process`() async throws {
         let directory = DiskDirectory()
         try await Self.makeLogWithOldText(directory.log)
-        func read() throws -> [CommandEnd] {
+        func read() throws -> [ProcessEnd] {
             try [["status"], ["at", "2"], ["log"]].map { words in
-                let foldback = ShellProcess.executable("foldback").path
+                let foldback = executable("foldback")
                 return try run([foldback, words[0], directory.log.path] + words.dropFirst())
             }
         }
@@ -210,7 +210,7 @@ import Testing
             let scratch = base.appending(path: "foldback-damage-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: scratch) }
             let result = try run([
-                ShellProcess.executable("foldback-probe").path, "damage", store.rawValue,
+                executable("foldback-probe"), "damage", store.rawValue,
                 directory.log.path, scratch.path, kind, "\(first)", "\(places.upperBound - 1)",
                 "\(step)",
             ])

@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 import Testing
 
 /// A developer forgot `throws(AuthorityFailure)`, and the compiler said "protocol requires nested type
@@ -10,7 +11,7 @@ import Testing
     private func diagnostics(of source: String) throws -> String {
         let file = directory.url.appending(path: "App.swift")
         try source.write(to: file, atomically: true, encoding: .utf8)
-        let modules = ShellProcess.executable("Modules").path
+        let modules = executable("Modules")
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let map = root.appending(path: "Sources/CLMDB/module.modulemap").path

@@ -1,5 +1,6 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question whether each commit makes the system calls that its durability promises

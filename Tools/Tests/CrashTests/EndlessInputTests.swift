@@ -1,13 +1,13 @@
-import BrowserDriver
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from `foldback log /dev/zero`, which used all memory, and from 300 MB without a newline,
 /// which cost 553 MB before the first line was judged.
 @Suite(.serialized) struct EndlessInputTests {
-    private let foldback = ShellProcess.executable("foldback").path
-    private let probe = ShellProcess.executable("foldback-probe").path
+    private let foldback = executable("foldback")
+    private let probe = executable("foldback-probe")
     private let directory = DiskDirectory()
 
     /// The tools use about 30 MB. A sanitizer needs several times as much.
@@ -17,7 +17,7 @@ import Testing
     }
 
     /// Runs a script in the directory. In it, `foldback` is the tool, and leaves its peak.
-    private func sh(_ script: String) throws -> CommandEnd {
+    private func sh(_ script: String) throws -> ProcessEnd {
         let start =
             "cd '\(directory.url.path)' && foldback() { '\(probe)' peak peak '\(foldback)' \"$@\"; }"
         return try run(["sh", "-c", "\(start) && \(script)"])
@@ -130,7 +130,7 @@ import Testing
 
     @Test(arguments: ["session --directory . /dev/zero", "session --directory . --text /dev/zero"])
     func `the demo refuses an endless file`(command: String) throws {
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         let seen = try run([
             "sh", "-c",
             "cd '\(directory.url.path)' && '\(probe)' peak peak '\(demo)' \(command)",

@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 import Testing
 
 /// The example of the article "Sync an app" runs, and says what the article says.
@@ -6,7 +7,7 @@ import Testing
     private let directory = DiskDirectory()
 
     @Test func `the shopping list survives a lost server, a rejection, and signing out`() throws {
-        let example = ShellProcess.executable("shopping-list").path
+        let example = executable("shopping-list")
         for _ in 1...2 {
             let result = try run([example, directory.url.path])
             #expect(result.status == 0 && result.errors.isEmpty, "\(result)")

@@ -1,6 +1,7 @@
 import Foldback
 import FoldbackShell
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question which results callers get when the disk fails, and whether they are true.
@@ -11,7 +12,7 @@ import Testing
 /// more intents. When the log is opened again, it is sound and takes writes (L6).
 @Suite(.serialized) struct FaultTests {
     private let directory = DiskDirectory()
-    private static let probe = ShellProcess.executable("foldback-probe").path
+    private static let probe = executable("foldback-probe")
 
     private static let faults: [(call: String, error: String)] = [
         ("fdatasync", "EIO"), ("pwrite64", "EIO"), ("pwrite64", "ENOSPC"), ("writev", "EIO"),
@@ -136,7 +137,7 @@ import Testing
         #expect(result.output.contains("free some space"), "\(result.output.suffix(900))")
         #expect(Heard(result.output).recorded.count > 10)
         // Older entries can be read while the disk is full.
-        let status = try run([ShellProcess.executable("foldback").path, "verify", log.path])
+        let status = try run([executable("foldback"), "verify", log.path])
         #expect(status.status == 0, "\(status)")
         try FileManager.default.removeItem(at: ballast)
         try await check(result.output, log, over: store, "\(type), \(store)")

@@ -1,5 +1,6 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question who else on this machine, or on the web, can read a log while somebody
@@ -188,7 +189,7 @@ import Testing
         }
         #expect(listening == ["0100007F:\(digits)"])
         let taken = try run([
-            ShellProcess.executable("foldback").path, "inspect", directory.log.path, "--port",
+            executable("foldback"), "inspect", directory.log.path, "--port",
             "\(inspector.port)",
         ])
         #expect(taken.status == 3 && taken.output.isEmpty, "\(taken)")

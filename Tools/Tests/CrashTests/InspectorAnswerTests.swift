@@ -1,12 +1,13 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question whether the page and the command line can tell different things about one
 /// log.
 @Suite(.serialized) struct InspectorAnswerTests {
     private let directory = DiskDirectory()
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
 
     private static let lines =
         ReplayStory.lines + [

@@ -1,5 +1,6 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what a client can do before the inspector knows who it is.

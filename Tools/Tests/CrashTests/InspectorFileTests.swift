@@ -1,12 +1,13 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what the inspector does with files: whether it changes a log's file, and
 /// how it shows exports, redacted logs and damaged logs.
 @Suite(.serialized) struct InspectorFileTests {
     private let directory = DiskDirectory()
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
 
     @Test func `L9: a session that asks everything changes no byte and creates no file`() throws {
         try ReplayStory.makeLog(directory.log)
@@ -36,8 +37,8 @@ import Testing
         #expect(small.json["files"]?.arrayValue?.count == 3)
         let fine = try inspector.post("/api/minimise", #"{"expect":"/post/likes >= -9"}"#)
         #expect(fine.json == ["entries": .null])
-        inspector.process.terminate()
-        _ = inspector.end()
+        inspector.process.signal(SIGTERM)
+        inspector.process.waitUntilExit()
         #expect(try contents() == before)
     }
 
@@ -143,7 +144,7 @@ import Testing
     }
 
     @Test func `an app's tool shows its projections and reruns`() throws {
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let logs = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
             .filter { $0.hasSuffix(".log") }.sorted()
@@ -153,7 +154,7 @@ import Testing
         #expect(head["tool"] == "feed-replay")
         let names = head["projections"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
         #expect(!names.isEmpty)
-        let replay = ShellProcess.executable("feed-replay").path
+        let replay = executable("feed-replay")
         let last = try #require(head["status"]?["sequence"]?.integerValue)
         for name in names {
             let state = try run([replay, "at", log, "\(last)", "--projection", name, "--json"])

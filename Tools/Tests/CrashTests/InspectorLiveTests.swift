@@ -1,5 +1,6 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what the page shows while another process writes the log, is killed, or
@@ -17,7 +18,7 @@ import Testing
         let inspector = try InspectorProcess([directory.log.path])
         let head = try inspector.get("/api/head")
         #expect(head["isLive"] == true && head["status"]?["sequence"] == 1)
-        let process = JSON.integer(Int64(shell.process.processIdentifier))
+        let process = JSON.integer(Int64(shell.process.id))
         #expect(head["writer"] == ["isThere": true, "process": process])
         #expect(try inspector.get("/api/rows?kind=acknowledged")["count"] == 0)
         for number in 2...4 {
@@ -34,7 +35,6 @@ import Testing
         #expect(try inspector.get("/api/rows?state=pending")["count"] == 2)
         shell.kill()
         // A killed writer's lock ends with its process.
-        shell.process.waitUntilExit()
         var gone = try inspector.get("/api/head")
         while gone["writer"]?["isThere"] == true { gone = try inspector.get("/api/head") }
         #expect(gone["writer"] == ["isThere": false])
@@ -61,20 +61,14 @@ import Testing
         shell.send(ReplayStory.lines[0])
         #expect(shell.answer()?["ok"] == true)
         let inspector = try InspectorProcess([directory.log.path])
-        let waiting = Process()
-        let output = Pipe()
-        waiting.executableURL = URL(filePath: "/usr/bin/env")
-        waiting.arguments = [
+        let waiting = try RunningProcess([
             "curl", "-sS", "-b", inspector.cookie,
             "http://127.0.0.1:\(inspector.port)/api/changes?after=1",
-        ]
-        waiting.standardOutput = output
-        try waiting.run()
+        ])
         let start = ContinuousClock.now
         // Whichever comes first, the request or the kill, the answer says that nobody writes.
         shell.kill()
-        let answer = output.fileHandleForReading.readDataToEndOfFile()
-        let head = try JSON(parsing: Array(answer))
+        let head = try JSON(parsing: waiting.waitForEnd().output)
         #expect(head["writer"] == ["isThere": false])
         #expect(ContinuousClock.now - start < .seconds(30))
     }
@@ -84,8 +78,8 @@ import Testing
         try ReplayStory.makeLog(directory.log)
         let inspector = try InspectorProcess([directory.log.path])
         #expect(try inspector.send("/api/head").status == 200)
-        kill(inspector.process.processIdentifier, signal)
-        let end = inspector.end()
+        inspector.process.signal(signal)
+        let end = inspector.process.waitForEnd()
         #expect(end.reason == .uncaughtSignal && end.status == signal)
     }
 
@@ -94,20 +88,17 @@ import Testing
         try ReplayStory.makeLog(directory.log)
         let pipe = directory.url.appending(path: "address").path
         #expect(mkfifo(pipe, 0o600) == 0)
-        let tool = ShellProcess.executable("foldback").path
+        let tool = executable("foldback")
         // A process in a session of its own gets no SIGHUP from this terminal.
-        let terminal = Process()
-        terminal.executableURL = URL(filePath: "/usr/bin/env")
-        terminal.arguments = [
-            "script", "-qec", "setsid -w \(tool) inspect \(directory.log.path) > \(pipe)",
-            "/dev/null",
-        ]
-        terminal.standardInput = Pipe()
-        terminal.standardOutput = FileHandle.nullDevice
-        try terminal.run()
+        let terminal = try RunningProcess(
+            [
+                "script", "-qec", "setsid -w \(tool) inspect \(directory.log.path) > \(pipe)",
+                "/dev/null",
+            ], input: .pipe, output: .none)
         let output = try #require(FileHandle(forReadingAtPath: pipe))
-        #expect(InspectorProcess.line(of: output).hasPrefix("http://127.0.0.1:"))
-        kill(terminal.processIdentifier, SIGKILL)
+        let address = String(decoding: output.availableData, as: UTF8.self)
+        #expect(address.hasPrefix("http://127.0.0.1:") && address.hasSuffix("\n"))
+        terminal.signal(SIGKILL)
         // The stream ends with the process.
         #expect(output.readDataToEndOfFile().isEmpty)
         terminal.waitUntilExit()

@@ -1,14 +1,13 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// A real `inspect` in its own process, and the requests of a browser that opened its address.
 final class InspectorProcess {
-    let process = Process()
+    let process: RunningProcess
     let port: Int
     let token: String
-    private let output = Pipe()
-    private let errors = Pipe()
 
     /// Starts the tool, and waits for the line with its address.
     ///
@@ -19,44 +18,15 @@ final class InspectorProcess {
         _ arguments: [String], of tool: String = "foldback", descriptors: Int? = nil,
         path: String? = nil
     ) throws {
-        process.executableURL = ShellProcess.executable(tool)
-        process.arguments = ["inspect"] + arguments
-        if let descriptors {
-            process.executableURL = URL(filePath: "/bin/sh")
-            process.arguments =
-                ["-c", #"ulimit -n \#(descriptors); exec "$0" "$@""#]
-                + [ShellProcess.executable(tool).path, "inspect"] + arguments
-        }
-        if let path {
-            process.environment = ProcessInfo.processInfo.environment
-                .merging(["PATH": path]) { $1 }
-        }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let line = Self.line(of: output.fileHandleForReading)
+        let limit = descriptors.map { ["/bin/sh", "-c", #"ulimit -n \#($0); exec "$0" "$@""#] }
+        process = try RunningProcess(
+            (limit ?? []) + [executable(tool), "inspect"] + arguments,
+            environment: path.map { ["PATH": $0] } ?? [:])
+        let line = process.nextLine() ?? ""
         let parts = try #require(
             line.firstMatch(of: /^http:\/\/127\.0\.0\.1:(\d+)\/\?token=([0-9a-f]{32})$/), "\(line)")
         port = try #require(Int(parts.1))
         token = String(parts.2)
-    }
-
-    deinit {
-        if process.isRunning { process.terminate() }
-        process.waitUntilExit()
-    }
-
-    /// Returns the first line of a stream.
-    static func line(of stream: FileHandle) -> String {
-        var bytes = Data()
-        while !bytes.contains(UInt8(ascii: "\n")) {
-            let data = stream.availableData
-            guard !data.isEmpty else { break }
-            bytes += data
-        }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
-            ?? ""
     }
 
     struct Answer {
@@ -103,12 +73,6 @@ final class InspectorProcess {
 
     func post(_ path: String, _ body: String) throws -> Answer {
         try send(path, ["-H", "Content-Type: application/json", "-d", body])
-    }
-
-    /// Waits for the end of the process.
-    func end() -> (status: Int32, reason: Process.TerminationReason) {
-        process.waitUntilExit()
-        return (process.terminationStatus, process.terminationReason)
     }
 }
 

@@ -1,6 +1,7 @@
 import Foldback
 import FoldbackShell
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what a log holds after its process was killed. The tests kill real
@@ -89,7 +90,7 @@ import Testing
                 return heard.next
             }
             for value in values { shell.send(record(value)) }
-            let process = shell.process.processIdentifier
+            let process = shell.process.id
             let killer = Task.detached {
                 try? await Task.sleep(nanoseconds: delay)
                 kill(process, SIGKILL)

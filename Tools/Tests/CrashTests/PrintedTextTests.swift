@@ -1,12 +1,13 @@
 import Foldback
 import FoldbackHistory
 import Foundation
+import Processes
 import Testing
 
 /// Born from answers with raw U+009B and U+202E, which a terminal obeys, and from counts that were
 /// sequences.
 @Suite(.serialized) struct PrintedTextTests {
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
     private let directory = DiskDirectory()
     /// DEL, CSI, a right-to-left override, an isolate, a mark, and a line separator.
     private static let hostile = "\u{7F}\u{9B}31m\u{202E}\u{2066}\u{200F}\u{61C}\u{2028}é"

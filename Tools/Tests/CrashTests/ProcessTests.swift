@@ -1,12 +1,13 @@
 import Foldback
 import FoldbackHistory
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what a user at a terminal sees: errors, exit codes, and several processes
 /// on one log.
 @Suite(.serialized) struct ProcessTests {
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
     private let directory = DiskDirectory()
     private let record = #"{"do":"record","event":{"op":"set","key":"a","value":1}}"#
 
@@ -31,7 +32,7 @@ import Testing
         #expect(shell.answer()?["intent"] == 1)
         try expectFailure(
             [foldback, "shell", directory.log.path], code: 3,
-            saying: "process \(shell.process.processIdentifier) has it open", directory.log.path)
+            saying: "process \(shell.process.id) has it open", directory.log.path)
         #expect(shell.finish().status == 0)
         #expect(try run([foldback, "shell", directory.log.path]).status == 0)
     }
@@ -227,7 +228,7 @@ import Testing
             #"{"startContent":"","endContent":"H\u00e9e\u0301","txns":[{"patches":\#(patches[0])},{"patches":\#(patches[1])},{"patches":\#(patches[2])}]}"#
         let file = directory.url.appending(path: "trace.json")
         try trace.write(to: file, atomically: true, encoding: .utf8)
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         let folder = directory.url.appending(path: "demo").path
         let short = try run([demo, "session", "--directory", folder, file.path])
         #expect(short.errors.isEmpty, "\(short)")
@@ -246,7 +247,7 @@ import Testing
     }
 
     @Test func `the feed's story meets its expectations, and prints the same every time`() throws {
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         let story = [demo, "feed", "--directory", directory.url.path]
         let first = try run(story)
         #expect(first.errors.isEmpty, "\(first.errors)")

@@ -1,5 +1,6 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question whether an outbox finds a poisoned intent if its process never lives for
@@ -11,7 +12,7 @@ import Testing
 ///   under a policy that keeps order, later intents wait.
 /// - The log is sound, and the poisoned intent can be released or abandoned.
 @Suite(.serialized) struct QuarantineKillTests {
-    private static let probe = ShellProcess.executable("foldback-probe").path
+    private static let probe = executable("foldback-probe")
     private static let poison: IntentNumber = 6
     private static let intents = 1...8 as ClosedRange<UInt64>
     /// More than the writes of a process that nothing kills.
@@ -35,7 +36,7 @@ import Testing
 
         /// Runs the probe, and returns whether it came to its end.
         func run(_ poison: IntentNumber, under strace: [String] = []) throws -> Bool {
-            let result = try CrashTests.run(
+            let result = try Processes.run(
                 strace + [
                     QuarantineKillTests.probe, "poison", directory.log.path, book.path, policy,
                     "\(poison)",

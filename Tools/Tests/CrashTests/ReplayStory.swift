@@ -1,5 +1,6 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// The log that the tests of replay commands use.

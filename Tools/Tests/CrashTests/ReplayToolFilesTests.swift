@@ -1,11 +1,12 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what a command does to existing files, links and devices when it writes.
 @Suite(.serialized) struct ReplayToolFilesTests {
-    private let foldback = ShellProcess.executable("foldback").path
-    private let feedReplay = ShellProcess.executable("feed-replay").path
+    private let foldback = executable("foldback")
+    private let feedReplay = executable("feed-replay")
     private let directory = DiskDirectory()
 
     private func path(_ name: String) -> String { directory.url.appending(path: name).path }
@@ -87,7 +88,7 @@ import Testing
     }
 
     @Test func `a written test over rows uses the app's projection, and compiles`() throws {
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let seen = try run([
             feedReplay, "export", path("feed.log"), "--as", "test", "-o", path("Tests"),
@@ -108,7 +109,7 @@ import Testing
     func `a written test names the projections that share conflicts, and compiles`(
         projection: String, other: String
     ) throws {
-        let tool = ShellProcess.executable("chat-replay").path
+        let tool = executable("chat-replay")
         #expect(try run([tool, "make", path("chat.log"), "rows"]).status == 0)
         for command in [["export"], ["minimise", "--expect", "/x == 1"]] {
             let seen = try run(

@@ -1,11 +1,12 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question which entries a command prints while a log grows, and when it ends. The
 /// same questions go to the filters and to `step`.
 @Suite(.serialized) struct ReplayToolFollowingTests {
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
     private let directory = DiskDirectory()
 
     @Test(.timeLimit(.minutes(10)))
@@ -13,19 +14,19 @@ import Testing
         let shell = try ShellProcess(directory.log, ["--confirmed-by", "acknowledgement"])
         shell.send(ReplayStory.lines[0])
         #expect(shell.answer()?["intent"] == 1)
-        let tail = try FollowedProcess([
+        let tail = try RunningProcess([
             foldback, "tail", directory.log.path, "-n", "1", "--until-caught-up", "--json",
         ])
-        #expect(tail.line()?["intent"] == 1)
+        #expect(tail.nextJSON()?["intent"] == 1)
         shell.send(ReplayStory.lines[2])
         #expect(shell.answer()?["intent"] == 2)
-        #expect(tail.line()?["intent"] == 2)
+        #expect(tail.nextJSON()?["intent"] == 2)
         shell.send(
             #"{"do":"acknowledge","intent":1}"#, #"{"do":"reject","intent":2,"message":"no"}"#)
-        #expect(tail.line()?["kind"] == "acknowledged")
-        #expect(tail.line()?["kind"] == "rejected")
-        #expect(tail.line() == nil)
-        #expect(tail.status == 0)
+        #expect(tail.nextJSON()?["kind"] == "acknowledged")
+        #expect(tail.nextJSON()?["kind"] == "rejected")
+        #expect(tail.nextJSON() == nil)
+        #expect(tail.waitForEnd().status == 0)
         #expect(shell.finish().status == 0)
     }
 
@@ -34,16 +35,16 @@ import Testing
         shell.send(ReplayStory.lines[0], ReplayStory.lines[1])
         #expect(shell.answer()?["ok"] == true)
         #expect(shell.answer()?["ok"] == true)
-        let tail = try FollowedProcess([
+        let tail = try RunningProcess([
             foldback, "tail", "-f", directory.log.path, "-n", "1", "--kind", "acknowledged",
             "--kind",
             "rejected", "--json",
         ])
-        #expect(tail.line()?["intent"] == 1)
+        #expect(tail.nextJSON()?["intent"] == 1)
         shell.send(ReplayStory.lines[2], #"{"do":"reject","intent":2,"message":"no"}"#)
-        #expect(tail.line()?["intent"] == 2)
-        tail.interrupt()
-        #expect(tail.line() == nil)
+        #expect(tail.nextJSON()?["intent"] == 2)
+        tail.signal(SIGINT)
+        #expect(tail.nextJSON() == nil)
         #expect(shell.finish().status == 0)
     }
 
@@ -157,43 +158,5 @@ import Testing
         let entries = try seen.output.split(separator: "\n")
             .map { try JSON(parsing: String($0))["entry"]?["sequence"] }
         #expect(entries == [nil, 2, 5, 5, 2, nil], "\(seen)")
-    }
-}
-
-/// A command whose output is read while it runs.
-private final class FollowedProcess {
-    private let process = Process()
-    private let output = Pipe()
-    private var rest = Data()
-
-    init(_ command: [String]) throws {
-        process.executableURL = URL(filePath: command[0])
-        process.arguments = Array(command.dropFirst())
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-    }
-
-    deinit { if process.isRunning { process.terminate() } }
-
-    /// Returns the next line; nil at the end.
-    func line() -> JSON? {
-        while true {
-            if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                let line = Array(rest[..<end])
-                rest = Data(rest[(end + 1)...])
-                return try? JSON(parsing: line)
-            }
-            let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else { return nil }
-            rest += data
-        }
-    }
-
-    func interrupt() { process.interrupt() }
-
-    var status: Int32 {
-        process.waitUntilExit()
-        return process.terminationStatus
     }
 }

@@ -1,17 +1,17 @@
-import BrowserDriver
 import Foldback
 import FoldbackHistory
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question how commands judge states, and what they report if they cannot:
 /// first-break, minimise, rerun.
 @Suite(.serialized) struct ReplayToolJudgingTests {
-    private let foldback = ShellProcess.executable("foldback").path
-    private let feedReplay = ShellProcess.executable("feed-replay").path
+    private let foldback = executable("foldback")
+    private let feedReplay = executable("feed-replay")
     private let directory = DiskDirectory()
 
-    private func tool(_ command: String, _ options: String...) throws -> CommandEnd {
+    private func tool(_ command: String, _ options: String...) throws -> ProcessEnd {
         try run([foldback, command, directory.log.path] + options)
     }
 
@@ -120,7 +120,7 @@ import Testing
         let scratch = directory.url.appending(path: "scratch")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         let output = directory.url.appending(path: "small.ndjson").path
-        func minimise(_ command: String) throws -> CommandEnd {
+        func minimise(_ command: String) throws -> ProcessEnd {
             try run(
                 ["env", "--default-signal=HUP,INT,TERM,PIPE", "TMPDIR=\(scratch.path)"]
                     + [foldback, "minimise", directory.log.path]
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test func `a log of another app's events gets a note, and does not look empty`() throws {
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let log = directory.url.appending(path: "feed.log").path
         for question in [
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func `rerun compares two types, and lists where their difference changes`() throws {
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let log = directory.url.appending(path: "feed.log").path
         let seen = try run([feedReplay, "rerun", log])

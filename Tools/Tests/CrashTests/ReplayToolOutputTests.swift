@@ -1,19 +1,19 @@
-import BrowserDriver
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from an export to `LOG/data.mdb`, which destroyed the log and exited with 0.
 @Suite(.serialized) struct ReplayToolOutputTests {
-    private let foldback = ShellProcess.executable("foldback").path
-    private let feedReplay = ShellProcess.executable("feed-replay").path
+    private let foldback = executable("foldback")
+    private let feedReplay = executable("feed-replay")
     private let directory = DiskDirectory()
 
     init() throws { try ReplayStory.makeLog(directory.log) }
 
     private func path(_ name: String) -> String { directory.url.appending(path: name).path }
 
-    private func sh(_ script: String) throws -> CommandEnd {
+    private func sh(_ script: String) throws -> ProcessEnd {
         try run(["sh", "-c", "cd '\(directory.url.path)' && \(script)"])
     }
 
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func `the demo makes no files in a log's folder`() throws {
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         _ = try sh("echo text > text")
         try expectRefusal("'\(demo)' session --directory log --text text", "log")
         try expectRefusal("'\(demo)' feed --directory log", "log")

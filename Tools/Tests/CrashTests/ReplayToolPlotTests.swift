@@ -1,10 +1,11 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Question: what does the command `plot` write, and where?
 @Suite(.serialized) struct ReplayToolPlotTests {
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
     private let directory = DiskDirectory()
 
     init() throws { try ReplayStory.makeLog(directory.log) }

@@ -1,13 +1,13 @@
-import BrowserDriver
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from exports that were reported as redacted, and still had names and messages in them. The
 /// tests ask what a redacted export contains.
 @Suite(.serialized) struct ReplayToolRedactionTests {
-    private let foldback = ShellProcess.executable("foldback").path
-    private let feedReplay = ShellProcess.executable("feed-replay").path
+    private let foldback = executable("foldback")
+    private let feedReplay = executable("feed-replay")
     private let directory = DiskDirectory()
 
     private var file: URL { directory.url.appending(path: "log.ndjson") }
@@ -21,7 +21,7 @@ import Testing
         #"{"at":5,"events":[{"event":{"key":"ann@mail.com","op":"merge","value":{"alice@example.com.3.0":null}},"origin":{"intent":7,"replica":"carol@example.com"},"position":1}],"kind":"confirmed","replica":"alice@example.com","sequence":5,"through":1}"#,
     ]
 
-    private func export(_ options: String...) throws -> CommandEnd {
+    private func export(_ options: String...) throws -> ProcessEnd {
         try run([foldback, "export", file.path] + options)
     }
 
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func `an app's log behaves the same without its texts`() throws {
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let log = directory.url.appending(path: "feed.log").path
         let seen = try run([feedReplay, "export", log, "--keep", "/nothing"])

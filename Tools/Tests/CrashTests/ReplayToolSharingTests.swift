@@ -1,11 +1,12 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// A user's replay tool listed both projections of a log, and still asked for the other one in each command
 /// (F9).
 @Suite(.serialized) struct ReplayToolSharingTests {
-    private let tool = ShellProcess.executable("chat-replay").path
+    private let tool = executable("chat-replay")
     private let directory = DiskDirectory()
 
     private var log: String { directory.log.path }
@@ -121,7 +122,7 @@ import Testing
     }
 
     @Test func `foldback shows a log that documents as a value and as rows share`() throws {
-        let foldback = ShellProcess.executable("foldback").path
+        let foldback = executable("foldback")
         let file = directory.url.appending(path: "file")
         let projections =
             #"[{"kind":"value","name":"Foldback.Documents"},{"kind":"rows","name":"Foldback.StoredDocuments"}]"#

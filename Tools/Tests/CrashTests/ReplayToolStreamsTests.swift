@@ -1,17 +1,17 @@
-import BrowserDriver
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what commands do if an input or output is a pipe or a device, is full, or
 /// is closed.
 @Suite(.serialized) struct ReplayToolStreamsTests {
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
     private let directory = DiskDirectory()
 
     private func path(_ name: String) -> String { directory.url.appending(path: name).path }
 
-    private func sh(_ script: String) throws -> CommandEnd {
+    private func sh(_ script: String) throws -> ProcessEnd {
         try run(["sh", "-c", "cd '\(directory.url.path)' && \(script)"])
     }
 

@@ -1,10 +1,11 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what the tool shows a user about the past of a log.
 @Suite(.serialized) struct ReplayToolTests {
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
     private let directory = DiskDirectory()
 
     private func makeLog() throws { try ReplayStory.makeLog(directory.log) }
@@ -127,9 +128,9 @@ import Testing
     }
 
     @Test func `an app's own tool explains the feed of the demo`() throws {
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
-        let tool = ShellProcess.executable("feed-replay").path
+        let tool = executable("feed-replay")
         let log = directory.url.appending(path: "feed.log").path
         let why = try run([tool, "why", "--intent", "6", log])
         #expect(why.status == 0 && why.output.hasSuffix("intent 6 is rejected\n"), "\(why)")

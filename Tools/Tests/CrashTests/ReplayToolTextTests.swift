@@ -1,10 +1,11 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question whether people can read and trust the text that commands print.
 @Suite(.serialized) struct ReplayToolTextTests {
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
     private let directory = DiskDirectory()
 
     private var file: URL { directory.url.appending(path: "file") }

@@ -1,16 +1,16 @@
-import BrowserDriver
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question which edits `what-if` can make, and what it reports about the others.
 @Suite(.serialized) struct ReplayToolWhatIfTests {
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
     private let directory = DiskDirectory()
 
     private func whatIf(
         _ edits: [String], _ log: URL? = nil
-    ) throws -> CommandEnd {
+    ) throws -> ProcessEnd {
         try run([foldback, "what-if", (log ?? directory.log).path] + edits)
     }
 

@@ -1,11 +1,12 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// Found from outside: two shells on hard links of one data file lost durable answers, and a deleted
 /// log went on answering.
 @Suite(.serialized) struct SharedFileTests {
-    private let foldback = ShellProcess.executable("foldback").path
+    private let foldback = executable("foldback")
     private let directory = DiskDirectory()
     private let record = #"{"do":"record","event":{"op":"set","key":"a","value":1}}"#
     private var other: URL { directory.url.appending(path: "other", directoryHint: .isDirectory) }
@@ -88,7 +89,7 @@ import Testing
 
     @Test func `another app's log is refused with the names of its projections`() throws {
         let feed = directory.url.appending(path: "feed.log", directoryHint: .isDirectory)
-        let demo = ShellProcess.executable("foldback-demo").path
+        let demo = executable("foldback-demo")
         #expect(try run([demo, "feed", "--directory", directory.url.path]).status == 0)
         let refused = try run([foldback, "shell", feed.path])
         #expect(refused.status == 3 && refused.errors.contains("is another app's"), "\(refused)")
@@ -101,25 +102,17 @@ import Testing
         let shell = try ShellProcess(directory.log)
         shell.send(record)
         #expect(shell.answer()?["ok"] == true)
-        let tail = Process()
-        let output = Pipe()
-        let errors = Pipe()
-        tail.executableURL = URL(filePath: foldback)
-        tail.arguments = ["tail", "-f", directory.log.path]
-        (tail.standardOutput, tail.standardError) = (output, errors)
-        try tail.run()
-        #expect(!output.fileHandleForReading.availableData.isEmpty)
+        let tail = try RunningProcess([foldback, "tail", "-f", directory.log.path])
+        #expect(tail.nextLine()?.isEmpty == false)
         let file = directory.log.appending(path: "data.mdb")
         if loss == "deleted" {
             try FileManager.default.removeItem(at: file)
         } else {
             #expect(truncate(file.path, 0) == 0)
         }
-        tail.waitUntilExit()
-        let words = String(
-            decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(tail.terminationReason == .exit && tail.terminationStatus == 3, "\(words)")
-        #expect(words.contains("while the log was open"), "\(words)")
+        let end = tail.waitForEnd()
+        #expect(end.reason == .exit && end.status == 3, "\(end)")
+        #expect(end.errors.contains("while the log was open"), "\(end)")
         shell.kill()
     }
 }

@@ -1,6 +1,7 @@
 import Foldback
 import FoldbackShell
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what is left of a user's pending intents if the process is killed while a
@@ -8,7 +9,7 @@ import Testing
 ///
 /// Property: killed anywhere and begun again, continuing loses no intent and doubles none.
 @Suite(.serialized) struct SuccessorKillTests {
-    private static let probe = ShellProcess.executable("foldback-probe").path
+    private static let probe = executable("foldback-probe")
     private static let callCountMax = 2_000
 
     @Sendable private static func open(_ log: URL) async throws -> Store<Documents> {

@@ -1,8 +1,8 @@
-import BrowserDriver
 import Foldback
 import FoldbackHistory
 import FoldbackShell
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what a wipe leaves if its process is killed (BK7). The tests kill real
@@ -37,7 +37,7 @@ import Testing
     private func wipe(_ log: URL, killedAt call: String, _ nth: Int) throws -> Int32 {
         try run(
             Strace.killing(at: call, nth) + [
-                ShellProcess.executable("foldback").path, "wipe", log.path, "--discard-pending",
+                executable("foldback"), "wipe", log.path, "--discard-pending",
             ]
         ).status
     }
@@ -111,9 +111,9 @@ import Testing
         #expect(kills < Self.callCountMax)
     }
 
-    private func wipe(_ log: URL) throws -> CommandEnd {
+    private func wipe(_ log: URL) throws -> ProcessEnd {
         try run([
-            ShellProcess.executable("foldback").path, "wipe", log.path, "--discard-pending",
+            executable("foldback"), "wipe", log.path, "--discard-pending",
         ])
     }
 

@@ -1,6 +1,7 @@
 import BrowserDriver
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 @testable import feed_web
@@ -96,7 +97,7 @@ import Testing
 
     @Test(
         .enabled(
-            if: ServerProgram.canTrace,
+            if: Strace.isThere,
             "strace is not installed, or may not trace: apt-get install strace"))
     func `a decision is flushed before anybody sees it`() async throws {
         let trace = try Folder()

@@ -1,6 +1,7 @@
 import BrowserDriver
 import Foldback
 import Foundation
+import Processes
 import Synchronization
 
 /// The program `feed-web` in its own process, which ends with this object.
@@ -11,10 +12,7 @@ final class ServerProgram: Sendable {
 
     /// The folder for the files. Without `--data`, it is the directory for temporary files.
     let data: Folder
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-    private let read = Mutex(Data())
+    private let process: RunningProcess
     private let knownPort = Mutex<UInt16>(0)
 
     var port: UInt16 { knownPort.withLock { $0 } }
@@ -30,7 +28,7 @@ final class ServerProgram: Sendable {
     ) async throws -> ServerProgram {
         let program = try ServerProgram(
             ["--port", "0", "--clock", "manual"], hasData: hasData, tracingTo: trace)
-        let line = try await program.firstLine()
+        let line = try await onThread { program.process.nextLine() } ?? ""
         guard let port = line.firstMatch(of: /^http:\/\/127\.0\.0\.1:(\d+)\/$/).map({ $0.1 })
         else { throw UnexpectedAnswer(description: line) }
         program.knownPort.withLock { $0 = UInt16(port) ?? 0 }
@@ -43,39 +41,19 @@ final class ServerProgram: Sendable {
         tracingTo trace: URL? = nil
     ) throws {
         data = try Folder()
-        var command = [ChildProcess.executable("feed-web")] + arguments
+        var command = [executable("feed-web")] + arguments
         if hasData, !arguments.contains("--data") { command += ["--data", data.url.path] }
         if let trace {
-            let calls = "trace=openat,pwrite64,fdatasync,fsync,msync,recvfrom,read,sendto,write"
-            command = Self.strace + ["-o", trace.path, "-y", "-s", "8000", "-e", calls] + command
+            let calls = "openat,pwrite64,fdatasync,fsync,msync,recvfrom,read,sendto,write"
+            command = Strace.tracing(calls, to: trace) + ["-y", "-s", "8000"] + command
         }
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["TMPDIR": data.url.path], uniquingKeysWith: { $1 })
-        process.standardInput = input
-        process.standardOutput = output
-        if readsOutput { process.standardError = output }
-        try process.run()
-        if !readsOutput { try output.fileHandleForReading.close() }
+        process = try RunningProcess(
+            command, environment: ["TMPDIR": data.url.path], input: .pipe,
+            errors: readsOutput ? .output : .inherited)
+        if !readsOutput { process.closeOutput() }
     }
 
     deinit { if process.isRunning { end(by: .input) } }
-
-    // MARK: Tracing
-
-    private static let strace = ["strace", "-f", "-qq", "-E", "LSAN_OPTIONS=detect_leaks=0"]
-
-    /// Whether strace is installed and may trace. Some containers forbid that.
-    static var canTrace: Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["strace", "-o", "/dev/null", "true"]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
 
     // MARK: The process
 
@@ -84,41 +62,17 @@ final class ServerProgram: Sendable {
     /// Ends the program, and returns its status.
     @discardableResult func end(by ending: Ending) -> Int32 {
         switch ending {
-        case .input: try? input.fileHandleForWriting.close()
-        case .signal(let number): kill(process.processIdentifier, number)
+        case .input: process.closeInput()
+        case .signal(let number): process.signal(number)
         }
         return waitUntilExit()
     }
 
     /// Returns the status when the program has ended.
-    @discardableResult func waitUntilExit() -> Int32 {
-        process.waitUntilExit()
-        return process.terminationStatus
-    }
+    @discardableResult func waitUntilExit() -> Int32 { process.waitUntilExit() }
 
     /// What the program has written until its end.
-    var lines: [String] {
-        let rest = output.fileHandleForReading.readDataToEndOfFile()
-        let text = read.withLock { String(decoding: $0 + rest, as: UTF8.self) }
-        return text.split(separator: "\n").map(String.init)
-    }
-
-    private func firstLine() async throws -> String {
-        let file = output.fileHandleForReading
-        // The read blocks, and must not block the threads of tasks.
-        return await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                var text = Data()
-                while text.last != UInt8(ascii: "\n"), case let part = file.availableData,
-                    !part.isEmpty
-                {
-                    text += part
-                }
-                continuation.resume(
-                    returning: String(decoding: text.dropLast(), as: UTF8.self))
-            }
-        }
-    }
+    var lines: [String] { process.waitForEnd().output.split(separator: "\n").map(String.init) }
 
     // MARK: Commands
 

@@ -1,4 +1,5 @@
 import Foundation
+import Processes
 import Testing
 
 /// Born from the question what is left of a log after a power cut, at any moment, with any part of
@@ -72,23 +73,7 @@ private enum PowerCutTool {
         #endif
     }
 
-    static func run(
-        _ arguments: [String]
-    ) throws -> (status: Int32, output: String, errors: String) {
-        let process = Process()
-        let (output, errors) = (Pipe(), Pipe())
-        process.executableURL = URL(filePath: CommandLine.arguments[0])
-            .deletingLastPathComponent().appending(path: "foldback-powercut")
-        process.arguments = arguments
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        let trouble = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (
-            process.terminationStatus, String(decoding: text, as: UTF8.self),
-            String(decoding: trouble, as: UTF8.self)
-        )
+    static func run(_ arguments: [String]) throws -> ProcessEnd {
+        try Processes.run([executable("foldback-powercut")] + arguments)
     }
 }

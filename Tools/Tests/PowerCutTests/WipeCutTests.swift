@@ -2,6 +2,7 @@ import Foldback
 import FoldbackShell
 import Foundation
 import PowerCuts
+import Processes
 import Testing
 
 /// Born from the question what a power cut leaves of a wipe (BK7). A real wipe is recorded, and its disk is
@@ -13,28 +14,17 @@ import Testing
     private let place = FileManager.default.temporaryDirectory.appending(
         path: "foldback-wipe-\(UUID().uuidString)", directoryHint: .isDirectory)
 
-    private static func executable(_ name: String) -> URL {
-        URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: name)
-    }
-
     /// Runs `foldback` with the tracing library, and returns all operations so far.
     private func record(_ arguments: [String], input: String) throws -> [PowerCuts.Operation] {
         let (trace, file) = (place.appending(path: "trace"), place.appending(path: "input"))
         try Data(input.utf8).write(to: file)
-        let process = Process()
-        process.executableURL = Self.executable("foldback")
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            [
-                "LD_PRELOAD": Self.executable("libfoldback-trace.so").path,
-                "FOLDBACK_TRACE": trace.path,
+        let end = try run(
+            [executable("foldback")] + arguments,
+            environment: [
+                "LD_PRELOAD": executable("libfoldback-trace.so"), "FOLDBACK_TRACE": trace.path,
                 "FOLDBACK_TRACE_ROOT": place.appending(path: "root").path,
-            ]) { $1 }
-        process.standardInput = try FileHandle(forReadingFrom: file)
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+            ], input: .file(FileHandle(forReadingFrom: file)), output: .none, errors: .inherited)
+        #expect(end.status == 0)
         return try Trace(parsing: Array(Data(contentsOf: trace))).operations
     }
 
@@ -58,7 +48,7 @@ import Testing
 
     @Test(
         .enabled(
-            if: FileManager.default.fileExists(atPath: executable("libfoldback-trace.so").path),
+            if: FileManager.default.fileExists(atPath: executable("libfoldback-trace.so")),
             "processes can be recorded only on Linux"))
     func `BK7: a power cut during a wipe leaves a whole log or none`() async throws {
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)

@@ -1,5 +1,6 @@
 import BrowserDriver
 import Foldback
+import FoldbackTesting
 import Foundation
 import Testing
 
@@ -14,7 +15,7 @@ extension ReportBrowserTests {
         @Test func `a page shows the state of at after each entry of a random history`()
             async throws
         {
-            var logs = RandomLogs(RandomNumbers.printed(for: "states of random histories"))
+            var logs = RandomLogs(SplitMix64.printed(for: "states of random histories"))
             for kind in [LogKind.acknowledgement, .downlink] {
                 let folder = try Folder()
                 let log = folder.path("random.log")

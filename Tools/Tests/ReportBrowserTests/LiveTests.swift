@@ -1,6 +1,7 @@
 import BrowserDriver
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 extension ReportBrowserTests {
@@ -15,8 +16,8 @@ extension ReportBrowserTests {
         {
             let folder = try Folder()
             let log = folder.path("live.log")
-            let writer = try Writer(log, ["--replica", "me"])
-            try writer.send(Self.set("a", 1))
+            let writer = try ShellProcess(log, ["--replica", "me"])
+            try writer.perform(Self.set("a", 1))
             let inspector = try await Inspector.start(log)
             defer { inspector.end() }
             try await ReportBrowserTests.withPage(inspector.address) { page in
@@ -24,14 +25,14 @@ extension ReportBrowserTests {
                 try await page.until("\(live).startsWith('live: a process')")
                 #expect(try await page.selected == 1)
                 // The selection was at the end, so it follows the end.
-                try writer.send(Self.set("b", 2))
+                try writer.perform(Self.set("b", 2))
                 try await page.until("document.documentElement.dataset.selected === '2'")
                 #expect(try await page.state["view"] == ["a": 1, "b": 2])
                 try await page.until("document.querySelector('#list [data-sequence=\"2\"]')")
                 try await page.until("window.seen.announced.includes('1 new entry.')")
                 // A selection elsewhere stays.
                 try await page.select(1)
-                for number in 3...20 { try writer.send(Self.set("c", number)) }
+                for number in 3...20 { try writer.perform(Self.set("c", number)) }
                 try await page.until(
                     "document.querySelector('#entries-count').textContent === '20 entries'")
                 #expect(try await page.selected == 1)
@@ -48,12 +49,12 @@ extension ReportBrowserTests {
                 try await page.picture("writer gone")
 
                 // The next writer goes on, and so does the page.
-                let next = try Writer(log)
+                let next = try ShellProcess(log)
                 try await page.until("\(live).startsWith('live: a process')")
-                try next.send(Self.set("d", 4))
+                try next.perform(Self.set("d", 4))
                 try await page.until("document.documentElement.dataset.selected === '21'")
                 #expect(try await page.state["view"]?["d"] == 4)
-                next.end()
+                next.finish()
                 try await page.until("\(live) === 'the writer is gone'")
             }
         }
@@ -74,8 +75,8 @@ extension ReportBrowserTests {
         @Test func `an empty log is shown, and its first entry arrives`() async throws {
             let folder = try Folder()
             let log = folder.path("empty.log")
-            let writer = try Writer(log)
-            try writer.send(#"{"do":"status"}"#)
+            let writer = try ShellProcess(log)
+            try writer.perform(#"{"do":"status"}"#)
             let inspector = try await Inspector.start(log)
             defer { inspector.end() }
             try await ReportBrowserTests.withPage(inspector.address) { page in
@@ -83,11 +84,11 @@ extension ReportBrowserTests {
                     "document.querySelector('#explanation').textContent.includes('This log has no entries yet.')"
                 )
                 #expect(try await page.selected == 0)
-                try writer.send(Self.set("a", 1))
+                try writer.perform(Self.set("a", 1))
                 try await page.until("document.documentElement.dataset.selected === '1'")
                 #expect(try await page.state["view"] == ["a": 1])
             }
-            writer.end()
+            writer.finish()
         }
     }
 }

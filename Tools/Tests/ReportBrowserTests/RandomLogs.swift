@@ -1,15 +1,16 @@
 import BrowserDriver
 import Foldback
+import FoldbackTesting
 import Foundation
 import Testing
 
 /// Logs of random histories, with names, texts and numbers that are hard for a page of JavaScript.
 struct RandomLogs {
-    private var random: RandomNumbers
+    private var random: SplitMix64
     private var lastPosition: UInt64 = 0
     private var recorded: [IntentNumber] = []
 
-    init(_ random: RandomNumbers) { self.random = random }
+    init(_ random: SplitMix64) { self.random = random }
 
     /// Makes a log with at least this many entries.
     mutating func make(at log: URL, _ kind: LogKind, entries: Int) async throws {

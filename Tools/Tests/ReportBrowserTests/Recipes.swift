@@ -1,5 +1,6 @@
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// The logs of the tests.
@@ -54,11 +55,11 @@ enum Recipes {
         _ name: String, _ lines: [String], kind: LogKind = .acknowledgement, in folder: Folder
     ) throws -> String {
         let log = folder.path(name)
-        let shell = try Writer(
+        let shell = try ShellProcess(
             log,
             ["--confirmed-by", kind.rawValue, "--replica", "me", "--durability", "relaxed"])
-        for line in lines { try shell.send(line) }
-        shell.end()
+        for line in lines { try shell.perform(line) }
+        shell.finish()
         return log
     }
 

@@ -1,6 +1,7 @@
 import BrowserDriver
 import Foldback
 import Foundation
+import Processes
 import Testing
 
 /// A log and the way in which a page shows it.
@@ -48,7 +49,7 @@ struct Shown: Hashable, Sendable, CustomTestStringConvertible {
     /// Runs a command of the tool on the log.
     func run(
         _ command: String, _ options: String..., statuses: Set<Int32> = [0, 1]
-    ) async throws -> CommandEnd {
+    ) async throws -> ProcessEnd {
         try await runTool(
             [tool, command, try await log] + options, statuses: statuses)
     }
@@ -129,15 +130,15 @@ enum Report {
 
 /// A real `inspect` in its own process. The process ends with this object.
 final class Inspector: Sendable {
-    private let process: ChildProcess
+    private let process: LeashedProcess
     /// The printed address, with the token.
     let address: String
 
     static func start(
         _ log: String, by tool: String = "foldback", _ options: String...
     ) async throws -> Inspector {
-        let (process, address) = try await ChildProcess.start({ _ in
-            [ChildProcess.executable(tool), "inspect", log] + options
+        let (process, address) = try await LeashedProcess.start({ _ in
+            [executable(tool), "inspect", log] + options
         }) { line in
             line.firstMatch(of: /^(http:\/\/127\.0\.0\.1:\d+\/\?token=[0-9a-f]+)$/)
                 .map { String($0.1) }
@@ -145,7 +146,7 @@ final class Inspector: Sendable {
         return Inspector(process, address)
     }
 
-    private init(_ process: ChildProcess, _ address: String) {
+    private init(_ process: LeashedProcess, _ address: String) {
         self.process = process
         self.address = address
     }

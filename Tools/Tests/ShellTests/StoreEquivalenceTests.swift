@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackShell
+import FoldbackTesting
 import Foundation
 import Testing
 
@@ -30,7 +31,7 @@ import Testing
 
     /// - Returns: the number of steps whose random command got an answer that is not an error.
     private static func run(_ kind: LogKind, seed: UInt64) async throws -> Int {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let memory = FileManager.default.isWritableFile(atPath: "/dev/shm")
         let base = memory ? URL(filePath: "/dev/shm") : FileManager.default.temporaryDirectory
         let directory = base.appending(path: "foldback-answers-\(UUID().uuidString)")
@@ -123,9 +124,9 @@ private struct RandomLines {
         through = Int(answer["through"]?.integerValue ?? 0)
     }
 
-    func next(using random: inout SeededGenerator) -> String { "\(line(&random))" }
+    func next(using random: inout SplitMix64) -> String { "\(line(&random))" }
 
-    private func line(_ random: inout SeededGenerator) -> JSON {
+    private func line(_ random: inout SplitMix64) -> JSON {
         let number = Int.random(in: 1...next + 1, using: &random)
         var line: JSON.Object = ["intent": .integer(Int64(number))]
         switch Int.random(in: 0..<100, using: &random) {
@@ -158,11 +159,11 @@ private struct RandomLines {
         return .object(line)
     }
 
-    private func position(_ random: inout SeededGenerator) -> JSON {
+    private func position(_ random: inout SplitMix64) -> JSON {
         .integer(Int64(max(1, through + Int.random(in: -1...5, using: &random))))
     }
 
-    private func confirm(_ random: inout SeededGenerator) -> JSON.Object {
+    private func confirm(_ random: inout SplitMix64) -> JSON.Object {
         let events = (0..<Int.random(in: 0...3, using: &random)).map { _ -> JSON in
             var one: JSON.Object = [
                 "position": position(&random), "event": event(&random).json,
@@ -188,11 +189,11 @@ private struct RandomLines {
         DocumentKeys.collidingB,
     ]
 
-    private func key(_ random: inout SeededGenerator) -> ExactString {
+    private func key(_ random: inout SplitMix64) -> ExactString {
         oneIn(3, &random) ? "a" : Self.keys.randomElement(using: &random) ?? "a"
     }
 
-    private func event(_ random: inout SeededGenerator) -> DocumentEvent {
+    private func event(_ random: inout SplitMix64) -> DocumentEvent {
         if oneIn(6, &random) {
             return .all((0..<Int.random(in: 0...3, using: &random)).map { _ in event(&random) })
         }
@@ -209,7 +210,7 @@ private struct RandomLines {
         }
     }
 
-    private func value(_ random: inout SeededGenerator) -> JSON {
+    private func value(_ random: inout SplitMix64) -> JSON {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: .null
         case 1: [1, "\u{E9}", ["n": 1.5]]
@@ -219,7 +220,7 @@ private struct RandomLines {
         }
     }
 
-    private func amount(_ random: inout SeededGenerator) -> JSON {
+    private func amount(_ random: inout SplitMix64) -> JSON {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: 0.5
         case 1: .integer(.max)
@@ -247,22 +248,7 @@ extension LogSources {
         freshReplica: { ReplicaID("fresh") ?? { preconditionFailure("a name of 5 bytes") }() })
 }
 
-/// SplitMix64 (Steele, Lea and Flood, 2014). A seed has the same numbers on every machine.
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 /// True in one of `n` cases.
-private func oneIn(_ n: Int, _ random: inout SeededGenerator) -> Bool {
+private func oneIn(_ n: Int, _ random: inout SplitMix64) -> Bool {
     Int.random(in: 0..<n, using: &random) == 0
 }

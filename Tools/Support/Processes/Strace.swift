@@ -2,14 +2,14 @@ import Foundation
 
 /// Commands of strace(1) that record system calls, make a call fail, or kill a process at a call.
 /// LeakSanitizer does not work under strace, so it is switched off.
-enum Strace {
+package enum Strace {
     /// Whether strace is installed and may trace. Some containers forbid that.
-    static var isThere: Bool {
-        (try? run(["strace", "-o", "/dev/null", "true"]).status == 0) ?? false
+    package static var isThere: Bool {
+        (try? run(["strace", "-o", "/dev/null", "true"]).isSuccess) ?? false
     }
 
     /// Returns a command that kills a process at the nth of these calls.
-    static func killing(at call: String, _ nth: Int) -> [String] {
+    package static func killing(at call: String, _ nth: Int) -> [String] {
         [
             "strace", "-f", "-qq", "-o", "/dev/null", "-E", "LSAN_OPTIONS=detect_leaks=0", "-e",
             "trace=\(call)", "-e", "inject=\(call):signal=KILL:when=\(nth)",
@@ -17,7 +17,7 @@ enum Strace {
     }
 
     /// Returns a command that makes the nth of these calls on one of the files fail.
-    static func failing(
+    package static func failing(
         _ call: String, _ nth: Int, with error: String, on files: [String], to trace: URL
     ) -> [String] {
         ["strace", "-f", "-qq", "-o", trace.path, "-E", "LSAN_OPTIONS=detect_leaks=0"]
@@ -26,7 +26,7 @@ enum Strace {
     }
 
     /// Returns a command that makes the nth of these calls return after `milliseconds`.
-    static func delaying(_ call: String, _ nth: Int, milliseconds: Int) -> [String] {
+    package static func delaying(_ call: String, _ nth: Int, milliseconds: Int) -> [String] {
         [
             "strace", "-f", "-qq", "-o", "/dev/null", "-E", "LSAN_OPTIONS=detect_leaks=0", "-e",
             "trace=\(call)", "-e",
@@ -35,7 +35,7 @@ enum Strace {
     }
 
     /// Returns a command that records these calls in a file.
-    static func tracing(_ calls: String, to file: URL) -> [String] {
+    package static func tracing(_ calls: String, to file: URL) -> [String] {
         [
             "strace", "-f", "-qq", "-o", file.path, "-E", "LSAN_OPTIONS=detect_leaks=0", "-e",
             "trace=\(calls)",

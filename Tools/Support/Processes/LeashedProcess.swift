@@ -8,17 +8,16 @@ import Synchronization
 /// that can write to it. Then the shell kills the process and everything that it started. It does
 /// not ask them to end, because threads of tasks block SIGTERM, and a child inherits that. The
 /// process has the same input as the shell.
-package final class ChildProcess: Sendable {
+package final class LeashedProcess: Sendable {
     /// The directory for temporary files. `TMPDIR` of the process names it.
     package let directory: URL
-    private let shell: Process
-    private let leash = Pipe()
+    private let shell: RunningProcess
     /// Left when the output has ended.
     private let reading = DispatchGroup()
-    private let written = Mutex<[Substring]>([])
+    private let written = Mutex<[String]>([])
 
     /// The lines that the process has written to its output and as errors.
-    package var output: [Substring] { written.withLock { $0 } }
+    package var output: [String] { written.withLock { $0 } }
 
     /// The time that a process has until it is ready.
     private static let startMax = DispatchTimeInterval.seconds(120)
@@ -28,16 +27,16 @@ package final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - command: makes the command, given the directory of the process.
     ///   - isReady: returns what the line says; nil if the process is not ready yet.
-    /// - Throws: ``ChildProcessError`` if the process ended without such a line, or was not ready in
+    /// - Throws: ``LeashedProcessError`` if the process ended without such a line, or was not ready in
     ///   time.
     package static func start<Found: Sendable>(
-        _ command: (URL) -> [String], until isReady: @escaping @Sendable (Substring) -> Found?
-    ) async throws -> (ChildProcess, Found) {
+        _ command: (URL) -> [String], until isReady: @escaping @Sendable (String) -> Found?
+    ) async throws -> (LeashedProcess, Found) {
         let name = "foldback-browser-\(UUID().uuidString)"
         let directory = FileManager.default.temporaryDirectory.appending(
             path: name, directoryHint: .isDirectory)
         let command = command(directory)
-        let (process, lines) = try ChildProcess.launch(command, in: directory)
+        let (process, lines) = try LeashedProcess.launch(command, in: directory)
         // Without a process, there are no more lines.
         let deadline = DispatchWorkItem { process.end() }
         DispatchQueue.global().asyncAfter(deadline: .now() + startMax, execute: deadline)
@@ -45,28 +44,20 @@ package final class ChildProcess: Sendable {
         for await line in lines {
             if let found = isReady(line) { return (process, found) }
         }
-        throw ChildProcessError(command: command, output: process.output)
+        throw LeashedProcessError(command: command, output: process.output)
     }
 
     private static func launch(
         _ command: [String], in directory: URL
-    ) throws -> (ChildProcess, AsyncStream<Substring>) {
-        let output = Pipe()
-        let process = try ChildProcess(command, in: directory, output: output)
-        let (lines, continuation) = AsyncStream.makeStream(of: Substring.self)
-        // The pipe is read until its end, because a process that fills a pipe stops.
-        let file = output.fileHandleForReading
+    ) throws -> (LeashedProcess, AsyncStream<String>) {
+        let process = try LeashedProcess(command, in: directory)
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
         process.reading.enter()
-        Thread.detachNewThread { [weak process, reading = process.reading] in
-            var rest = Data()
-            while case let data = file.availableData, !data.isEmpty {
-                rest.append(data)
-                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                    let line = Substring(decoding: rest[..<end], as: UTF8.self)
-                    process?.written.withLock { $0.append(line) }
-                    continuation.yield(line)
-                    rest = Data(rest[rest.index(after: end)...])
-                }
+        // The output is read until its end, because a process that fills a pipe waits.
+        Thread.detachNewThread { [weak process, shell = process.shell, reading = process.reading] in
+            while let line = shell.nextLine() {
+                process?.written.withLock { $0.append(line) }
+                continuation.yield(line)
             }
             continuation.finish()
             reading.leave()
@@ -74,7 +65,7 @@ package final class ChildProcess: Sendable {
         return (process, lines)
     }
 
-    private init(_ command: [String], in directory: URL, output: Pipe) throws {
+    private init(_ command: [String], in directory: URL) throws {
         self.directory = directory
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let script = """
@@ -85,38 +76,26 @@ package final class ChildProcess: Sendable {
             kill -KILL -$child; wait $child
             rm -rf "$TMPDIR"
             """
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", script, "sh"] + command
-        shell.environment = ProcessInfo.processInfo.environment.merging(
-            ["TMPDIR": directory.path], uniquingKeysWith: { $1 })
-        shell.standardInput = leash
-        shell.standardOutput = output
-        try shell.run()
-        self.shell = shell
+        shell = try RunningProcess(
+            ["/bin/sh", "-c", script, "sh"] + command, environment: ["TMPDIR": directory.path],
+            input: .pipe, errors: .inherited)
     }
 
     /// Ends the process, and returns when it has ended and all of its output was read.
     package func end() {
-        try? leash.fileHandleForWriting.close()
-        shell.waitUntilExit()
+        shell.closeInput()
         // A process that left the group could keep the pipe open.
         _ = reading.wait(timeout: .now() + 10)
+        shell.waitUntilExit()
     }
 
     deinit { end() }
-
-    /// Returns the path of an executable. Executables are beside the test bundle.
-    package static func executable(_ name: String) -> String {
-        URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-            .appending(path: name).path
-    }
 }
 
 /// A process ended before it was ready, or was not ready in time.
-package struct ChildProcessError: Error, CustomStringConvertible {
+package struct LeashedProcessError: Error, CustomStringConvertible {
     package let command: [String]
-    package let output: [Substring]
+    package let output: [String]
 
     package var description: String {
         """
