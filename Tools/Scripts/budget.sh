@@ -3,7 +3,8 @@
 # A budget is the seconds that a step may take on two quiet cores. A busy machine makes a step slower,
 # so more seconds are only a warning. Processor time hardly depends on other work: two cores give at
 # most two seconds of it in each second, so a step that needs more than twice its budget cannot keep
-# it, and fails the run.
+# it, and fails the run. It has the time of each process whose parent waited for its end, so of
+# Chromium only a part.
 
 times=$(mktemp)
 clock=$(mktemp)

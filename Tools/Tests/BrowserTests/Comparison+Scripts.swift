@@ -62,7 +62,7 @@ extension Comparison {
         // Returns an action as its kind and what to send. An action that fits nothing becomes the next
         // one that fits something.
         function choice([place, number], state) {
-            if (place < 5) return ["crash", ["/stage", { do: "crash" }]];
+            if (place < 10) return ["crash", ["/stage", { do: "crash" }]];
             for (let offset = 0; ; offset += 1) {
                 const name = names[(place + offset) % names.length];
                 const wanted = request(name, number, state);

@@ -48,13 +48,13 @@ extension ReportBrowserTests {
         {
             let folder = try Folder()
             let file = folder.path("long.ndjson")
-            try LongHistory.write(entries: 5_000, to: URL(filePath: file))
+            try LongHistory.write(entries: 3_000, to: URL(filePath: file))
             let log = folder.path("long.log")
             try await runTool("foldback", "import", file, log)
             let inspector = try await Inspector.start(log)
             defer { inspector.end() }
             try await Self.measure(inspector.address, selections: 100) { figures in
-                Self.check(figures, loadMax: 1_000, selectionMax: 300, "5,000 entries, inspector")
+                Self.check(figures, loadMax: 1_000, selectionMax: 300, "3,000 entries, inspector")
             }
         }
 
