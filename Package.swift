@@ -69,7 +69,7 @@ let package = Package(
         // FoldbackExamples.
         .target(
             name: "MessageExample", dependencies: ["Foldback"],
-            path: "Tools/Sources/FoldbackExamples/Messages", swiftSettings: strict),
+            path: "Tools/Examples/FoldbackExamples/Messages", swiftSettings: strict),
         // This tool is not in the tools' package, because it counts folds and writes records with
         // `package` declarations, and because CLMDB is not a product. It adds no dependency that
         // apps would fetch.
@@ -81,13 +81,13 @@ let package = Package(
                 "CAllocationCount", "CLMDB", "MessageExample",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ],
-            path: "Tools/Benchmarks", swiftSettings: strict),
+            path: "Tools/Proofs/foldback-bench", swiftSettings: strict),
         // Replaces malloc in the benchmarks, to count allocations.
-        .target(name: "CAllocationCount", path: "Tools/CAllocationCount"),
+        .target(name: "CAllocationCount", path: "Tools/Proofs/CAllocationCount"),
         // The page of the benchmarks, which tests can reach.
         .target(
-            name: "BenchmarkPages", dependencies: ["FoldbackHistory"], path: "Tools/BenchmarkPages",
-            swiftSettings: strict),
+            name: "BenchmarkPages", dependencies: ["FoldbackHistory"],
+            path: "Tools/Proofs/BenchmarkPages", swiftSettings: strict),
         .testTarget(
             name: "BenchmarkPagesTests", dependencies: ["BenchmarkPages"], swiftSettings: strict),
         .testTarget(
@@ -122,9 +122,18 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Tools/mutants builds the tests of few targets alone.
+// Tools/mutants builds the tests of few targets alone, and its own tool with them, so that it
+// compiles its copy once.
 if let tests = Context.environment["FOLDBACK_TESTS"]?.split(separator: " ").map(String.init) {
     package.targets.removeAll {
         $0.type == .executable || $0.type == .test && !tests.contains($0.name)
     }
+    package.targets.append(
+        .executableTarget(
+            name: "foldback-mutants",
+            dependencies: [
+                "FoldbackHistory", "FoldbackTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tools/Proofs/foldback-mutants", swiftSettings: strict))
 }

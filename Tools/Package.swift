@@ -5,7 +5,7 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
 // The command-line tools, and the tests with real processes. They are a separate package, so that
-// apps never fetch dependencies that only the tools need.
+// apps never fetch dependencies that only the tools need. The folder of a target says what it is for.
 let package = Package(
     name: "FoldbackTools",
     platforms: [.macOS(.v15)],
@@ -18,19 +18,8 @@ let package = Package(
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
-        // A library that power-cut tests load into a process (LD_PRELOAD), to record its writes.
-        .target(name: "CPowerTrace"),
-        .target(name: "CRecordedIdentity"),
-        // A disk that loses what was not flushed, as a value.
-        .target(name: "PowerCuts", swiftSettings: strict),
-        .executableTarget(
-            name: "foldback-powercut",
-            dependencies: [
-                "CRecordedIdentity", "FoldbackShell", "PowerCuts",
-                .product(name: "FoldbackSync", package: "Foldback"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict),
+        // MARK: Commands: tools for users
+
         .target(
             name: "FoldbackShell",
             dependencies: [
@@ -39,7 +28,7 @@ let package = Package(
                 .product(name: "FoldbackReplay", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
             ],
-            swiftSettings: strict),
+            path: "Commands/FoldbackShell", swiftSettings: strict),
         .executableTarget(
             name: "foldback",
             dependencies: [
@@ -47,17 +36,21 @@ let package = Package(
                 .product(name: "FoldbackReplay", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            path: "Commands/foldback", swiftSettings: strict),
+
+        // MARK: Examples: apps and projections to read and to run
+
         // Projections like the projections of apps.
         .target(
             name: "FoldbackExamples",
-            dependencies: [.product(name: "Foldback", package: "Foldback")], swiftSettings: strict),
+            dependencies: [.product(name: "Foldback", package: "Foldback")],
+            path: "Examples/FoldbackExamples", swiftSettings: strict),
         .executableTarget(
             name: "feed-replay",
             dependencies: [
                 "FoldbackExamples", .product(name: "FoldbackReplay", package: "Foldback"),
             ],
-            swiftSettings: strict),
+            path: "Examples/feed-replay", swiftSettings: strict),
         // The example of the article "Sync an app", in one file.
         .executableTarget(
             name: "shopping-list",
@@ -65,29 +58,7 @@ let package = Package(
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
             ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "foldback-laws",
-            dependencies: [
-                "FoldbackExamples", .product(name: "FoldbackTesting", package: "Foldback"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "foldback-simulate",
-            dependencies: [
-                "FoldbackExamples", .product(name: "FoldbackTesting", package: "Foldback"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "foldback-mutants",
-            dependencies: [
-                .product(name: "FoldbackHistory", package: "Foldback"),
-                .product(name: "FoldbackTesting", package: "Foldback"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict),
+            path: "Examples/shopping-list", swiftSettings: strict),
         .executableTarget(
             name: "foldback-demo",
             dependencies: [
@@ -96,7 +67,7 @@ let package = Package(
                 .product(name: "FoldbackHistory", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            path: "Examples/foldback-demo", swiftSettings: strict),
         // The example of FoldbackUI: a feed in a browser.
         .executableTarget(
             name: "feed-web",
@@ -109,22 +80,65 @@ let package = Package(
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            path: "Examples/feed-web",
             resources: [
                 .embedInCode("Page/feed.html"), .embedInCode("Page/feed.css"),
                 .embedInCode("Page/feed.js"), .embedInCode("Page/stage.js"),
             ],
             swiftSettings: strict),
-        // Chromium and feed-web, each in its own process.
-        .target(
-            name: "BrowserDriver",
-            dependencies: [.product(name: "Foldback", package: "Foldback")], swiftSettings: strict),
+        // A replay tool over logs whose projections share their conflicts.
+        .executableTarget(
+            name: "chat-replay",
+            dependencies: [
+                "FoldbackExamples", .product(name: "FoldbackReplay", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Examples/chat-replay", swiftSettings: strict),
+
+        // MARK: Proofs: programs that look for faults in Foldback, and that measure it
+
+        // A library that power-cut tests load into a process (LD_PRELOAD), to record its writes.
+        .target(name: "CPowerTrace", path: "Proofs/CPowerTrace"),
+        .target(name: "CRecordedIdentity", path: "Proofs/CRecordedIdentity"),
+        // A disk that loses what was not flushed, as a value.
+        .target(name: "PowerCuts", path: "Proofs/PowerCuts", swiftSettings: strict),
+        .executableTarget(
+            name: "foldback-powercut",
+            dependencies: [
+                "CRecordedIdentity", "FoldbackShell", "PowerCuts",
+                .product(name: "FoldbackSync", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Proofs/foldback-powercut", swiftSettings: strict),
+        .executableTarget(
+            name: "foldback-laws",
+            dependencies: [
+                "FoldbackExamples", .product(name: "FoldbackTesting", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Proofs/foldback-laws", swiftSettings: strict),
+        .executableTarget(
+            name: "foldback-simulate",
+            dependencies: [
+                "FoldbackExamples", .product(name: "FoldbackTesting", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Proofs/foldback-simulate", swiftSettings: strict),
+        .executableTarget(
+            name: "foldback-mutants",
+            dependencies: [
+                .product(name: "FoldbackHistory", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Proofs/foldback-mutants", swiftSettings: strict),
         // Measures feed-web in Chromium for Tools/bench.
         .executableTarget(
             name: "feed-web-bench",
             dependencies: [
                 "BrowserDriver", "feed-web", .product(name: "Foldback", package: "Foldback"),
             ],
-            swiftSettings: strict),
+            path: "Proofs/feed-web-bench", swiftSettings: strict),
         // Measures the report page and the inspector in Chromium.
         .executableTarget(
             name: "report-bench",
@@ -132,7 +146,7 @@ let package = Package(
                 "BrowserDriver", "foldback", .product(name: "Foldback", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            path: "Proofs/report-bench", swiftSettings: strict),
         // A process that tests damage and make its disk fail. They can observe the effects only
         // from outside the process.
         .executableTarget(
@@ -141,15 +155,18 @@ let package = Package(
                 "FoldbackShell", .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
             ],
-            path: "Tests/Probe", swiftSettings: strict),
-        // A replay tool over logs whose projections share their conflicts.
-        .executableTarget(
-            name: "chat-replay",
-            dependencies: [
-                "FoldbackExamples", .product(name: "FoldbackReplay", package: "Foldback"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Tests/ChatReplay", swiftSettings: strict),
+            path: "Proofs/foldback-probe", swiftSettings: strict),
+
+        // MARK: Support: what several of these use
+
+        // Chromium and feed-web, each in its own process.
+        .target(
+            name: "BrowserDriver",
+            dependencies: [.product(name: "Foldback", package: "Foldback")],
+            path: "Support/BrowserDriver", swiftSettings: strict),
+
+        // MARK: Tests
+
         .testTarget(
             name: "ShellTests", dependencies: ["FoldbackShell"],
             exclude: ["Recorded/feed.ndjson", "Recorded/feed.expected.json"],

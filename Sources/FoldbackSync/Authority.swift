@@ -171,9 +171,9 @@ public enum Verdict<Event: Sendable>: Sendable {
     /// The intent is refused. This is final (A4).
     case rejected(Rejection)
     /// The authority has not decided yet. The outbox sends the intent again: after `after`, which
-    /// is limited to ``OutboxPolicy/delayMax``, or with backoff if `after` is nil or not positive.
+    /// is limited to ``SyncPolicy/delayMax``, or with backoff if `after` is nil or not positive.
     ///
-    /// Under a policy that keeps order (``OutboxPolicy/ordered``), all later intents of the log wait
+    /// Under a policy that keeps order (``SyncPolicy/ordered``), all later intents of the log wait
     /// too. So do not postpone an intent until a later intent of the same log arrives: neither would
     /// ever be decided. Reject it, and the user can retry it after the other intent.
     case later(after: Duration?, reason: String)
@@ -223,11 +223,11 @@ public enum AuthorityFailure: Error, Hashable, Sendable {
     case unreachable(reason: String)
     /// The authority accepts no requests now: it is overloaded, or under maintenance.
     ///
-    /// The request is retried after `after`, which is limited to ``OutboxPolicy/delayMax``, or with
+    /// The request is retried after `after`, which is limited to ``SyncPolicy/delayMax``, or with
     /// backoff if `after` is nil or not positive.
     case unavailable(after: Duration?, reason: String)
     /// The authority does not know the user: credentials are missing or not valid. An outbox sends
-    /// nothing until ``Outbox/signedIn()``.
+    /// nothing until ``LinkChange/signedIn``.
     case unauthenticated(reason: String)
     /// The answer cannot be understood.
     ///

@@ -7,7 +7,7 @@ import Foldback
 /// try await withThrowingTaskGroup { group in
 ///     group.addTask { try await downlink.follow() }
 ///     group.addTask {
-///         for await path in connections { path.isUp ? downlink.wentOnline() : downlink.wentOffline() }
+///         for await path in connections { downlink.tell(path.isUp ? .wentOnline : .wentOffline) }
 ///     }
 ///     try await group.next()  // throws what has ended `follow()`, such as a log that was superseded
 /// }
@@ -52,7 +52,7 @@ public final class Downlink<P: EventFold>: Sendable {
     ///     an outbox.
     ///   - sources: the sources of time and randomness.
     public init(
-        _ store: Store<P>, from authority: any Authority<P.Event>, policy: OutboxPolicy,
+        _ store: Store<P>, from authority: any Authority<P.Event>, policy: SyncPolicy,
         sources: SyncSources = .system
     ) {
         self.store = store
@@ -76,33 +76,15 @@ public final class Downlink<P: EventFold>: Sendable {
 
     // MARK: Events from the app
 
-    /// Reports that the device has a connection, or a new connection.
-    ///
-    /// ``follow()`` asks for events now: it ends its wait, unless the authority asked for it, and
-    /// repeats a long poll that was on its way. A downlink begins online.
-    public func wentOnline() { readers.say(.wentOnline) }
-
-    /// Reports that the device has no connection. The downlink begins no request until
-    /// ``wentOnline()``. Requests that were sent may still succeed or fail.
-    public func wentOffline() { readers.say(.wentOffline) }
-
-    /// Reports that a user has signed in, or has new credentials, and resumes fetching.
-    ///
-    /// An answer `.unauthenticated` to a request that began before this call does not stop fetching.
-    /// A downlink begins signed in. If that is wrong, the first request fails as
-    /// `.unauthenticated`.
-    public func signedIn() { readers.say(.signedIn) }
-
-    /// Reports that no user is signed in. The downlink begins no request until ``signedIn()``, and
-    /// ends a long poll.
-    public func signedOut(reason: String) { readers.say(.signedOut(reason: reason)) }
+    /// Reports a change of the connection or of the user. A downlink begins online and signed in.
+    public func tell(_ change: LinkChange) { readers.say(.told(change)) }
 
     // MARK: Following
 
     /// Fetches the events after `through`, and then each new event as it comes, until the task is
     /// canceled or the store is closed. Then it returns.
     ///
-    /// It asks by long polls of ``OutboxPolicy/waiting``. If the authority answers earlier without
+    /// It asks by long polls of ``SyncPolicy/waiting``. If the authority answers earlier without
     /// events, the next request waits for the rest of that time. After a failure, it retries with
     /// backoff and without limit, and ``status`` shows the failure. In a log that is confirmed by
     /// acknowledgements, it sends no request (F2).

@@ -10,7 +10,7 @@ final class DownlinkReaders: Sendable {
     private let last = Mutex<ReaderNumber>(0)
     private let sources: SyncSources
 
-    init(policy: OutboxPolicy, isNeeded: Bool, sources: SyncSources) {
+    init(policy: SyncPolicy, isNeeded: Bool, sources: SyncSources) {
         self.sources = sources
         state = Mutex(DownlinkState(policy: policy, isNeeded: isNeeded))
     }
@@ -55,22 +55,11 @@ final class DownlinkReaders: Sendable {
 
     /// Waits until this time, until there is a change after `seen`, or until the task is canceled.
     func idle(until: Timestamp?, seen: Int) async {
-        guard let until else { return await changes.wait(after: seen) }
-        let duration = until.duration(since: sources.now())
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.sources.sleep(duration) }
-            group.addTask { await self.changes.wait(after: seen) }
-            await group.next()
-            group.cancelAll()
-        }
+        _ = await changes.wait(after: seen, until: until, sources)
     }
 
     /// Waits until the reader should no longer wait for its request, or until the task is canceled.
     func waitUntilDropped(_ reader: ReaderNumber) async {
-        while !Task.isCancelled {
-            let seen = changes.count
-            if state.withLock({ $0.isDropped(reader) }) { return }
-            await changes.wait(after: seen)
-        }
+        await changes.wait { [self] in state.withLock { $0.isDropped(reader) } }
     }
 }

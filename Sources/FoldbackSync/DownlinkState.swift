@@ -13,7 +13,7 @@ import Foldback
 /// ```
 ///
 /// A reader is one call of ``Downlink/follow()`` or ``Downlink/fetch()``. Each has at most one
-/// request. All share what is known of the link: online, signed in, and the pause after failures.
+/// request. All share one ``LinkState``.
 ///
 /// Invariants:
 /// - No request begins while offline, while signed out, or during a pause.
@@ -32,10 +32,7 @@ package struct DownlinkState: Sendable {
         case requestFailed(ReaderNumber, AuthorityFailure)
         /// The reader does not wait for its request any longer.
         case requestDropped(ReaderNumber)
-        case wentOnline
-        case wentOffline
-        case signedIn
-        case signedOut(reason: String)
+        case told(LinkChange)
         case storeClosed
     }
 
@@ -68,27 +65,16 @@ package struct DownlinkState: Sendable {
         case storeClosed
     }
 
-    package let policy: OutboxPolicy
+    package let policy: SyncPolicy
     /// Whether the log is confirmed by a downlink; otherwise there is nothing to fetch (F2).
     private let isNeeded: Bool
-    package private(set) var isOnline = true
-    /// The reason why no user is signed in; nil while a user is.
-    package private(set) var signedOut: String?
-    /// The number of times that a user has signed in. A request that began before the last of them
-    /// says nothing about the present user.
-    private var signIns = 0
+    package private(set) var link = LinkState()
     /// The last position that the log shares with an authority that superseded it; nil if none did.
     package private(set) var superseded: Position?
-    /// The failure of the last request; nil after a page was recorded.
-    package private(set) var failure: AuthorityFailure?
     private var isClosed = false
     private var readers: [ReaderNumber: Reader] = [:]
-    /// The number of failed requests since the last page. Failures during one pause count once.
-    private var failures = 0
-    /// No request begins before the end of this pause.
-    private var pause: Delay?
 
-    package init(policy: OutboxPolicy, isNeeded: Bool) {
+    package init(policy: SyncPolicy, isNeeded: Bool) {
         self.policy = policy
         self.isNeeded = isNeeded
     }
@@ -107,11 +93,11 @@ package struct DownlinkState: Sendable {
         case .pageRecorded(let reader, let page): pageRecorded(reader, page, now)
         case .requestFailed(let reader, let failure): requestFailed(reader, failure, now, jitter)
         case .requestDropped(let reader): readers[reader]?.startOver()
-        case .wentOnline: wentOnline()
-        case .wentOffline: isOnline = false
-        case .signedIn: signedIn()
-        case .signedOut(let reason):
-            signedOut = reason
+        case .told(.wentOnline): wentOnline()
+        case .told(.wentOffline): link.wentOffline()
+        case .told(.signedIn): signedIn()
+        case .told(.signedOut(let reason)):
+            link.signedOut(reason)
             dropLongPolls()
         case .storeClosed:
             isClosed = true
@@ -124,20 +110,17 @@ package struct DownlinkState: Sendable {
         readers[number] = Reader(purpose: purpose)
         // A new call asks now. The authority may be another one than at the last call.
         superseded = nil
-        endOwnPause()
+        link.pause.skip()
     }
 
     private mutating func ended(_ number: ReaderNumber) {
         readers[number] = nil
-        guard readers.isEmpty else { return }
-        (failure, failures) = (nil, 0)
-        endOwnPause()
+        if readers.isEmpty { link.answered() }
     }
 
     private mutating func pageRecorded(_ number: ReaderNumber, _ page: Page, _ now: Timestamp) {
         guard var reader = readers[number], let request = reader.request else { return }
-        (failure, failures) = (nil, 0)
-        endOwnPause()
+        link.answered()
         reader.startOver()
         reader.isCaughtUp = !page.hasMore  // mutant: last-page
         guard reader.isCaughtUp else {
@@ -167,16 +150,12 @@ package struct DownlinkState: Sendable {
     ) {
         guard let request = readers[number]?.request else { return }
         readers[number]?.startOver()
-        if failure.isUnauthenticated, request.signIns < signIns { return }
+        guard link.failed(failure, after: request.signIns, now, jitter, policy) else { return }
         readers[number]?.failure = failure
-        self.failure = failure
         switch failure {
-        case .unreachable, .failed: pause(for: nil, now, jitter)
-        case .unavailable(let after, _): pause(for: after, now, jitter)
+        case .unreachable, .unavailable, .unauthenticated, .failed: break
         case .invalidAnswer:
-            pause(for: nil, now, jitter)
             if readers[number]?.purpose == .fetch { readers[number]?.end(.failed(failure)) }
-        case .unauthenticated(let reason): signedOut = reason
         case .superseded(let shared):
             superseded = shared
             for reader in readers.keys { readers[reader]?.end(.superseded(shared: shared)) }
@@ -185,19 +164,15 @@ package struct DownlinkState: Sendable {
     }
 
     private mutating func wentOnline() {
-        isOnline = true  // mutant: downlink-online
-        failures = 0
-        endOwnPause()
+        link.wentOnline()  // mutant: downlink-online
         askAgain()
         // The connection of a long poll may be gone without notice.
         dropLongPolls()
     }
 
     private mutating func signedIn() {
-        signIns += 1
-        guard signedOut != nil else { return }
-        signedOut = nil  // mutant: downlink-signed-in
-        askAgain()
+        if link.signedOut != nil { askAgain() }
+        link.signedIn()  // mutant: downlink-signed-in
     }
 
     /// Lets all readers ask now, unless the authority asked for a pause.
@@ -214,30 +189,6 @@ package struct DownlinkState: Sendable {
         }
     }
 
-    // MARK: Pauses
-
-    /// Stops all new requests for a time, because a failed request says something about the link or
-    /// the authority.
-    ///
-    /// Requests that fail during one pause count as one failure, and the longer wait applies.
-    private mutating func pause(for asked: Duration?, _ now: Timestamp, _ jitter: Double) {
-        if pause.map({ $0.until <= now }) ?? true {
-            failures += 1
-            pause = nil
-        }
-        let backoff = policy.backoff(after: max(1, failures), jitter: jitter)
-        let asked = asked.asWait
-        let duration = min(asked ?? backoff, policy.delayMax)
-        let delay = Delay(until: now.advanced(by: duration), isAskedFor: asked != nil)
-        if let pause, pause.until >= delay.until { return }
-        pause = delay
-    }
-
-    /// Ends a pause that the authority did not ask for.
-    private mutating func endOwnPause() {
-        if let pause, !pause.isAskedFor { self.pause = nil }
-    }
-
     // MARK: Steps
 
     /// Returns the reader's next step. A reader with a request must not call it, unless the store
@@ -248,20 +199,14 @@ package struct DownlinkState: Sendable {
             preconditionFailure("reader \(number) has not begun, or has a request")
         }
         if let ending = reader.ending { return .end(ending) }
-        if let signedOut {
+        if let reason = link.signedOut {
             switch reader.purpose {
-            case .fetch: return .end(.failed(.unauthenticated(reason: signedOut)))
+            case .fetch: return .end(.failed(.unauthenticated(reason: reason)))
             case .follow: return .wait(until: nil)
             }
         }
-        guard isOnline, isNeeded else { return .wait(until: nil) }
-        if let until = pause?.until {
-            // The clock may have been set back.
-            let until = min(until, now.advanced(by: policy.delayMax))
-            pause?.until = until
-            guard until <= now else { return .wait(until: until) }
-            pause = nil
-        }
+        guard link.isOnline, isNeeded else { return .wait(until: nil) }
+        if let until = link.pause.remains(at: now, policy) { return .wait(until: until) }
         if let pollAt = reader.pollAt {
             let until = min(pollAt, now.advanced(by: policy.waiting))
             readers[number]?.pollAt = until
@@ -270,7 +215,7 @@ package struct DownlinkState: Sendable {
         let waiting = reader.isCaughtUp ? policy.waiting : nil
         readers[number]?.pollAt = nil
         readers[number]?.request = Reader.Request(
-            startedAt: now, waiting: waiting, signIns: signIns)
+            startedAt: now, waiting: waiting, signIns: link.signIns)
         return .request(waiting: waiting)
     }
 
@@ -283,7 +228,8 @@ package struct DownlinkState: Sendable {
 
     /// The reason why the reader has no page yet; nil if its first request goes on.
     package func failure(of number: ReaderNumber) -> AuthorityFailure? {
-        readers[number]?.failure ?? (isOnline ? nil : .unreachable(reason: "the device is offline"))
+        readers[number]?.failure
+            ?? (link.isOnline ? nil : .unreachable(reason: "the device is offline"))
     }
 
     /// Whether a call of ``Downlink/follow()`` or ``Downlink/fetch()`` runs.
@@ -291,14 +237,14 @@ package struct DownlinkState: Sendable {
 
     /// Whether some reader asks for pages now and does not have them all.
     package var isFetching: Bool {
-        isNeeded && isOnline && signedOut == nil && superseded == nil && pause == nil
+        isNeeded && link.isUsable && superseded == nil && link.pause.until == nil
             && readers.values.contains { !$0.isCaughtUp }
     }
 
     /// The time of the next request; nil if none is scheduled.
     package var nextAttempt: Timestamp? {
-        guard isOnline, signedOut == nil, superseded == nil, isRunning else { return nil }
-        return pause?.until ?? readers.values.compactMap(\.pollAt).min()
+        guard link.isUsable, superseded == nil, isRunning else { return nil }
+        return link.pause.until ?? readers.values.compactMap(\.pollAt).min()
     }
 }
 
@@ -332,12 +278,6 @@ extension DownlinkState {
             failure = nil
             isCaughtUp = false
         }
-    }
-
-    private struct Delay: Sendable {
-        var until: Timestamp
-        /// Whether the authority asked for it. Coming online does not end such a pause.
-        let isAskedFor: Bool
     }
 }
 

@@ -10,7 +10,7 @@ import Foldback
 /// try await withThrowingTaskGroup { group in
 ///     group.addTask { try await outbox.run() }
 ///     group.addTask {
-///         for await path in connections { path.isUp ? outbox.wentOnline() : outbox.wentOffline() }
+///         for await path in connections { outbox.tell(path.isUp ? .wentOnline : .wentOffline) }
 ///     }
 ///     try await group.next()  // throws what has ended `run()`, such as a log that was superseded
 /// }
@@ -39,7 +39,7 @@ public final class Outbox<P: EventFold>: Sendable {
     ///   - policy: the sizes and number of requests, which determine the order, and the waits.
     ///   - sources: the sources of time and randomness.
     public init(
-        _ store: Store<P>, to authority: any Authority<P.Event>, policy: OutboxPolicy,
+        _ store: Store<P>, to authority: any Authority<P.Event>, policy: SyncPolicy,
         sources: SyncSources = .system
     ) {
         self.store = store
@@ -58,24 +58,8 @@ public final class Outbox<P: EventFold>: Sendable {
 
     // MARK: Events from the app
 
-    /// Reports that the device has a connection, or a new connection.
-    ///
-    /// Waiting intents are sent now, unless the authority asked for the wait. An outbox begins
-    /// online.
-    public func wentOnline() { queue.say(.wentOnline) }
-
-    /// Reports that the device has no connection. The outbox begins no request until
-    /// ``wentOnline()``. Requests that were sent may still succeed or fail.
-    public func wentOffline() { queue.say(.wentOffline) }
-
-    /// Reports that a user has signed in, or has new credentials, and resumes sending.
-    ///
-    /// An answer `.unauthenticated` to a request that began before this call does not stop sending.
-    /// An outbox begins signed in. If that is wrong, the first request fails as `.unauthenticated`.
-    public func signedIn() { queue.say(.signedIn) }
-
-    /// Reports that no user is signed in. The outbox begins no request until ``signedIn()``.
-    public func signedOut(reason: String) { queue.say(.signedOut(reason: reason)) }
+    /// Reports a change of the connection or of the user. An outbox begins online and signed in.
+    public func tell(_ change: LinkChange) { queue.say(.told(change)) }
 
     /// Ends the quarantine of an intent, and forgets its failures (S3).
     ///
@@ -193,18 +177,11 @@ public final class Outbox<P: EventFold>: Sendable {
     /// Reports the log's changes to the queue, beginning with the intents that are pending at the
     /// start.
     private func follow() async {
-        await usingStore { () throws(FoldbackError) in
-            let pending = store.pendingIntents
-            queue.say(.recorded(pending.intents))
-            var sequence = pending.sequence
-            while await store.waitForEntry(after: sequence) {
-                let changes = try store.pendingChanges(after: sequence)
-                sequence = changes.sequence
-                if !changes.answered.isEmpty { queue.say(.answered(changes.answered)) }
-                if !changes.recorded.isEmpty { queue.say(.recorded(changes.recorded)) }
-            }
-            queue.end(nil)
+        for await changes in store.pendingIntents {
+            if !changes.answered.isEmpty { queue.say(.answered(changes.answered)) }
+            if !changes.recorded.isEmpty { queue.say(.recorded(changes.recorded)) }
         }
+        queue.end(nil)
     }
 
     // MARK: One request
@@ -238,7 +215,7 @@ public final class Outbox<P: EventFold>: Sendable {
 }
 
 extension Submission {
-    /// The intent as the log has it (E10).
+    /// The intent as the log has it (A1).
     init(_ recorded: RecordedIntent, event: Event) {
         self.init(
             id: recorded.id,  // mutant: submission-id

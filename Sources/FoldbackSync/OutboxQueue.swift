@@ -8,12 +8,10 @@ final class OutboxQueue: Sendable {
     /// The next step of the loop.
     enum Turn: Sendable {
         case act([OutboxState.Action])
-        /// Nothing to do before `until`, or before there are more inputs than `seen`.
+        /// Nothing to do before `until`, or before there are more changes than `seen`.
         case idle(until: Timestamp?, seen: Int)
         case ended(FoldbackError?)
     }
-
-    private typealias Woken = UnsafeContinuation<Void, Never>
 
     private struct Content {
         var state: OutboxState
@@ -23,26 +21,23 @@ final class OutboxQueue: Sendable {
         /// The end of the run; nil while it goes on. The inner value is the failure; nil if there
         /// was none.
         var end: FoldbackError??
-        /// The number of changes so far, to detect changes between two calls.
-        var said = 0
-        var sleeper: Woken?
     }
 
-    /// Rings after each change, for readers of the status.
+    /// Rings after each change, for the loop and for readers of the status.
     let changes = Signal()
     private let content: Mutex<Content>
     private let sources: SyncSources
 
-    init(policy: OutboxPolicy, sources: SyncSources) {
+    init(policy: SyncPolicy, sources: SyncSources) {
         self.sources = sources
         content = Mutex(
-            Content(state: OutboxState(policy: policy, isOnline: true, signedOut: nil)))
+            Content(state: OutboxState(policy: policy)))
     }
 
     /// - Parameter store: has the log's pending intents now. The state knows of new intents and of
     ///   answers a moment later.
     func status<P>(of store: Store<P>) -> OutboxStatus {
-        let (pending, superseded) = (store.pendingNow, store.superseded)
+        let (pending, superseded) = (store.core.published, store.superseded)
         return content.withLock {
             OutboxStatus(
                 $0.state, pending, superseded: superseded, isRunning: $0.isRunning,
@@ -77,13 +72,7 @@ final class OutboxQueue: Sendable {
     }
 
     private func change(_ body: (inout Content) -> Void) {
-        let sleeper = content.withLock { content in
-            body(&content)
-            content.said += 1
-            defer { content.sleeper = nil }
-            return content.sleeper
-        }
-        sleeper?.resume()
+        content.withLock { body(&$0) }
         changes.ring()
     }
 
@@ -91,8 +80,7 @@ final class OutboxQueue: Sendable {
 
     /// Begins a run. No request is open and no pending intent is known then.
     func start() {
-        defer { changes.ring() }
-        content.withLock { content in
+        change { content in
             precondition(!content.isRunning, "two runs of an outbox passed the gate (S4)")
             content.isRunning = true
         }
@@ -100,58 +88,28 @@ final class OutboxQueue: Sendable {
 
     /// Ends a run. Keeps only whether the device is online and a user is signed in.
     func stop() {
-        defer { changes.ring() }
-        content.withLock { content in
+        change { content in
             let old = content.state
-            let state = OutboxState(
-                policy: old.policy, isOnline: old.isOnline, signedOut: old.signedOut)
-            content = Content(state: state, said: content.said)
+            content = Content(
+                state: OutboxState(policy: old.policy, link: old.link.withoutFailures))
         }
     }
 
     func turn() -> Turn {
-        content.withLock { content in
+        let seen = changes.count
+        return content.withLock { content in
             if let end = content.end { return .ended(end) }
             guard content.actions.isEmpty else {
                 defer { content.actions = [] }
                 return .act(content.actions)
             }
-            return .idle(until: content.wait, seen: content.said)
+            return .idle(until: content.wait, seen: seen)
         }
     }
 
     /// Waits until there is a change after `seen`, until the task is canceled, or until the time
     /// `until`. In the last case, it reports ``OutboxState/Input/timePassed``.
     func idle(until: Timestamp?, seen: Int) async {
-        guard let until else { return await sleep(seen: seen) }
-        let duration = until.duration(since: sources.now())
-        let isTime = await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                await self.sources.sleep(duration)
-                return true
-            }
-            group.addTask {
-                await self.sleep(seen: seen)
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
-        }
-        if isTime { say(.timePassed) }
-    }
-
-    private func sleep(seen: Int) async {
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { (sleeper: Woken) in
-                let isOver = content.withLock { content in
-                    guard content.said == seen, !Task.isCancelled else { return true }
-                    content.sleeper = sleeper
-                    return false
-                }
-                if isOver { sleeper.resume() }
-            }
-        } onCancel: {
-            change { _ in }
-        }
+        if await changes.wait(after: seen, until: until, sources) { say(.timePassed) }
     }
 }

@@ -12,15 +12,8 @@ extension OutboxState {
         var sentCount = 0
         /// The number of sign-ins before it was sent.
         var signIns = 0
+        /// Whether its intents were suspects or quarantined when it began (S3).
         let isOfSuspects: Bool
-
-        /// Whether one more failure halves the request.
-        var isHalvedNext: Bool {
-            let failures = intents.map { $0.value.attempt.suspicion.failures }.max() ?? 0
-            return sentCount > 1 && failures + 1 >= OutboxPolicy.halveAfter
-        }
-
-        init(isOfSuspects: Bool) { self.isOfSuspects = isOfSuspects }
 
         mutating func keep(_ numbers: [IntentNumber]) {
             var kept = NumberMap<IntentNumber, Sending>()
@@ -42,81 +35,12 @@ extension OutboxState {
         let bytes: Int
         var delay: Delay?
 
-        /// The largest number of intents in a request with this intent; nil for the policy's limit.
-        var intentsMax: Int? { attempt?.suspicion.intentsMax }
-
-        var isSuspect: Bool { intentsMax != nil }
+        var standing: Standing { attempt?.standing ?? .normal }
 
         /// The order in which suspects are tried: first those that were halved least often, and of
         /// these those that failed least often.
         func suspectRank(at number: IntentNumber) -> (Int, Int, IntentNumber) {
-            (-(intentsMax ?? .max), attempt?.suspicion.failures ?? 0, number)
-        }
-    }
-
-    struct Delay: Sendable {
-        let until: Timestamp
-        /// Whether the authority asked for it. Coming online does not end such a delay.
-        let isAskedFor: Bool
-
-        init(until: Timestamp, isAskedFor: Bool) {
-            self.until = until
-            self.isAskedFor = isAskedFor
-        }
-
-        /// Creates a delay from now on that is at most as long as the policy's longest wait.
-        init(
-            _ duration: Duration, _ isAskedFor: Bool, _ now: Timestamp, _ policy: OutboxPolicy
-        ) {
-            until = now.advanced(by: min(max(duration, .zero), policy.delayMax))
-            self.isAskedFor = isAskedFor
-        }
-
-        /// Returns the delay with an end that is at most `policy.delayMax` from now. The clock may
-        /// have been set back.
-        func bounded(at now: Timestamp, _ policy: OutboxPolicy) -> Delay {
-            Delay(
-                until: min(until, now.advanced(by: policy.delayMax)), isAskedFor: isAskedFor)
-        }
-    }
-
-    /// A pause of many intents after failed requests in a row.
-    ///
-    /// Requests that fail during one pause count as one failure, and the longer wait applies.
-    struct Pause: Sendable {
-        private var failures = 0
-        private var delay: Delay?
-
-        var until: Timestamp? { delay?.until }
-
-        /// - Parameter asked: the wait that the authority asked for; nil for backoff.
-        mutating func begin(
-            _ asked: Duration?, _ now: Timestamp, _ jitter: Double, _ policy: OutboxPolicy
-        ) {
-            if delay.map({ $0.until <= now }) ?? true {
-                failures += 1
-                delay = nil
-            }
-            let backoff = policy.backoff(after: max(1, failures), jitter: jitter)
-            let asked = asked.asWait
-            let next = Delay(asked ?? backoff, asked != nil, now, policy)
-            if let delay, delay.until >= next.until { return }
-            delay = next
-        }
-
-        /// Ends the pause, unless the authority asked for it: a request was answered, or the device
-        /// came online.
-        mutating func end() {
-            failures = 0
-            if let delay, !delay.isAskedFor { self.delay = nil }
-        }
-
-        /// Returns the end of the pause, at most `policy.delayMax` from now; nil if it is over.
-        mutating func remains(at now: Timestamp, _ policy: OutboxPolicy) -> Timestamp? {
-            delay = delay?.bounded(at: now, policy)
-            if let delay, delay.until > now { return delay.until }
-            delay = nil
-            return nil
+            (-(standing.intentsMax ?? .max), attempt?.suspicion.failures ?? 0, number)
         }
     }
 
@@ -126,17 +50,17 @@ extension OutboxState {
         /// The earliest end of a wait that kept an intent out.
         private(set) var earliest: Timestamp?
         private var bytes = 0
-        private let policy: OutboxPolicy
+        private let policy: SyncPolicy
 
-        init(_ policy: OutboxPolicy) { self.policy = policy }
+        init(_ policy: SyncPolicy) { self.policy = policy }
 
-        /// Adds an intent, or returns false if it must be in another request. Suspects of one
-        /// request were halved equally often.
+        /// Adds an intent, or returns false if it must be in another request. The intents of one
+        /// request have one standing (S3).
         mutating func add(_ number: IntentNumber, _ intent: Waiting) -> Bool {
             if let first = intents.first?.1 {
                 let countMax = min(
-                    intent.intentsMax ?? .max, policy.intentsPerRequestMax)
-                guard intent.intentsMax == first.intentsMax, intents.count < countMax else {
+                    intent.standing.intentsMax ?? .max, policy.intentsPerRequestMax)
+                guard intent.standing == first.standing, intents.count < countMax else {
                     return false
                 }
                 let sum = bytes + intent.bytes
@@ -148,5 +72,46 @@ extension OutboxState {
         }
 
         mutating func wait(until end: Timestamp) { earliest = min(earliest ?? end, end) }
+    }
+}
+
+extension Attempt {
+    /// Returns the attempt after it failed, with another suspicion.
+    func failed(_ reason: String, _ suspicion: Suspicion, _ now: Timestamp) -> Attempt {
+        Attempt(
+            count: count, startedAt: startedAt, failure: Failure(at: now, reason: reason),
+            suspicion: suspicion)
+    }
+
+    /// Returns the attempt after a request of this number of intents failed (S3).
+    func failed(
+        _ failure: AuthorityFailure, among intents: Int, _ now: Timestamp, _ policy: SyncPolicy
+    ) -> Attempt {
+        let reason = failure.reason
+        return failed(
+            reason,
+            failure.castsSuspicion
+                ? suspicion.failed(among: intents, now, reason, policy) : suspicion,
+            now)
+    }
+
+    func waiting(until next: Timestamp?) -> Attempt {
+        Attempt(
+            count: count, startedAt: startedAt, failure: failure, next: next,
+            suspicion: suspicion)
+    }
+
+    /// The attempt without a suspicion or a wait: the app trusts the intent again.
+    package var released: Attempt {
+        Attempt(count: count, startedAt: startedAt, failure: failure)
+    }
+}
+
+extension Attempt? {
+    /// Returns the attempt that begins after this attempt; nil stands for no attempt.
+    func begun(at now: Timestamp) -> Attempt {
+        Attempt(
+            count: (self?.count ?? 0) + 1, startedAt: now, failure: self?.failure,
+            suspicion: self?.suspicion ?? .none)
     }
 }

@@ -5,8 +5,8 @@ extension OutboxState {
     /// Begins as many requests as allowed. If none can begin and intents wait, returns a wait until
     /// one can.
     mutating func begin(at now: Timestamp) -> [Action] {
-        guard isOnline, signedOut == nil, requests.count < policy.requestsMax else { return [] }
-        if let until = pause.remains(at: now, policy) {
+        guard link.isUsable, requests.count < policy.requestsMax else { return [] }
+        if let until = link.pause.remains(at: now, policy) {
             return waiting.isEmpty ? [] : [.wait(until: until)]
         }
         var actions: [Action] = []
@@ -31,7 +31,7 @@ extension OutboxState {
     private mutating func draftInOrder(_ draft: inout RequestDraft, _ now: Timestamp) {
         for (number, intent) in waiting {
             let until = remains(of: number, intent, now)
-            let pause = intent.isSuspect ? suspectPause.remains(at: now, policy) : nil
+            let pause = intent.standing == .normal ? nil : search.pause.remains(at: now, policy)
             if let later = [until, pause].compactMap({ $0 }).max() {
                 draft.wait(until: later)
                 return
@@ -43,10 +43,12 @@ extension OutboxState {
     /// Drafts a request of suspects, unless one is on its way: first those that were halved least
     /// often and failed least often, so that suspects that only keep failing delay no others.
     private mutating func draftOfSuspects(_ draft: inout RequestDraft, _ now: Timestamp) {
-        guard !suspects.isEmpty, !requests.values.contains(where: \.isOfSuspects) else { return }
-        if let until = suspectPause.remains(at: now, policy) { return draft.wait(until: until) }
+        guard !search.waiting.isEmpty, !requests.values.contains(where: \.isOfSuspects) else {
+            return
+        }
+        if let until = search.pause.remains(at: now, policy) { return draft.wait(until: until) }
         var due: [(number: IntentNumber, intent: Waiting)] = []
-        for number in suspects {
+        for number in search.waiting {
             guard let intent = waiting[number] else { continue }
             if let until = remains(of: number, intent, now) {
                 draft.wait(until: until)
@@ -61,8 +63,8 @@ extension OutboxState {
 
     /// Drafts a request of intents that are not suspects and do not wait.
     private mutating func draftOfOthers(_ draft: inout RequestDraft, _ now: Timestamp) {
-        guard waiting.count > suspects.count else { return }
-        for (number, intent) in waiting where !intent.isSuspect {
+        guard waiting.count > search.waiting.count else { return }
+        for (number, intent) in waiting where intent.standing == .normal {
             if let until = remains(of: number, intent, now) {
                 draft.wait(until: until)
             } else if !draft.add(number, intent) {

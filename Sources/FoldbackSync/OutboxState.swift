@@ -11,26 +11,14 @@ import Foldback
 /// An intent is in one place only, so no two requests contain it at the same time. It leaves when
 /// the log has its answer, from this outbox or another source. This type never gives up (A4).
 ///
-/// A request that reaches the authority and fails there may be the fault of one intent. After three
-/// such failures, its intents are *suspects*: they are sent in requests of half the size, until the
-/// intent that fails is sent alone. If it keeps failing, it is quarantined, and tried again after
-/// each `policy.delayMax` (S3). The suspects of one failed request are sent in order of number, the
-/// lower half first:
-///
-/// ```
-///  1 2 3 4   fails three times
-///  1 2       answered
-///      3 4   fails three times
-///      3     answered
-///        4   fails alone, and is quarantined
-/// ```
+/// If requests fail at the authority, a ``SuspectSearch`` finds the intent that makes them fail (S3).
 ///
 /// Invariants:
 /// - There are at most `policy.requestsMax` requests with an intent that has no answer, each with at
 ///   most `policy.intentsPerRequestMax` intents and, unless it has one intent, at most
 ///   `policy.bytesPerRequestMax` bytes (S2).
-/// - At most one request has suspects, and it has no other intents. So suspects never fill all
-///   requests of a policy with several (S3).
+/// - At most one request has suspects or quarantined intents, and it has no other intents. So they
+///   never fill all requests of a policy with several (S3).
 /// - A request is sent only after the commit that records its attempts. That commit covers the
 ///   intents (A5, L2).
 /// - First attempts begin in order of number. Under a policy that keeps order, all attempts do
@@ -47,10 +35,7 @@ package struct OutboxState: Sendable {
         /// without a reply had no verdict.
         case attemptAnswered(RequestNumber, [IntentNumber: Reply])
         case attemptFailed(RequestNumber, AuthorityFailure)
-        case wentOnline
-        case wentOffline
-        case signedIn
-        case signedOut(reason: String)
+        case told(LinkChange)
         /// The app trusts an intent again.
         case released(IntentNumber)
         case timePassed
@@ -78,39 +63,24 @@ package struct OutboxState: Sendable {
         case wait(until: Timestamp)
     }
 
-    package let policy: OutboxPolicy
-    package private(set) var isOnline: Bool
-    /// The reason why no user is signed in; nil while a user is.
-    package private(set) var signedOut: String?
-    /// The number of times that a user has signed in. A request that began before the last of them
-    /// says nothing about the present user.
-    private var signIns = 0
-    /// The failure of the last request; nil after a request was answered. Under a policy that does
-    /// not keep order, failures of suspects do not count while there are other intents, because
-    /// those are sent.
-    package private(set) var failure: AuthorityFailure?
+    package let policy: SyncPolicy
+    /// Under a policy that does not keep order, failures of suspects are not among its failures
+    /// while there are other intents, because those are sent.
+    package internal(set) var link: LinkState
     package private(set) var requests: [RequestNumber: Request] = [:]
     /// Pending intents that this code cannot read. Newer code will send them. Later intents are
     /// sent now, because the view omits the unreadable intents too (F9, L5).
     package private(set) var unreadable: Set<IntentNumber> = []
     var waiting = NumberMap<IntentNumber, Waiting>()
-    /// The suspects in ``waiting`` (S3).
-    private(set) var suspects: Set<IntentNumber> = []
+    var search = SuspectSearch()
     /// Intents that were released before ``Input/recorded(_:)`` with the attempts that a run begins
     /// with. Those may have been read from the log before the release.
     private var releasedEarly: Set<IntentNumber> = []
     private var lastRequest: RequestNumber = 0
-    /// No request begins before the end of this pause.
-    var pause = Pause()
-    /// No request of suspects begins before the end of this pause.
-    var suspectPause = Pause()
-    /// How often requests of suspects were halved since the last answer.
-    private var halvings = 0
 
-    package init(policy: OutboxPolicy, isOnline: Bool, signedOut: String?) {
+    package init(policy: SyncPolicy, link: LinkState = LinkState()) {
         self.policy = policy
-        self.isOnline = isOnline
-        self.signedOut = signedOut
+        self.link = link
     }
 
     /// The number of pending intents that can be sent and are not in a request.
@@ -119,7 +89,7 @@ package struct OutboxState: Sendable {
     /// The quarantined intents, also while they are tried again.
     package var quarantined: [IntentNumber: Attempt.Quarantine] {
         var quarantined: [IntentNumber: Attempt.Quarantine] = [:]
-        for number in suspects {
+        for number in search.waiting {
             quarantined[number] = waiting[number]?.attempt?.quarantine
         }
         for request in requests.values where request.isOfSuspects {
@@ -156,12 +126,11 @@ package struct OutboxState: Sendable {
             return attemptAnswered(number, replies, now, jitter)
         case .attemptFailed(let number, let failure):
             return attemptFailed(number, failure, now, jitter)
-        case .wentOnline: wentOnline()
-        case .wentOffline: isOnline = false
-        case .signedIn:
-            signIns += 1
-            signedOut = nil  // mutant: signed-in
-        case .signedOut(let reason): signedOut = reason
+        case .told(.wentOnline): wentOnline()
+        case .told(.wentOffline): link.wentOffline()
+        case .told(.signedIn):
+            link.signedIn()  // mutant: signed-in
+        case .told(.signedOut(let reason)): link.signedOut(reason)
         case .released(let number): return released(number)
         case .timePassed: break
         }
@@ -181,7 +150,7 @@ package struct OutboxState: Sendable {
                 releasedEarly.contains(intent.number) ? intent.attempt?.released : intent.attempt
             // After a restart, it is unknown whether the authority asked for the wait. Coming
             // online ends such a wait. A quarantined intent is tried at each start (S3).
-            let next = attempt?.quarantine == nil ? attempt?.next : nil
+            let next = attempt?.standing == .quarantined ? nil : attempt?.next
             put(
                 intent.number,
                 Waiting(
@@ -201,17 +170,18 @@ package struct OutboxState: Sendable {
             requests[number] = nil
         }
         // Nothing waits for the end of the failure.
-        if waiting.isEmpty, requests.isEmpty { failure = nil }
+        if waiting.isEmpty, requests.isEmpty { link.failure = nil }
     }
 
     private mutating func released(_ number: IntentNumber) -> [Action] {
         var released: Attempt?
-        if let intent = waiting[number], let attempt = intent.attempt, attempt.isSuspicious {
+        if let intent = waiting[number], let attempt = intent.attempt, attempt.suspicion != .none {
             released = attempt.released
             put(number, Waiting(attempt: released, bytes: intent.bytes, delay: nil))
         }
         for request in requests.keys {
-            guard let intent = requests[request]?.intents[number], intent.attempt.isSuspicious
+            guard let intent = requests[request]?.intents[number],
+                intent.attempt.suspicion != .none
             else { continue }
             released = intent.attempt.released
             requests[request]?.intents[number]?.attempt = intent.attempt.released
@@ -226,11 +196,7 @@ package struct OutboxState: Sendable {
     /// Sets or removes a waiting intent.
     private mutating func put(_ number: IntentNumber, _ intent: Waiting?) {
         waiting[number] = intent
-        if intent?.isSuspect ?? false {
-            suspects.insert(number)
-        } else {
-            suspects.remove(number)
-        }
+        search.note(number, intent?.standing)
     }
 
     // MARK: Requests
@@ -242,7 +208,7 @@ package struct OutboxState: Sendable {
             preconditionFailure("request \(number) was covered, but does not wait for that")
         }
         request.keep(pending)
-        guard !request.intents.isEmpty, isOnline, signedOut == nil else {
+        guard !request.intents.isEmpty, link.isUsable else {
             requests[number] = nil
             for (number, intent) in request.intents {
                 put(number, Waiting(attempt: intent.attempt, bytes: intent.bytes, delay: nil))
@@ -251,7 +217,7 @@ package struct OutboxState: Sendable {
         }
         request.phase = .sent
         request.sentCount = request.intents.count
-        request.signIns = signIns
+        request.signIns = link.signIns
         requests[number] = request
         return [.send(number, request.intents.keys)]
     }
@@ -268,34 +234,29 @@ package struct OutboxState: Sendable {
         _ number: RequestNumber, _ replies: [IntentNumber: Reply], _ now: Timestamp,
         _ jitter: Double
     ) -> [Action] {
-        failure = nil
-        pause.end()
-        suspectPause.end()
-        halvings = 0
+        link.answered()
+        search.answered()
         guard let request = end(number) else { return [] }
         var noted: [IntentNumber: Attempt] = [:]
         for (number, intent) in request.intents {
             let attempt = intent.attempt
             let backoff = policy.backoff(after: attempt.count, jitter: jitter)
-            let unanswered: String
+            let reason: String
             switch replies[number] {
             case .settled: continue
-            case .later(let after, let reason):
+            case .later(let after, let why):
                 // The authority can process the intent, so the suspicion ends.
-                let failed = attempt.failed(now, reason, .none)
-                let asked = after.asWait
-                noted[number] = wait(
-                    number, intent, failed, Delay(asked ?? backoff, asked != nil, now, policy))
+                noted[number] = putBack(
+                    number, intent, attempt.failed(why, .none, now),
+                    Delay(after, or: backoff, now, policy))
                 continue
-            case .unusable(let reason): unanswered = reason
-            case nil: unanswered = "the answer had no verdict on this intent"
+            case .unusable(let why): reason = why
+            case nil: reason = "the answer had no verdict on this intent"
             }
             // Only this intent has failed.
             let failed = attempt.failed(
-                now, unanswered,
-                attempt.suspicion.failed(among: request.sentCount, now, unanswered, policy))
-            let delay = failed.quarantine == nil ? backoff : policy.delayMax
-            noted[number] = wait(number, intent, failed, Delay(delay, false, now, policy))
+                .invalidAnswer(reason: reason), among: request.sentCount, now, policy)
+            noted[number] = putBack(number, intent, failed, delay(of: failed, backoff, now))
         }
         return noted.isEmpty ? [] : [.note(noted)]
     }
@@ -305,55 +266,45 @@ package struct OutboxState: Sendable {
         _ jitter: Double
     ) -> [Action] {
         guard let request = end(number) else { return [] }
-        let accuses = failure.accusesIntents && request.isOfSuspects
-        let isStale = failure.isUnauthenticated && request.signIns < signIns
-        // Under a policy that does not keep order, other intents may be sent meanwhile.
-        let areOthersSent = waiting.count > suspects.count || !requests.isEmpty
-        if !isStale, !accuses || policy.keepsOrder || !areOthersSent { self.failure = failure }
-        switch failure {
-        case .superseded: break  // ends the run
-        case .unreachable: pause.begin(nil, now, jitter, policy)
-        case .invalidAnswer, .failed:
-            // The failure of a suspect says nothing about the link and the other intents.
-            if accuses {
-                // The halves are tried soon. If the server fails everything, that ends with the
-                // first intent that is left alone.
-                if request.isHalvedNext, halvings < policy.halvingsMax {
-                    halvings += 1
-                    suspectPause.end()
-                }
-                suspectPause.begin(nil, now, jitter, policy)
-            } else {
-                pause.begin(nil, now, jitter, policy)
-            }
-        case .unavailable(let after, _): pause.begin(after, now, jitter, policy)
-        case .unauthenticated(let reason): if !isStale { signedOut = reason }
+        let failed = request.intents.map { number, intent in
+            (number, intent, intent.attempt.failed(failure, among: request.sentCount, now, policy))
         }
-        var noted: [IntentNumber: Attempt] = [:]
+        // The failure of suspects says nothing about the link.
+        let isOfSearch = request.isOfSuspects && failure.castsSuspicion
+        if isOfSearch {
+            let isSmaller = failed.contains {
+                $1.attempt.standing.intentsMax != $2.standing.intentsMax
+            }
+            search.failed(isSmaller: isSmaller, now, jitter, policy)
+            // Under a policy that does not keep order, other intents may be sent meanwhile.
+            let areOthersSent = waiting.count > search.waiting.count || !requests.isEmpty
+            if policy.keepsOrder || !areOthersSent { link.failure = failure }
+        } else {
+            link.failed(failure, after: request.signIns, now, jitter, policy)
+        }
         let failures = request.intents.map { $0.value.attempt.suspicion.failures }.max() ?? 0
         let backoff = policy.backoff(after: failures + 1, jitter: jitter)
-        for (number, intent) in request.intents {
-            var suspicion = intent.attempt.suspicion
-            if failure.accusesIntents {
-                suspicion = suspicion.failed(
-                    among: request.sentCount, now, failure.reason, policy)
-            }
-            let delay = suspicion.quarantine == nil ? backoff : policy.delayMax
-            noted[number] = wait(
-                number, intent, intent.attempt.failed(now, failure.reason, suspicion),
-                accuses ? Delay(delay, false, now, policy) : nil)
+        var noted: [IntentNumber: Attempt] = [:]
+        for (number, intent, attempt) in failed {
+            noted[number] = putBack(
+                number, intent, attempt, isOfSearch ? delay(of: attempt, backoff, now) : nil)
         }
         return noted.isEmpty ? [] : [.note(noted)]
     }
 
+    /// Returns the delay of an intent that failed at the authority (S3).
+    private func delay(of attempt: Attempt, _ backoff: Duration, _ now: Timestamp) -> Delay {
+        Delay(nil, or: attempt.standing == .quarantined ? policy.delayMax : backoff, now, policy)
+    }
+
     /// Puts an intent back among the waiting intents. Returns its attempt with the time of the next
     /// attempt, to be recorded.
-    private mutating func wait(
+    private mutating func putBack(
         _ number: IntentNumber, _ intent: Sending, _ attempt: Attempt, _ delay: Delay?
     ) -> Attempt {
-        let pauses = [pause, attempt.isSuspicious ? suspectPause : Pause()]
+        let pause = attempt.standing == .normal ? nil : search.pause.until
         let noted = attempt.waiting(
-            until: (pauses.compactMap(\.until) + [delay?.until].compactMap { $0 }).max())
+            until: [link.pause.until, pause, delay?.until].compactMap { $0 }.max())
         put(  // mutant: try-again
             number, Waiting(attempt: noted, bytes: intent.bytes, delay: delay))
         return noted
@@ -361,9 +312,8 @@ package struct OutboxState: Sendable {
 
     /// Ends the waits that the authority did not ask for.
     private mutating func wentOnline() {
-        isOnline = true  // mutant: went-online
-        pause.end()
-        suspectPause.end()
+        link.wentOnline()  // mutant: went-online
+        search.pause.end()
         for (number, intent) in waiting {
             if let delay = intent.delay, !delay.isAskedFor { waiting[number]?.delay = nil }
         }
@@ -374,7 +324,7 @@ package struct OutboxState: Sendable {
         _ due: [(IntentNumber, Waiting)], at now: Timestamp
     ) -> Action {
         lastRequest = lastRequest.next
-        var request = Request(isOfSuspects: due.contains { $0.1.isSuspect })
+        var request = Request(isOfSuspects: due.contains { $0.1.standing != .normal })
         var noted: [IntentNumber: Attempt] = [:]
         for (number, intent) in due {
             put(number, nil)

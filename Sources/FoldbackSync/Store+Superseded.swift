@@ -65,7 +65,7 @@ extension Store {
     ///   fetching and of recording, `.locked`, `.storage`: this log is complete at its path, but this
     ///   store may be closed, so open it again.
     public func continueOnNewLog(
-        from authority: any Authority<P.Event>, policy: OutboxPolicy,
+        from authority: any Authority<P.Event>, policy: SyncPolicy,
         sources: SyncSources = .system,
         opening open: @escaping @Sendable (URL) async throws(FoldbackError) -> Store<P>
     ) async throws(FoldbackError) -> Continuation<P> {
@@ -79,7 +79,7 @@ extension Store {
 
     /// The same in any place.
     package func continueOnNewLog(
-        from authority: any Authority<P.Event>, policy: OutboxPolicy, sources: SyncSources,
+        from authority: any Authority<P.Event>, policy: SyncPolicy, sources: SyncSources,
         in place: any SuccessorPlace<P>
     ) async throws(FoldbackError) -> Continuation<P> {
         try requireContinuable()
@@ -106,7 +106,7 @@ extension Store {
     /// - Throws: `.closed`, `.latched`, `.kindDiffers`.
     private func requireContinuable() throws(FoldbackError) {
         try requireOpen()
-        if let refusal = core.writer.refusal { throw refusal }
+        if let refusal = core.publication.read(\.refusal) { throw refusal }
         // In an acknowledgement log, the confirmed state is nowhere else, and nothing shows which
         // intents the authority has.
         guard status.kind == .downlink else {
@@ -115,7 +115,7 @@ extension Store {
     }
 
     private func continued(
-        from authority: any Authority<P.Event>, _ policy: OutboxPolicy, _ sources: SyncSources,
+        from authority: any Authority<P.Event>, _ policy: SyncPolicy, _ sources: SyncSources,
         _ place: any SuccessorPlace<P>
     ) async throws(FoldbackError) -> Continuation<P> {
         try requireOpen()
@@ -181,7 +181,7 @@ extension Store {
     }
 
     private func fetchAll(
-        from authority: any Authority<P.Event>, _ policy: OutboxPolicy, _ sources: SyncSources
+        from authority: any Authority<P.Event>, _ policy: SyncPolicy, _ sources: SyncSources
     ) async throws(FoldbackError) -> FirstFetch {
         let downlink = Downlink(self, from: authority, policy: policy, sources: sources)
         do throws(FoldbackError) {

@@ -18,7 +18,7 @@ import Testing
         Submission(id: id(number, of: replica), event: move)
     }
 
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 3, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(60))
 

@@ -47,7 +47,7 @@ import Testing
             let link: any Authority<Move> =
                 seed % 2 == 0 ? authority : OldAuthority(base: authority)
             let faulty = FaultyAuthority(link) { _ in faults.next() }
-            let policy = OutboxPolicy(
+            let policy = SyncPolicy(
                 intentsPerRequestMax: 1, requestsMax: 1, backoffMin: .seconds(1),
                 backoffMax: .seconds(8), delayMax: .seconds(30), waiting: .seconds(10))
             try await time.run {
@@ -65,10 +65,10 @@ import Testing
                                 event: .set("k\(number % 3)", Int(number)))
                         ])
                         await time.sleep(.milliseconds(Int64(number &* seed % 9_000)))
-                        if number % 3 == 0 { downlink.signedIn() }
+                        if number % 3 == 0 { downlink.tell(.signedIn) }
                     }
                     faults.heal()
-                    downlink.signedIn()
+                    downlink.tell(.signedIn)
                     await time.sleep(.seconds(31))
                     #expect(store.status.through == 12, "seed \(seed)")
                     #expect(store.confirmed == authority.state, "seed \(seed)")
@@ -125,7 +125,7 @@ private struct DownlinkLife {
         case wait(Timestamp?)
     }
 
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 1, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(60), waiting: .seconds(25))
 
@@ -159,11 +159,11 @@ private struct DownlinkLife {
         case 1: end()
         case 2:
             isOnline = random.oneIn(2)
-            take(isOnline ? .wentOnline : .wentOffline)
+            take(.told(isOnline ? .wentOnline : .wentOffline))
         case 3:
             isSignedIn = random.oneIn(2)
             if isSignedIn { signIns += 1 }
-            take(isSignedIn ? .signedIn : .signedOut(reason: "by hand"))
+            take(.told(isSignedIn ? .signedIn : .signedOut(reason: "by hand")))
         default: answer()
         }
         askAll()
@@ -230,7 +230,8 @@ private struct DownlinkLife {
     private mutating func take(_ input: DownlinkState.Input) {
         inputs.append("\(now.millisecondsSince1970): \(input)")
         switch input {
-        case .wentOnline, .signedIn, .requestFailed, .requestDropped, .began: emptyPolls = [:]
+        case .told(.wentOnline), .told(.signedIn), .requestFailed, .requestDropped, .began:
+            emptyPolls = [:]
         default: break
         }
         state.take(input, at: now, jitter: Double.random(in: 0...1, using: &random))
@@ -273,8 +274,8 @@ private struct DownlinkLife {
 
     /// Ends all faults, and checks that each reader gets a page within the longest wait.
     mutating func heal() {
-        take(.wentOnline)
-        take(.signedIn)
+        take(.told(.wentOnline))
+        take(.told(.signedIn))
         (isOnline, isSignedIn) = (true, true)
         var waiting = Set(readers.keys)
         // The clock may have been set back, so the readers ask how long they have to wait now.

@@ -8,7 +8,7 @@ import Testing
 /// A user's downlink fetched 4.4 seconds after the app had said that the device was online, and
 /// retried for 40 seconds without an end.
 @Suite struct DownlinkStateTests {
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 2, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(100), waiting: .seconds(20))
 
@@ -99,14 +99,14 @@ import Testing
         played.follow()
         _ = played.next()
         played.page()
-        played.take(.wentOnline)
+        played.take(.told(.wentOnline))
         #expect(played.next() == .request(waiting: nil))
         played.take(.requestFailed(1, Self.lost))
         #expect(played.next() == .wait(until: Self.at(1)))
-        played.take(.wentOnline)
+        played.take(.told(.wentOnline))
         #expect(played.next() == .request(waiting: nil))
         played.take(.requestFailed(1, .unavailable(after: .seconds(30), reason: "busy")))
-        played.take(.wentOnline)
+        played.take(.told(.wentOnline))
         #expect(played.next() == .wait(until: Self.at(30)))
     }
 
@@ -115,22 +115,22 @@ import Testing
         played.follow()
         _ = played.next()
         #expect(!played.state.isDropped(1))
-        played.take(.wentOnline)
+        played.take(.told(.wentOnline))
         #expect(played.state.isDropped(1))
         played.take(.requestDropped(1))
         #expect(played.next() == .request(waiting: nil))
         // A request for an answer at once goes on: it ends soon.
-        played.take(.wentOnline)
+        played.take(.told(.wentOnline))
         #expect(!played.state.isDropped(1))
     }
 
     @Test func `a follower waits while offline, and goes on when the device comes online`() {
         var played = Played()
-        played.take(.wentOffline)
+        played.take(.told(.wentOffline))
         played.take(.began(1, .follow))
         #expect(played.next() == .wait(until: nil))
         #expect(played.state.nextAttempt == nil && !played.state.isFetching)
-        played.take(.wentOnline)
+        played.take(.told(.wentOnline))
         #expect(played.next() == .request(waiting: nil))
     }
 
@@ -144,9 +144,9 @@ import Testing
         #expect(played.next(2) == .end(.failed(.unauthenticated(reason: "expired"))))
         played.page()
         #expect(played.next() == .wait(until: nil))
-        played.take(.wentOnline)
+        played.take(.told(.wentOnline))
         #expect(played.next() == .wait(until: nil))
-        played.take(.signedIn)
+        played.take(.told(.signedIn))
         #expect(played.next() == .request(waiting: nil))
     }
 
@@ -154,7 +154,7 @@ import Testing
         var played = Played()
         played.follow()
         _ = played.next()
-        played.take(.signedOut(reason: "by the user"))
+        played.take(.told(.signedOut(reason: "by the user")))
         #expect(played.state.isDropped(1))
         played.take(.requestDropped(1))
         #expect(played.next() == .wait(until: nil))
@@ -167,7 +167,7 @@ import Testing
         _ = played.next()
         played.take(.requestFailed(1, failure))
         #expect(played.next() == .wait(until: Self.at(1)))
-        #expect(played.state.failure == failure)
+        #expect(played.state.link.failure == failure)
         played.take(.began(2, .fetch))
         #expect(played.next(2) == .request(waiting: nil))
         played.take(.requestFailed(2, failure))
@@ -175,7 +175,7 @@ import Testing
         played.now = Self.at(3)
         #expect(played.next() == .request(waiting: nil))
         played.page()
-        #expect(played.state.failure == nil)
+        #expect(played.state.link.failure == nil)
     }
 
     @Test func `another authority ends all readers, and a new call asks again`() {
@@ -229,11 +229,11 @@ import Testing
         _ = played.next()
         played.take(.began(2, .fetch))
         _ = played.next(2)
-        played.take(.signedIn)
+        played.take(.told(.signedIn))
         played.take(.requestFailed(1, expired))
         #expect(played.next() == .request(waiting: nil))
         played.take(.requestFailed(2, expired))
-        #expect(played.state.signedOut == nil && played.state.failure == nil)
+        #expect(played.state.link.signedOut == nil && played.state.link.failure == nil)
         #expect(played.next(2) == .request(waiting: nil))
         played.take(.requestFailed(2, expired))
         #expect(played.next(2) == .end(.failed(expired)))
@@ -246,7 +246,7 @@ import Testing
         _ = played.next()
         played.take(.requestFailed(1, .unavailable(after: wait, reason: "busy")))
         #expect(played.next() == .wait(until: Self.at(1)))
-        played.take(.wentOnline)
+        played.take(.told(.wentOnline))
         #expect(played.next() == .request(waiting: nil))
     }
 

@@ -9,7 +9,7 @@ import Testing
 /// These tests ask whether a downlink follows and fetches correctly with a real store. They run in
 /// virtual time.
 @Suite struct DownlinkTests {
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 3, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(60), waiting: .seconds(20))
 
@@ -131,7 +131,7 @@ import Testing
                 }
                 #expect(downlink.status.nextAttempt != nil && !downlink.status.isFetching)
                 isDown.withLock { $0 = false }
-                downlink.wentOnline()
+                downlink.tell(.wentOnline)
                 await time.sleep(.milliseconds(1))
                 #expect(store.status.through == 1)
                 #expect(downlink.status.pause == nil)
@@ -146,20 +146,20 @@ import Testing
         let counting = Counting(authority, time)
         try await time.run {
             let downlink = makeDownlink(from: counting)
-            downlink.wentOffline()
+            downlink.tell(.wentOffline)
             try await Self.following(downlink) {
                 await time.sleep(.seconds(100))
                 #expect(downlink.status.pause == .offline && counting.times.isEmpty)
-                downlink.signedOut(reason: "by the user")
-                downlink.wentOnline()
+                downlink.tell(.signedOut(reason: "by the user"))
+                downlink.tell(.wentOnline)
                 await time.sleep(.seconds(100))
                 #expect(downlink.status.pause == .signedOut(reason: "by the user"))
                 #expect(counting.times.isEmpty)
-                downlink.signedIn()
+                downlink.tell(.signedIn)
                 await time.sleep(.seconds(1))
                 #expect(counting.times == [200, 200])
                 // Signing out ends the long poll, so an event does not come.
-                downlink.signedOut(reason: "again")
+                downlink.tell(.signedOut(reason: "again"))
                 _ = try await authority.submit([Self.submission(1)])
                 await time.sleep(.seconds(100))
                 #expect(store.status.through == 0)
@@ -194,7 +194,7 @@ import Testing
         try await time.run {
             let downlink = makeDownlink(from: authority)
             let offline = makeDownlink(from: authority)
-            offline.wentOffline()
+            offline.tell(.wentOffline)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await downlink.follow() }
                 group.addTask {
@@ -334,7 +334,7 @@ import Testing
                 return
             }
             #expect(time.passed == .seconds(10))
-            downlink.wentOffline()
+            downlink.tell(.wentOffline)
             let offline = try await downlink.fetch(within: .seconds(10))
             #expect(
                 offline
@@ -405,14 +405,14 @@ import Testing
             try await Self.following(downlink) {
                 await time.sleep(.seconds(1))
                 #expect(await statuses.next()?.pause == nil)
-                downlink.wentOffline()
+                downlink.tell(.wentOffline)
                 #expect(await statuses.next()?.pause == .offline)
                 // A slow reader gets the latest state.
-                downlink.wentOnline()
-                downlink.signedOut(reason: "a")
-                downlink.signedOut(reason: "b")
+                downlink.tell(.wentOnline)
+                downlink.tell(.signedOut(reason: "a"))
+                downlink.tell(.signedOut(reason: "b"))
                 #expect(await statuses.next()?.pause == .signedOut(reason: "b"))
-                downlink.signedIn()
+                downlink.tell(.signedIn)
                 await time.sleep(.seconds(1))
                 _ = try await authority.submit([Self.submission(1)])
                 _ = try await downlink.fetch()

@@ -16,7 +16,7 @@ struct OutboxPlay {
         let intents: [IntentNumber]
     }
 
-    let policy: OutboxPolicy
+    let policy: SyncPolicy
     private(set) var state: OutboxState
     private(set) var now = Timestamp(millisecondsSince1970: 0)
     /// The attempts in the log.
@@ -38,14 +38,14 @@ struct OutboxPlay {
     var server: (Timestamp, [IntentNumber]) -> Answer
 
     init(
-        _ policy: OutboxPolicy, jitter: Double? = 1, seed: UInt64 = 1,
+        _ policy: SyncPolicy, jitter: Double? = 1, seed: UInt64 = 1,
         server: @escaping (Timestamp, [IntentNumber]) -> Answer
     ) {
         self.policy = policy
         self.jitter = jitter
         self.server = server
         random = SeededGenerator(seed: seed)
-        state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
+        state = OutboxState(policy: policy)
     }
 
     mutating func record(_ count: Int, bytes: Int = 1) {
@@ -62,7 +62,7 @@ struct OutboxPlay {
     /// Ends the run, whose requests get no answer, and begins another on the log's rows.
     mutating func restart() {
         flights = []
-        state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
+        state = OutboxState(policy: policy)
         take(
             .recorded(
                 pending.keys.sorted().map {

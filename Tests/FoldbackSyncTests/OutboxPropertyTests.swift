@@ -48,7 +48,7 @@ import Testing
 /// An outbox's state with a random log, link and clock. It checks the properties.
 struct OutboxLife {
     private var random: SeededGenerator
-    private let policy: OutboxPolicy
+    private let policy: SyncPolicy
     private var state: OutboxState
     private var now = Timestamp(millisecondsSince1970: 1_000_000)
     private var last: UInt64 = 0
@@ -74,12 +74,12 @@ struct OutboxLife {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        policy = OutboxPolicy(
+        policy = SyncPolicy(
             intentsPerRequestMax: Int.random(in: 1...4, using: &random),
             requestsMax: random.oneIn(2) ? 1 : Int.random(in: 2...4, using: &random),
             backoffMin: .seconds(1), backoffMax: .seconds(8), delayMax: .seconds(60),
             bytesPerRequestMax: 10, quarantineAfter: Int.random(in: 1...3, using: &random))
-        state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
+        state = OutboxState(policy: policy)
     }
 
     func story() -> String { inputs.suffix(40).map { "\($0)" }.joined(separator: "\n") }
@@ -114,14 +114,14 @@ struct OutboxLife {
         case 7...11: return end() ?? cover() ?? .timePassed
         case 12:
             isOnline = random.oneIn(3)
-            return isOnline ? .wentOnline : .wentOffline
+            return .told(isOnline ? .wentOnline : .wentOffline)
         case 13:
             isOnline = true
-            return .wentOnline
+            return .told(.wentOnline)
         case 14:
             isSignedIn = !random.oneIn(4)
             if isSignedIn { signIns += 1 }
-            return isSignedIn ? .signedIn : .signedOut(reason: "by hand")
+            return .told(isSignedIn ? .signedIn : .signedOut(reason: "by hand"))
         default: return .timePassed
         }
     }
@@ -269,8 +269,8 @@ struct OutboxLife {
     /// Plays until nothing is pending, without further faults.
     mutating func heal() {
         (isOnline, isSignedIn) = (true, true)
-        take(.wentOnline)
-        take(.signedIn)
+        take(.told(.wentOnline))
+        take(.told(.signedIn))
         for _ in 0..<2_000 where broken.isEmpty {
             if let (request, intents) = covering.min(by: { $0.key < $1.key }) {
                 covering[request] = nil

@@ -41,7 +41,7 @@ import Testing
     private typealias Run = Task<Void, any Error>
 
     private func makeOutbox(
-        _ authority: any Authority<Move>, policy: OutboxPolicy = .ordered
+        _ authority: any Authority<Move>, policy: SyncPolicy = .ordered
     ) -> Outbox<Board> {
         Outbox(store, to: authority, policy: policy, sources: time.sources)
     }
@@ -187,7 +187,7 @@ import Testing
 
     // MARK: Quarantine
 
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 4, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(100))
 

@@ -6,7 +6,7 @@ import Testing
 
 /// These tests ask how an outbox reacts when inputs come at the worst moment.
 @Suite struct OutboxStateTests {
-    static let policy = OutboxPolicy(
+    static let policy = SyncPolicy(
         intentsPerRequestMax: 2, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(100))
 
@@ -19,8 +19,8 @@ import Testing
         var state: OutboxState
         var now = at(0)
 
-        init(_ policy: OutboxPolicy = policy) {
-            state = OutboxState(policy: policy, isOnline: true, signedOut: nil)
+        init(_ policy: SyncPolicy = policy) {
+            state = OutboxState(policy: policy)
         }
 
         mutating func take(_ input: OutboxState.Input) -> [OutboxState.Action] {
@@ -156,7 +156,7 @@ import Testing
         var played = Played()
         _ = played.sent(played.record(1...1))
         _ = played.take(.attemptFailed(1, .unavailable(after: .seconds(30), reason: "busy")))
-        #expect(played.take(.wentOnline) == [.wait(until: Self.at(30))])
+        #expect(played.take(.told(.wentOnline)) == [.wait(until: Self.at(30))])
         played.now = Self.at(30)
         _ = played.sent(played.take(.timePassed))
         let long = played.take(.attemptFailed(2, .unavailable(after: .seconds(900), reason: "")))
@@ -169,7 +169,7 @@ import Testing
         let actions = played.take(
             .attemptAnswered(1, [1: .settled, 2: .later(after: .seconds(20), reason: "soon")]))
         #expect(actions.last == .wait(until: Self.at(20)))
-        #expect(played.take(.wentOnline) == [.wait(until: Self.at(20))])
+        #expect(played.take(.told(.wentOnline)) == [.wait(until: Self.at(20))])
         played.now = Self.at(20)
         #expect(played.sent(played.take(.timePassed)) == [[2, 3]])
     }
@@ -188,7 +188,7 @@ import Testing
         _ = played.sent(played.record(1...2))
         let actions = played.settle(1, [1])
         #expect(actions.last == .wait(until: Self.at(1)))
-        #expect(played.sent(played.take(.wentOnline)) == [[2]])
+        #expect(played.sent(played.take(.told(.wentOnline))) == [[2]])
     }
 
     // MARK: Pauses
@@ -198,29 +198,29 @@ import Testing
         _ = played.sent(played.record(1...2))
         let failed = played.take(.attemptFailed(1, .unauthenticated(reason: "expired")))
         #expect(failed.count == 1)
-        #expect(played.state.signedOut == "expired")
-        for input in [.wentOnline, .timePassed] as [OutboxState.Input] {
+        #expect(played.state.link.signedOut == "expired")
+        for input in [.told(.wentOnline), .timePassed] as [OutboxState.Input] {
             #expect(played.take(input) == [])
         }
-        #expect(played.sent(played.take(.signedIn)) == [[1, 2]])
+        #expect(played.sent(played.take(.told(.signedIn))) == [[1, 2]])
     }
 
     @Test func `an offline outbox pauses, and retries at once when it comes online`() {
         var played = Played()
         _ = played.sent(played.record(1...1))
-        _ = played.take(.wentOffline)
+        _ = played.take(.told(.wentOffline))
         let failed = played.take(.attemptFailed(1, .unreachable(reason: "no")))
         #expect(failed.count == 1)
-        #expect(played.sent(played.take(.wentOnline)) == [[1]])
+        #expect(played.sent(played.take(.told(.wentOnline))) == [[1]])
     }
 
     @Test func `a request covered while offline waits, and its next attempt counts on`() {
         var played = Played()
         _ = played.record(1...1)
-        _ = played.take(.wentOffline)
+        _ = played.take(.told(.wentOffline))
         #expect(played.take(.covered(1, pending: [1])) == [])
         let again = Attempt(count: 2, startedAt: Self.at(0))
-        #expect(played.take(.wentOnline) == [.cover(2, [1: again], flushes: false)])
+        #expect(played.take(.told(.wentOnline)) == [.cover(2, [1: again], flushes: false)])
     }
 
     // MARK: Restart and clocks
@@ -230,7 +230,7 @@ import Testing
         let attempt = Attempt(count: 3, startedAt: Self.at(-1), next: Self.at(5))
         #expect(played.record(1...1, attempt: attempt) == [.wait(until: Self.at(5))])
         let next = Attempt(count: 4, startedAt: Self.at(0))
-        #expect(played.take(.wentOnline) == [.cover(1, [1: next], flushes: false)])
+        #expect(played.take(.told(.wentOnline)) == [.cover(1, [1: next], flushes: false)])
     }
 
     @Test func `a clock that is set back makes no wait longer than the longest wait`() {
@@ -254,13 +254,13 @@ import Testing
         _ = played.sent(played.record(1...1))
         _ = played.sent(played.record(2...2))
         #expect(played.take(.attemptFailed(1, expired)).count == 1)
-        #expect(played.state.signedOut == "expired")
-        #expect(played.sent(played.take(.signedIn)) == [[1]])
+        #expect(played.state.link.signedOut == "expired")
+        #expect(played.sent(played.take(.told(.signedIn))) == [[1]])
         // The answer to the old credentials comes late.
         #expect(played.sent(played.take(.attemptFailed(2, expired))) == [[2]])
-        #expect(played.state.signedOut == nil)
+        #expect(played.state.link.signedOut == nil)
         _ = played.take(.attemptFailed(3, expired))
-        #expect(played.state.signedOut == "expired")
+        #expect(played.state.link.signedOut == "expired")
     }
 
     @Test(arguments: [Duration.zero, .seconds(-3)])
@@ -269,11 +269,11 @@ import Testing
         #expect(played.sent(played.record(1...1)) == [[1]])
         let failed = played.take(.attemptFailed(1, .unavailable(after: wait, reason: "busy")))
         #expect(failed.last == .wait(until: Self.at(1)))
-        #expect(played.sent(played.take(.wentOnline)) == [[1]])
+        #expect(played.sent(played.take(.told(.wentOnline))) == [[1]])
         let postponed = played.take(
             .attemptAnswered(2, [1: .later(after: wait, reason: "soon")]))
         #expect(postponed.last == .wait(until: Self.at(2)))
-        #expect(played.sent(played.take(.wentOnline)) == [[1]])
+        #expect(played.sent(played.take(.told(.wentOnline))) == [[1]])
     }
 
     @Test func `full jitter spreads a wait over its whole backoff`() {

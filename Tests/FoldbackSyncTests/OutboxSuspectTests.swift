@@ -11,8 +11,8 @@ import Testing
 
     private static func policy(
         _ requestsMax: Int, intents: Int = 4, bytes: Int = 1 << 20
-    ) -> OutboxPolicy {
-        OutboxPolicy(
+    ) -> SyncPolicy {
+        SyncPolicy(
             intentsPerRequestMax: intents, requestsMax: requestsMax, backoffMin: .seconds(1),
             backoffMax: .seconds(8), delayMax: .seconds(100), bytesPerRequestMax: bytes)
     }
@@ -36,7 +36,7 @@ import Testing
     /// With waits of up to a minute between all failures, it took a quarter of an hour.
     @Test func `S3: one intent among 64 is found in four minutes`() {
         for poison in [1, 33, 64] as [IntentNumber] {
-            for policy in [OutboxPolicy.ordered, .concurrent(requestsMax: 2)] {
+            for policy in [SyncPolicy.ordered, .concurrent(requestsMax: 2)] {
                 var play = OutboxPlay(policy, server: OutboxPlay.poisoned([poison]))
                 play.record(64)
                 play.play(for: .seconds(240))
@@ -46,9 +46,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [OutboxPolicy.ordered, .concurrent(requestsMax: 2)])
+    @Test(arguments: [SyncPolicy.ordered, .concurrent(requestsMax: 2)])
     func `S3: a server that fails everything gets at most two requests a minute and 60 more`(
-        policy: OutboxPolicy
+        policy: SyncPolicy
     ) {
         let end = Timestamp(millisecondsSince1970: 0).advanced(by: Self.day)
         var play = OutboxPlay(policy, server: OutboxPlay.failing(until: end))
@@ -59,9 +59,9 @@ import Testing
     }
 
     /// Without a bound on the halvings that end a wait, 302 requests came in three hours.
-    @Test(arguments: [OutboxPolicy.ordered, .concurrent(requestsMax: 2)])
+    @Test(arguments: [SyncPolicy.ordered, .concurrent(requestsMax: 2)])
     func `S3: if all intents become suspects, the server gets one request a minute and 60 more`(
-        policy: OutboxPolicy
+        policy: SyncPolicy
     ) {
         var play = OutboxPlay(
             policy, server: OutboxPlay.failing(until: .init(millisecondsSince1970: .max)))
@@ -69,6 +69,19 @@ import Testing
         play.play(for: .seconds(3 * 3_600))
         #expect(play.sent.count <= 3 * 60 + 60, "\(play.sent.count)")
         #expect(play.broken.isEmpty)
+    }
+
+    @Test func `S3: the intent of a request of one is a suspect after one failure`() {
+        var play = OutboxPlay(Self.policy(1), server: OutboxPlay.poisoned([1]))
+        play.record(1)
+        play.play(for: .seconds(1))
+        #expect(
+            play.rows[1]?.suspicion
+                == Attempt.Suspicion(failures: 1, intentsMax: 1, quarantine: nil))
+        play.record(3)
+        play.play(for: .seconds(60))
+        #expect(play.requests == Array(repeating: [1], count: 8))
+        #expect(play.state.quarantined.keys.sorted() == [1])
     }
 
     @Test func `S3: an answer without a verdict on an intent counts against this intent only`() {
@@ -161,7 +174,7 @@ import Testing
             #expect(play.state.quarantined.keys.sorted() == [1])
             play.play(for: .seconds(1))
             before = play.sent.count
-            play.take(.wentOnline)
+            play.take(.told(.wentOnline))
             #expect(play.sent.count == before + 1)
             play.play(for: .seconds(1))
         }
@@ -233,13 +246,37 @@ import Testing
         #expect(played.state.quarantined.keys.sorted() == [2])
     }
 
+    @Test func `S3: the suspects' pause is not recorded as a wait of other intents`() {
+        let failure = AuthorityFailure.failed(reason: "HTTP 500")
+        var played = OutboxStateTests.Played(.concurrent(requestsMax: 2))
+        let suspect = Attempt(
+            count: 1, startedAt: OutboxStateTests.at(0),
+            suspicion: .init(failures: 1, intentsMax: 1, quarantine: nil))
+        #expect(played.sent(played.record(1...1, attempt: suspect)) == [[1]])
+        for request in 1...4 as ClosedRange<UInt64> {
+            _ = played.take(.attemptFailed(RequestNumber(request), failure))
+            played.now = played.now.advanced(by: .seconds(60))
+            #expect(played.sent(played.take(.timePassed)) == [[1]])
+        }
+        // From now on, suspects pause for 16 seconds.
+        _ = played.take(.attemptFailed(5, failure))
+        #expect(played.sent(played.record(2...3)) == [[2, 3]])
+        let noted = Attempt(
+            count: 1, startedAt: played.now,
+            failure: .init(at: played.now, reason: "HTTP 500"),
+            next: played.now.advanced(by: .seconds(1)),
+            suspicion: .init(failures: 1, intentsMax: nil, quarantine: nil))
+        let actions = played.take(.attemptFailed(6, failure))
+        #expect(actions.first == .note([2: noted, 3: noted]))
+    }
+
     // MARK: Outages
 
     @Test(arguments: [1, 2, 4])
     func `S3: a server fails everything for a day, then heals, and all settles by itself`(
         requestsMax: Int
     ) {
-        let policy = OutboxPolicy(
+        let policy = SyncPolicy(
             intentsPerRequestMax: 64, requestsMax: requestsMax, backoffMin: .seconds(1),
             backoffMax: .seconds(60), delayMax: .seconds(3_600))
         let end = Timestamp(millisecondsSince1970: 0).advanced(by: Self.day)
@@ -269,9 +306,9 @@ import Testing
         play.record(4)
         play.play(for: .seconds(60))
         play.restart()
-        #expect(play.state.failure == nil)
+        #expect(play.state.link.failure == nil)
         play.play(for: .seconds(1))
-        #expect(play.state.failure == .failed(reason: "HTTP 500"))
+        #expect(play.state.link.failure == .failed(reason: "HTTP 500"))
         // Another intent is sent all the same.
         play.server = OutboxPlay.poisoned([1, 2, 3, 4])
         play.record(1)
@@ -280,8 +317,8 @@ import Testing
     }
 
     @Test func `S3: one request at a time of a concurrent policy does not keep order`() {
-        let policy = OutboxPolicy.concurrent(requestsMax: 1)
-        #expect(!policy.keepsOrder && OutboxPolicy.ordered.keepsOrder)
+        let policy = SyncPolicy.concurrent(requestsMax: 1)
+        #expect(!policy.keepsOrder && SyncPolicy.ordered.keepsOrder)
         var play = OutboxPlay(policy, server: OutboxPlay.poisoned([1]))
         play.record(10)
         play.play(for: .seconds(1_000))

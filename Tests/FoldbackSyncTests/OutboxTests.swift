@@ -143,10 +143,10 @@ import Testing
                 #expect(outbox.status.pause == .signedOut(reason: "expired"))
                 #expect(outbox.status.waitingCount == 1)
                 #expect(store.attempt(of: 1)?.failure?.reason == "expired")
-                outbox.wentOnline()
+                outbox.tell(.wentOnline)
                 await time.sleep(.seconds(100_000))
                 #expect(authority.submitted.count == 1)
-                outbox.signedIn()
+                outbox.tell(.signedIn)
                 try await time.wait { store.snapshot.pending.isEmpty }
                 #expect(outbox.status.pause == nil)
             }
@@ -162,7 +162,7 @@ import Testing
         let authority = StubAuthority<Move>([])
         try await time.run {
             let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
-            outbox.wentOffline()
+            outbox.tell(.wentOffline)
             try await Self.run(outbox) {
                 _ = try await store.record(.set("a", 1))
                 await time.sleep(.seconds(1_000))
@@ -175,7 +175,7 @@ import Testing
                 try await store.withdraw(1)
                 await time.sleep(.seconds(1))
                 #expect(outbox.status.waitingCount == 1)
-                outbox.wentOnline()
+                outbox.tell(.wentOnline)
                 try await time.wait { store.snapshot.pending.isEmpty }
             }
             #expect(Self.numbers(authority.submitted) == [[2]])
@@ -337,7 +337,7 @@ import Testing
             #expect(first?.pause == .stopped && first?.waitingCount == 0)
             _ = try await store.record(.set("a", 1))
             #expect(await statuses.next()?.waitingCount == 1)
-            outbox.wentOffline()
+            outbox.tell(.wentOffline)
             try await Self.run(outbox) {
                 await time.sleep(.seconds(1))
                 #expect(await statuses.next()?.pause == .offline)
@@ -346,11 +346,11 @@ import Testing
                 #expect(await statuses.next()?.waitingCount == 3)
                 try await store.withdraw(2)
                 #expect(await statuses.next()?.waitingCount == 2)
-                outbox.signedOut(reason: "by the user")
+                outbox.tell(.signedOut(reason: "by the user"))
                 #expect(await statuses.next()?.pause == .signedOut(reason: "by the user"))
-                outbox.signedIn()
+                outbox.tell(.signedIn)
                 await time.sleep(.seconds(1))
-                outbox.wentOnline()
+                outbox.tell(.wentOnline)
                 await time.sleep(.seconds(1))
                 let sending = await statuses.next()
                 #expect(sending?.inFlight == [1, 3] && sending?.waitingCount == 0)

@@ -13,7 +13,7 @@ import Testing
 /// decided once. It is sent under one id with one event, and never after its answer is in the log.
 /// At the end, the view is equal to the authority's state.
 @Suite struct RestartTests {
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 3, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(60))
 

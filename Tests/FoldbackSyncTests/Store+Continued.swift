@@ -7,7 +7,7 @@ extension Store {
     /// Continues a superseded log on a new log, and returns the new log's store. Any other result
     /// ends the test.
     func continuedLog(
-        from authority: any Authority<P.Event>, policy: OutboxPolicy,
+        from authority: any Authority<P.Event>, policy: SyncPolicy,
         opening open: @escaping @Sendable (URL) async throws(FoldbackError) -> Store<P>,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Store<P> {

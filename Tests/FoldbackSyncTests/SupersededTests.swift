@@ -14,7 +14,7 @@ import Testing
 @Suite struct SupersededTests {
     private let directory = TemporaryDirectory()
 
-    private static let policy = OutboxPolicy(
+    private static let policy = SyncPolicy(
         intentsPerRequestMax: 3, requestsMax: 1, backoffMin: .seconds(1), backoffMax: .seconds(8),
         delayMax: .seconds(60))
 
@@ -211,7 +211,7 @@ import Testing
         let carried = try await next.carry(from: blind)
         #expect(carried.map(\.number).sorted() == [1, 2])
         #expect(next.view.value("b") == 1)
-        let payload = try #require(next.core.writer.publishedState.overlay[1]).payload
+        let payload = try #require(next.core.published.overlay[1]).payload
         #expect(payload.isUnreadable && payload.bytes == bytes)
     }
 

@@ -109,7 +109,9 @@ import Testing
         }
     }
 
-    @Test func `each bug is found by its law`() async throws {
+    enum Bug: CaseIterable { case hidden, ordered, trap, sloppy }
+
+    @Test(arguments: Bug.allCases) func `each bug is found by its law`(bug: Bug) async throws {
         let effort = Effort(
             scriptsMax: TestEffort.value(quick: 150, full: 600), durationMax: nil, stepsMax: 24,
             candidatesMax: 3_000,
@@ -128,9 +130,11 @@ import Testing
             }
             Issue.record("\(type): the smallest scripts have \(stepCounts) steps")
         }
-        try await find(Hidden.self, .p1)
-        try await find(Ordered.self, .p1)
-        try await find(Trap.self, .p14)
-        try await find(Sloppy.self, .f9)
+        switch bug {
+        case .hidden: try await find(Hidden.self, .p1)
+        case .ordered: try await find(Ordered.self, .p1)
+        case .trap: try await find(Trap.self, .p14)
+        case .sloppy: try await find(Sloppy.self, .f9)
+        }
     }
 }

@@ -48,11 +48,11 @@ import Testing
     func `F1: an attempt changes neither sequence nor view nor chain`(engine: Engine) async throws {
         let store = try await engine.store(Board.self, .downlink, in: directory)
         _ = try await store.record(.set("a", 1))
-        let before = store.core.writer.publishedState
+        let before = store.core.published
         #expect(try await store.recordAttempts([1: Self.once], flushes: true) == [1])
         #expect(store.attempts == [1: Self.once])
         #expect(store.attempt(of: 1) == Self.once)
-        let after = store.core.writer.publishedState
+        let after = store.core.published
         #expect(after.sequence == before.sequence && after.chain == before.chain)
         #expect(try await store.verify().isSound)
         await store.close()

@@ -219,7 +219,7 @@ import Testing
             Memos.self, confirmedBy: .downlink, replica: ReplicaID("me")!, sources: .counting())
         for number in 1...50 { _ = try await store.record(MemoEvent(key: "k", text: "\(number)")) }
         func counts() -> FoldCounts? {
-            (store.core.writer.publishedState.views.first as? FoldedState<Memos>)?.counts
+            (store.core.published.views.first as? FoldedState<Memos>)?.counts
         }
         let before = try #require(counts())
         let bytes = Array("{ \"text\" : \"1\",\n \"key\" : \"k\", \"more\": [] }".utf8)

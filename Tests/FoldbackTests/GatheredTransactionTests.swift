@@ -62,8 +62,8 @@ import Testing
         Self.gather(requests, in: store)
         let errors = await Self.outcomes(of: requests)
         #expect(errors[0] != nil && errors[1] == nil)
-        #expect(store.core.writer.lineage == second)
-        #expect(store.core.writer.syncObstacle == nil)
+        #expect(store.core.published.lineage == second)
+        #expect(store.core.published.syncObstacle == nil)
         await store.close()
     }
 

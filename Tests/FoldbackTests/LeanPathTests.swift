@@ -187,8 +187,7 @@ private struct WrittenLog {
         var fold = LogFold(of: storage, folds: set.folds, rows: rows, sharing: shared)
         _ = fold.makePublishedState()
         working = WorkingLog(
-            fold, attempts: Attempts(), lineage: nil, lostData: nil,
-            replicas: storage.header.replicas)
+            fold, replicas: storage.header.replicas)
         working.beginTransaction(isWatched: true)
         for payload in copied {
             let state = working.fold.state
@@ -229,7 +228,7 @@ private struct WrittenLog {
         case .command(let command, let isForced):
             let codec = AppCodec<Move>(codec: MoveCodec())
             let plain = working.fold.state.plainEntry(for: command, at: now)
-            taken.note(command, plain, working.attempts)
+            taken.note(command, plain, working.fold.state.facts.attempts)
             do throws(FoldbackError) {
                 let result =
                     isLean
@@ -266,7 +265,7 @@ private struct WrittenLog {
             lines += rows.conflicted.keys.map { "\($0): \(rows.conflicted[$0] as Any)" }
             lines.append("\(rows.faults)")
         }
-        return lines + working.attempts.map { "\($0.key): \($0.value)" }
+        return lines + working.fold.state.facts.attempts.map { "\($0.key): \($0.value)" }
     }
 }
 

@@ -24,36 +24,42 @@ import Testing
     private let calls = Calls()
     private let attempt = Attempt(count: 1, startedAt: Timestamp(millisecondsSince1970: 5))
 
-    /// Listens to a store's publications and to what it keeps beside the entries.
-    private func listen(to store: Store<Board>) -> [Listening] {
-        [
-            store.listen { [calls] in calls.add($0 ? "closed" : "entry") },
-            store.listenBeside { [calls] in calls.add("beside") },
-        ]
+    /// Listens to a store, and notes what has changed since the last call.
+    private func listen(to store: Store<Board>) -> Listening {
+        let last = Mutex(store.core.published)
+        return store.listen { [calls, core = store.core] isClosed in
+            let published = core.published
+            let before = last.withLock { last in
+                defer { last = published }
+                return last
+            }
+            if published.sequence != before.sequence { calls.add("entry") }
+            if published.attempts.keys != before.attempts.keys { calls.add("attempts") }
+            if published.latched != before.latched { calls.add("latched") }
+            if isClosed { calls.add("closed") }
+        }
     }
 
-    @Test func `a listener beside the entries hears of attempts, and not of entries`() async throws
-    {
+    @Test func `a listener hears of entries, of attempts, and of the end`() async throws {
         let store = try await storage.store(Board.self)
         let listening = listen(to: store)
         try await store.record(.set("a", 1))
         #expect(calls.take() == ["entry"])
         _ = try await store.recordAttempts([1: attempt], flushes: false)
-        #expect(calls.take() == ["beside"])
+        #expect(calls.take() == ["attempts"])
         try await store.acknowledge(1)
-        #expect(calls.take() == ["entry"])
+        #expect(calls.take() == ["entry", "attempts"])
         await store.close()
         #expect(calls.take() == ["closed"])
         withExtendedLifetime(listening) {}
     }
 
-    @Test func `a listener beside the entries hears that the store was latched`() async throws {
+    @Test func `a listener hears that the store was latched`() async throws {
         let store = try await storage.store(Board.self)
         let listening = listen(to: store)
         storage.failWrites(leavingOutcomeUnknown: true)
         await #expect(throws: FoldbackError.self) { try await store.record(.set("a", 1)) }
-        #expect(calls.take() == ["beside"])
-        #expect(store.core.writer.latched != nil)
+        #expect(calls.take() == ["latched"])
         storage.failWrites(leavingOutcomeUnknown: nil)
         await #expect(throws: FoldbackError.self) { try await store.record(.set("a", 2)) }
         #expect(calls.take() == [])
@@ -63,7 +69,7 @@ import Testing
 
     @Test func `a listener that was released hears nothing`() async throws {
         let store = try await storage.store(Board.self)
-        var listening: [Listening]? = listen(to: store)
+        var listening: Listening? = listen(to: store)
         try await store.record(.set("a", 1))
         #expect(calls.take() == ["entry"])
         withExtendedLifetime(listening) {}

@@ -54,7 +54,7 @@ import Testing
         }
         let checkpoint = await error { () throws(FoldbackError) in try await store.checkpoint() }
         #expect(isPageDamage(checkpoint))
-        #expect(isPageDamage(store.core.writer.syncObstacle))
+        #expect(isPageDamage(store.core.published.syncObstacle))
         #expect(try store.cells == ["a": 59])
         #expect(try store.entries(from: 1, countMax: 100).count == 61)
         #expect(try store.intent(7).state == .pending)

@@ -253,7 +253,7 @@ extension ChatPart {
     fileprivate static func faultCount<P: EventFold>(
         in store: Store<P>
     ) throws -> Int where P.Event == Chat {
-        let published = store.core.writer.publishedState
+        let published = store.core.published
         for rows in published.rows where rows.identity == identity { return rows.faults.count }
         for view in published.views where view.identity == identity {
             return try view.section().faults.count

@@ -70,7 +70,7 @@ import Testing
         // The list of unread events continues after it was read from a checkpoint.
         try await confirm([.claim("e")], in: store)
         try await store.checkpoint()
-        let unread = store.core.writer.publishedState.unread
+        let unread = store.core.published.unread
         #expect(unread.entries.map(\.key) == [2, 3, 4])
         #expect(unread.entries.map(\.value) == [[1, 3], [0], [0]])
         await store.close()
@@ -285,14 +285,14 @@ import Testing
             Issue.record("rows were made again")
         }
         #expect(second.replayStart.checkpoint == 1)
-        let unread = second.core.writer.publishedState.unread
+        let unread = second.core.published.unread
         #expect(unread.entries.map(\.key) == [1] && unread.entries.map(\.value) == [[2]])
         #expect(try await second.verify().notCompared == [])
         await second.close()
         try await open(EditionRows<LastEdition>.self).close()
         let last = try await open(EditionRows<LastEdition>.self)
         #expect(last.replayStart.checkpoint == 1)
-        #expect(last.core.writer.publishedState.unread.isEmpty)
+        #expect(last.core.published.unread.isEmpty)
         #expect(try await last.verify().notCompared == [])
         try await confirm([.set("d", 4)], in: last)
         try await last.checkpoint()

@@ -164,10 +164,6 @@ private final class FaultyStore: UpdatedStore {
         store.listen(listener)
     }
 
-    func listenBeside(_ listener: @escaping @Sendable () -> Void) -> Listening {
-        store.listenBeside(listener)
-    }
-
     nonisolated(nonsending) func record(
         _ event: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
     ) async throws(FoldbackError) -> Receipt {

@@ -42,7 +42,7 @@ func sync(_ store: Store<Likes>, with server: LikesServer) async throws {
     let outbox = Outbox(store, to: server, policy: .ordered)
     let downlink = Downlink(store, from: server, policy: .ordered)
     let sending = Task { try await outbox.run() }  // until the task is canceled
-    outbox.wentOnline()
+    outbox.tell(.wentOnline)
     print(try await downlink.fetch())  // caughtUp(through: 7)
     sending.cancel()
     try await sending.value
@@ -89,7 +89,7 @@ func explain(_ directory: URL) async throws {
             try String(contentsOf: root.appending(path: path), encoding: .utf8)
                 .components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         }
-        let example = try lines("Tools/Sources/shopping-list/ShoppingList.swift")
+        let example = try lines("Tools/Examples/shopping-list/ShoppingList.swift")
             .joined(separator: "\n")
         let article = try lines("Sources/FoldbackSync/FoldbackSync.docc/SyncAnApp.md")
             .joined(separator: "\n")

@@ -162,7 +162,7 @@ extension BoardStore {
 
     /// The number of calls of the board's `apply`.
     package var counts: FoldCounts {
-        let published = core.writer.publishedState
+        let published = core.published
         return (published.views.first as? FoldedState<Board>)?.counts ?? published.rows[0].counts
     }
 }

@@ -1,24 +1,26 @@
 import Foundation
 
 /// How much the long property tests try: the environment variable `FOLDBACK_TEST_EFFORT`, `quick` (the
-/// default) or `full`.
+/// default), `middle` or `full`.
 package enum TestEffort: String, CaseIterable, Sendable {
-    case quick, full
+    case quick, middle, full
 
     package static let current: TestEffort = {
         guard let name = ProcessInfo.processInfo.environment["FOLDBACK_TEST_EFFORT"] else {
             return .quick
         }
         guard let effort = TestEffort(rawValue: name) else {
-            fatalError("FOLDBACK_TEST_EFFORT is \(name); use quick or full")
+            fatalError("FOLDBACK_TEST_EFFORT is \(name); use quick, middle or full")
         }
         return effort
     }()
 
-    /// One of two values, by the effort of this run.
-    package static func value<V>(quick: V, full: V) -> V {
+    /// A number of tries, by the effort of this run. The middle effort is their geometric mean, so
+    /// each effort is as many times the effort before it.
+    package static func value<V: BinaryInteger>(quick: V, full: V) -> V {
         switch current {
         case .quick: quick
+        case .middle: V((Double(quick) * Double(full)).squareRoot())
         case .full: full
         }
     }

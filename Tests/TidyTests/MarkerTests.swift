@@ -31,14 +31,14 @@ import Testing
         #expect(mutants.count >= 72)
         for number in [2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 15, 19]
         where !mutants.contains(where: { $0.rule == "F\(number)" }) {
-            Issue.record("no mutant breaks F\(number); add one to Tools/Sources/foldback-mutants")
+            Issue.record("no mutant breaks F\(number); add one to Tools/Proofs/foldback-mutants")
         }
         let laws = try SourceTree.sources(under: "Sources/FoldbackTesting/Laws")
             .filter { $0.path.hasSuffix("/Law.swift") }
             .flatMap { $0.code.compactMap { $0.text.prefixMatch(of: /case (\w+) = "/)?.1 } }
         #expect(!laws.isEmpty)
         for law in laws where !mutants.contains(where: { $0.law == law }) {
-            Issue.record("no mutant breaks \(law); add one to Tools/Sources/foldback-mutants")
+            Issue.record("no mutant breaks \(law); add one to Tools/Proofs/foldback-mutants")
         }
     }
 
@@ -92,7 +92,7 @@ import Testing
     }
 
     private static func mutants() throws -> [MutantText] {
-        try SourceTree.sources(under: "Tools/Sources/foldback-mutants")
+        try SourceTree.sources(under: "Tools/Proofs/foldback-mutants")
             .filter { $0.path.contains("/Mutants+") }
             .flatMap { source in
                 // The first part precedes the first mutant.

@@ -33,7 +33,7 @@ import Testing
 
     /// The titles of the sections of `Tools/bench`.
     private static func benchmarks() throws -> Set<String> {
-        let sources = try SourceTree.sources(under: "Tools/Benchmarks")
+        let sources = try SourceTree.sources(under: "Tools/Proofs/foldback-bench")
         return Set(
             sources.flatMap(\.lines).compactMap { line in
                 line.firstMatch(of: /\bBenchmark\(title: "([^"]+)"/).map { String($0.1) }

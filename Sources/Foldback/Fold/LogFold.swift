@@ -73,37 +73,39 @@ package struct LogFold: Sendable {
     /// are invalid.
     package var failure: FoldbackError? { rows.lazy.compactMap(\.failure).first }
 
-    /// Applies an entry to the log's own state.
-    ///
-    /// The caller then passes the fold plan of the effects to ``perform(_:)``.
+    // MARK: Appending
+
+    /// Appends the log's next entry: to the log's own state, and to all states and views.
     ///
     /// - Parameters:
-    ///   - checksum: of the entry's record.
-    ///   - bytes: the size of the record.
     ///   - settledIntent: the intent that ``LogState/settledIntentNeeded(by:)`` names.
-    package mutating func advance(
-        _ entry: Entry, at sequence: LogSequence, checksum: UInt64, bytes: Int,
-        settledIntent: RecordedIntent?
+    ///   - isInViews: whether the views have the entry's intent already; see ``offer(_:)``.
+    package mutating func append(
+        _ entry: Entry, at sequence: LogSequence, settledIntent: RecordedIntent? = nil,
+        isInViews: Bool = false
     ) -> Effects {
-        chain = checksum
-        recordBytes += bytes
-        return state.apply(entry, at: sequence, settledIntent: settledIntent)
+        var effects = state.apply(entry, at: sequence, settledIntent: settledIntent)
+        if isInViews { effects.fold.view = .unchanged }
+        perform(effects.fold)
+        return effects
     }
 
-    /// Applies an entry to the log's own state: the lean path of
-    /// ``advance(_:at:checksum:bytes:settledIntent:)``.
-    ///
-    /// - Returns: the fold plan for ``perform(_:)``.
-    package mutating func advance(
-        _ plain: PlainEntry, checksum: UInt64, bytes: Int
-    ) -> FoldPlan {
-        chain = checksum
-        recordBytes += bytes
-        return state.apply(plain)
+    /// Appends the log's next entry: the lean path of ``append(_:at:settledIntent:isInViews:)``.
+    package mutating func append(_ plain: PlainEntry, isInViews: Bool) {
+        var plan = state.apply(plain)
+        if isInViews { plan.view = .unchanged }
+        perform(plan)
+    }
+
+    /// Notes the record of the entry that was appended last. The next record contains its checksum
+    /// (L5).
+    package mutating func extendChain(by record: (checksum: UInt64, bytes: Int)) {
+        chain = record.checksum
+        recordBytes += record.bytes
     }
 
     /// Folds the plan of the entry that was applied last into all projections.
-    package mutating func perform(_ plan: FoldPlan) {
+    private mutating func perform(_ plan: FoldPlan) {
         let sequence = state.sequence
         unread.append(plan.unread, at: sequence)  // mutant: unread-events
         if !plan.confirm.isEmpty {
@@ -157,22 +159,27 @@ package struct LogFold: Sendable {
         for index in groups.indices { groups[index].rebase(&folds, &rows, over: state.overlay) }
     }
 
-    /// Applies a new intent to all views. If a projection refuses it, takes it out of all views
-    /// again (F9).
+    /// Applies a new intent to all views, before it is appended. If a projection refuses it, takes it
+    /// out of all views again (F9).
     ///
-    /// - Returns: the first refusal, with the name of the projection.
-    package mutating func tryNewest(_ intent: UnsettledIntent) -> (by: ExactString, any Error)? {
-        var refusal: (by: ExactString, any Error)?
+    /// A confirm-only intent is not applied, because it is not folded before it is confirmed (F13).
+    ///
+    /// - Returns: whether the views have the intent now.
+    /// - Throws: `.inapplicable` with the first refusal; nothing has changed.
+    package mutating func offer(_ intent: UnsettledIntent) throws(FoldbackError) -> Bool {
+        guard intent.isOptimistic else { return false }
+        var refusal: Inapplicable?
         for index in groups.indices {
             let conflict = groups[index].tryNewest(intent, &folds, &rows, over: state.overlay)
             guard let conflict, refusal == nil else { continue }
-            refusal = (groups[index].name(ofRefuser: conflict), conflict.error)
+            refusal = Inapplicable(
+                projection: groups[index].name(ofRefuser: conflict).string, error: conflict.error)
         }
-        guard refusal != nil else { return nil }
+        guard let refusal else { return true }
         for index in groups.indices {
             groups[index].takeBack(intent.recorded.number, &folds, &rows)
         }
-        return refusal
+        throw .inapplicable(refusal)
     }
 
     /// Whether an intent is conflicted in the view of any projection. The views must be up to date.
@@ -241,10 +248,8 @@ package struct LogFold: Sendable {
         if let number = state.settledIntentNeeded(by: record.entry) {
             settledIntent = try storage.settledIntent(number, codec: codec).recorded
         }
-        let effects = advance(
-            record.entry, at: sequence, checksum: checksum, bytes: bytes.count,
-            settledIntent: settledIntent)
-        perform(effects.fold)
+        let effects = append(record.entry, at: sequence, settledIntent: settledIntent)
+        extendChain(by: (checksum, bytes.count))
         if let failure { throw failure }
         return (record, effects)
     }

@@ -21,8 +21,18 @@ package struct PublishedState: Sendable {
     package let views: [any AnyFoldedState]
     /// The rows of the stored projections, in the order of the ``ProjectionSet``.
     package let rows: [FoldedRows]
-    /// The attempts to send pending intents. The writer sets them, because no fold needs them.
-    package var attempts = Attempts()
+    /// What is known beside the entries.
+    package var facts: LogFacts
+
+    // What happened to the store. No commit changes it.
+
+    /// The last position that the log shares with an authority that superseded it; nil if none did
+    /// (N6).
+    package var superseded: Position?
+    /// The failure that makes the store refuse commands; nil if it accepts them (L6).
+    package var latched: StorageFailure?
+    /// Whether the store is closed. It publishes nothing after that.
+    package var isClosed = false
 
     /// Returns the states of the projection at `index` in `views`. Traps if it has another type.
     package func folded<P: Projection>(_: P.Type, at index: Int) -> FoldedState<P> {
@@ -51,11 +61,35 @@ extension LogFold {
             sequence: state.sequence, through: state.through, nextNumber: state.nextNumber,
             overlay: state.overlay, acceptedCount: state.acceptedCount,
             rejections: state.rejections, chain: chain, recordBytes: recordBytes,
-            unread: unread, views: views, rows: stored)
+            unread: unread, views: views, rows: stored, facts: state.facts,
+            superseded: state.facts.lostData?.shared)
     }
 }
 
 extension PublishedState {
+    /// The attempts to send pending intents.
+    package var attempts: Attempts { facts.attempts }
+
+    /// The lineage of the authority that the log has answers from; nil if none was named yet.
+    package var lineage: Lineage? { facts.lineage }
+
+    /// The error of all commands; nil if the store accepts them (L6).
+    package var refusal: FoldbackError? { latched?.refusal }
+
+    /// Why nothing more can be sent or fetched for this log; nil if nothing is in the way: the store
+    /// is latched (L6), or the log is superseded (N6).
+    package var syncObstacle: FoldbackError? {
+        refusal ?? superseded.map { .superseded(shared: $0) }
+    }
+
+    /// Returns the state with what is in the way of the state before it. No commit changes that.
+    func with(obstaclesOf previous: PublishedState) -> PublishedState {
+        var state = self
+        (state.superseded, state.latched) = (previous.superseded, previous.latched)
+        state.isClosed = previous.isClosed
+        return state
+    }
+
     /// Returns an intent of the overlay; nil if it has none. Code of other modules that looks it up
     /// in ``overlay`` takes ten times as long, because it is not specialized.
     package func unsettledIntent(_ number: IntentNumber) -> UnsettledIntent? { overlay[number] }

@@ -34,7 +34,8 @@ public struct Attempt: Hashable, Sendable {
         /// The number of such requests in a row since ``intentsMax`` last changed.
         public let failures: Int
         /// The largest number of intents in a request with this intent; nil for the policy's limit.
-        /// An outbox halves it after each third failure. At 1, the intent is sent alone.
+        /// An outbox halves it after each third failure of a request of several intents. A failure of
+        /// the intent alone makes it 1. At 1, the intent is sent alone.
         public let intentsMax: Int?
         /// Why the intent is quarantined; nil if it is not.
         public let quarantine: Quarantine?

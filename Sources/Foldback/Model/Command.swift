@@ -65,6 +65,10 @@ package enum Refusal: Hashable, Sendable {
     /// The intent has no listed rejection. If `isDismissed`, its rejection was dismissed or
     /// retried.
     case notRejected(IntentNumber, IntentState, isDismissed: Bool)
+    /// The intent may have left the device, so it can only be abandoned (F7).
+    case mayHaveLeft(IntentNumber)
+    /// The answer's authority is another one, or has lost events (N6).
+    case superseded(shared: Position)
     case positionBelowOne
     case throughBelowPosition(through: Position, highest: Position)
     /// An acknowledgement log accepts no positions (F4).

@@ -234,6 +234,8 @@ extension FoldbackError {
             case .notPending(let number, let state): .notPending(number, state: state)
             case .notRejected(let number, let state, let isDismissed):
                 .notRejected(number, state: state, isDismissed: isDismissed)
+            case .mayHaveLeft(let number): .mayHaveLeft(number)
+            case .superseded(let shared): .superseded(shared: shared)
             case .positionBelowOne: .invalidBatch(reason: "positions start at 1")
             case .throughBelowPosition(let through, let highest):
                 .invalidBatch(

@@ -22,15 +22,14 @@ extension LogState {
     /// |---|---|---|---|---|
     /// | acknowledge | append (F3, F4) | ignore (F7) | append: it overrides (F7) | ignore (F7) |
     /// | reject | append | ignore (F7) | ignore (F7) | ignore (F7) |
-    /// | withdraw | append (F7) | refuse | refuse | refuse |
+    /// | withdraw | append if there was no attempt, else refuse (F7) | refuse | refuse | refuse |
     /// | abandon | append (F19) | refuse | refuse | refuse |
     /// | dismiss, retry | refuse | refuse | append if listed, else refuse (F14) | refuse |
     ///
     /// A rejection is listed until it is dismissed or retried (F14).
     ///
-    /// The writer also refuses to withdraw an intent whose sending has begun (F7), and such an
-    /// intent can only be abandoned (F19). Attempts are kept beside the log, so this state does not
-    /// know them.
+    /// An intent whose sending has begun can only be abandoned (F7, F19). An answer is also refused if
+    /// ``refusal(ofAuthority:)`` refuses its authority.
     ///
     /// - Parameters:
     ///   - settled: the intents of ``Command/named(in:)`` that were recorded and are not in the
@@ -75,7 +74,12 @@ extension LogState {
         _ time: Timestamp
     ) -> Decision {
         switch command {
-        case .withdraw: requirePending(number, intent, .withdrawn)
+        case .withdraw:
+            if facts.attempts[number] != nil {  // mutant: withdrawal
+                .refuse(.mayHaveLeft(number))
+            } else {
+                requirePending(number, intent, .withdrawn)
+            }
         case .abandon: requirePending(number, intent, .abandoned)  // mutant: abandoned
         case .dismiss:
             requireListedRejection(number, intent) { _ in .append(.changed(number, .dismissed)) }

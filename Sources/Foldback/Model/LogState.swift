@@ -41,6 +41,7 @@ public enum LogKind: String, Hashable, Sendable, CaseIterable {
 /// | LogState+Plain.swift | Which commands take a lean path? | |
 /// | LogState+Batches.swift | What does a batch confirm, and what is new in it? | F3, F5, F6 |
 /// | LogState.swift | What does an entry change? | F3 to F8, F10, F13, F14 |
+/// | LogFacts.swift | What do attempts and the authority's name forbid? | F7, N6 |
 /// | LogState+Contradictions.swift | Can an entry from disk follow this state? | L5 |
 ///
 /// For a late acknowledgement of a rejected intent, read `acknowledgementDecision` in
@@ -72,6 +73,9 @@ package struct LogState: Sendable {
     /// The rejections that are listed, each with the sequence of the entry that rejected the
     /// intent.
     package private(set) var rejections = NumberMap<IntentNumber, LogSequence>()
+    /// What is known beside the entries. No entry is needed to change it.
+    package var facts = LogFacts()
+
     package init(kind: LogKind, replica: ReplicaID) {
         self.kind = kind
         self.replica = replica

@@ -23,7 +23,7 @@ package struct WriteBatch: Sendable {
     }
 
     package var hasEntries: Bool { !records.isEmpty }
-    package var hasAttempts: Bool { !attempts.isEmpty }
+    var hasFactsBeside: Bool { !attempts.isEmpty || lineage != nil }
 
     /// All writes, in the order of execution.
     package var writes: [TableWrite] { records.writes + otherWrites }

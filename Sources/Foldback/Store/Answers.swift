@@ -47,14 +47,11 @@ public struct Answers: AsyncSequence, Sendable {
         public mutating func next() async throws(FoldbackError) -> Answer? {
             while found.isEmpty {
                 guard !Task.isCancelled else { return nil }
-                if read < core.writer.publishedState.sequence {
+                if read < core.publication.read(\.sequence) {
                     guard try readOn() else { return nil }
                 } else {
-                    guard !core.writer.listeners.isClosed else { return nil }
-                    let seen = read
-                    await core.writer.listeners.wait(for: .nextCommit) { [core] in
-                        core.writer.publishedState.sequence <= seen
-                    }
+                    guard !core.publication.read(\.isClosed) else { return nil }
+                    await core.publication.waitForAnswers(after: read)
                 }
             }
             return found.popFirst()
@@ -63,7 +60,7 @@ public struct Answers: AsyncSequence, Sendable {
         /// Reads the answers of the next entries. Returns false if the store is closed.
         private mutating func readOn() throws(FoldbackError) -> Bool {
             do throws(FoldbackError) {
-                let end = core.writer.publishedState.sequence
+                let end = core.publication.read(\.sequence)
                 let records = try core.records(from: read.next, upTo: end)
                 found = records.flatMap { Answer.all(in: $0) }[...]
                 read = records.last?.stamp.sequence ?? end

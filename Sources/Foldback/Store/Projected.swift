@@ -14,7 +14,7 @@ public struct Projected<P: Projection>: Sendable {
     /// The projection's states and the overlay at the last commit: one consistent value.
     ///
     /// O(1), from any thread. Still available when the store is closed or latched.
-    public var snapshot: Snapshot<P> { Snapshot(core.writer.publishedState, index) }
+    public var snapshot: Snapshot<P> { Snapshot(core.published, index) }
     /// The fold of the overlay over confirmed state: the state to show. O(1), from any thread.
     public var view: P { folded.view }
     /// The fold of confirmed events alone. O(1), from any thread.
@@ -22,7 +22,7 @@ public struct Projected<P: Projection>: Sendable {
     /// The confirmed events that this projection could not apply, oldest first (F9).
     public var faults: [Fault] { folded.faults }
 
-    package var folded: FoldedState<P> { core.writer.publishedState.folded(P.self, at: index) }
+    package var folded: FoldedState<P> { core.published.folded(P.self, at: index) }
 
     /// Returns the intents of the overlay that touch `key`, as `P.keys(touchedBy:_:)` declares.
     /// O(n) in the overlay.
@@ -56,7 +56,7 @@ extension StoreCore {
         of _: P.Type, at sequence: LogSequence
     ) throws(FoldbackError) -> Snapshot<P> {
         try storage.requireUsable()
-        let last = writer.publishedState.sequence
+        let last = published.sequence
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
         var fold = try LogFold.past(
             storage, Fold<P>(), among: past, shared, codec: codec,

@@ -46,7 +46,7 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
         at sequence: LogSequence, _ body: (borrowing RowReader<P>) throws -> R
     ) async throws -> R {
         try core.storage.requireUsable()
-        let last = core.writer.publishedState.sequence
+        let last = core.published.sequence
         guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
         var fold = try LogFold.past(
             core.storage, nil, RowFold(P.self), among: core.past, core.shared, codec: core.codec,
@@ -65,7 +65,7 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     /// `errorDescription` if it is a `LocalizedError` and has one, else its description.
     public func conflict(of number: IntentNumber) -> String? { folded.conflicted[number] }
 
-    package var folded: FoldedRows { core.writer.publishedState.rows[index] }
+    package var folded: FoldedRows { core.published.rows[index] }
 }
 
 extension StoreCore {
@@ -80,18 +80,18 @@ extension StoreCore {
             let result: R?
             do {
                 result = try storage.readRows { stored -> R? in
-                    guard let state = writer.publishedState(at: stored.sequence),
-                        writer.waitUntilPublished(state.sequence)  // mutant: rows-ahead
+                    guard let state = publication.state(at: stored.sequence),
+                        publication.block(untilPublished: state.sequence)  // mutant: rows-ahead
                     else { return nil }
                     return try body(state, stored)
                 }
             } catch FoldbackError.storage(let failure) {
                 // A failed write may leave the file unreadable until it is opened again.
-                throw writer.refusal ?? .storage(failure)
+                throw publication.read(\.refusal) ?? .storage(failure)
             }
             if let result { return result }
             // Since the read began, there were two commits; or the disk has a commit that failed.
-            if let refusal = writer.refusal { throw refusal }
+            if let refusal = publication.read(\.refusal) { throw refusal }
         }
     }
 }

@@ -34,15 +34,17 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
     /// A watcher of the rows. It watches from when it is made until it is released.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let watcher: RowWatcher
+        private let watching: Listening
+        private let publication: Publication
         private let batching: Batching
-        private var bell: AsyncStream<Void>.Iterator
 
         fileprivate init(
-            _ watcher: RowWatcher, _ batching: @escaping Batching, _ bell: AsyncStream<Void>
+            _ watcher: RowWatcher, in publication: Publication, _ batching: @escaping Batching
         ) {
             self.watcher = watcher
+            self.publication = publication
             self.batching = batching
-            self.bell = bell.makeAsyncIterator()
+            watching = publication.watch(watcher)
         }
 
         /// Returns the changes since the last batch, and waits until there are any. Nil if the
@@ -59,10 +61,10 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws -> RowChangeBatch<Key, Row>? {
-            while await bell.next(isolation: actor) != nil {
+            let watcher = watcher
+            while await publication.next(where: { !watcher.isEmpty || $0.isClosed }) != nil {
                 let gathered = watcher.take()
-                // The bell rang for changes that the previous batch already had.
-                if gathered.isEmpty { continue }
+                if gathered.isEmpty { return nil }
                 if let batch = try batching(gathered) { return batch }
             }
             return nil
@@ -71,14 +73,7 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
 
     /// Returns an iterator that watches the rows from now on.
     public func makeAsyncIterator() -> AsyncIterator {
-        let (bell, continuation) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let watcher = RowWatcher(index, spans, bell: continuation)
-        let listeners = core.writer.listeners
-        if let place = listeners.rows(watcher) {
-            continuation.onTermination = { _ in listeners.stopRows(place) }
-        }
-        return AsyncIterator(watcher, batching, bell)
+        AsyncIterator(RowWatcher(index, spans), in: core.publication, batching)
     }
 }
 
@@ -262,24 +257,19 @@ extension ProjectedRows {
     }
 
     private func observation(of span: KeySpan) -> RowObservation {
-        let bell = AsyncStream.makeStream(of: Void.self).continuation
-        return RowObservation(RowWatcher(index, [span], bell: bell), core.writer.listeners)
+        RowObservation(RowWatcher(index, [span]), in: core.publication)
     }
 }
 
-/// A watcher of all rows and index entries of a stored projection.
+/// A watcher of rows that collects changes until it is released.
 package final class RowObservation: Sendable {
     private let watcher: RowWatcher
-    private let listeners: Listeners
-    private let place: Int?
+    private let watching: Listening
 
-    fileprivate init(_ watcher: RowWatcher, _ listeners: Listeners) {
+    fileprivate init(_ watcher: RowWatcher, in publication: Publication) {
         self.watcher = watcher
-        self.listeners = listeners
-        place = listeners.rows(watcher)
+        watching = publication.watch(watcher)
     }
-
-    deinit { if let place { listeners.stopRows(place) } }
 
     /// Returns the changes since the last call.
     package func take() -> RowWatcher.Gathered { watcher.take() }

@@ -197,13 +197,13 @@ extension Store {
     package nonisolated(nonsending) func noteLineage(
         _ lineage: Lineage
     ) async throws(FoldbackError) {
-        guard core.writer.lineage != lineage else { return }
+        guard core.publication.read(\.lineage) != lineage else { return }
         _ = try await core.runner.submit(.noteLineage(lineage), bytes: 64).outcome()
     }
 
     /// Notes that an authority has superseded this log, and returns the error for it.
     package func noteSuperseded(shared: Position) -> FoldbackError {
-        core.writer.superseded = shared
+        core.publication.change { $0.superseded = shared }
         return .superseded(shared: shared)
     }
 
@@ -238,11 +238,11 @@ extension Store {
 
     /// The last position that the log shares with an authority that superseded it; nil if none did.
     /// O(1), from any task.
-    package var superseded: Position? { core.writer.superseded }
+    package var superseded: Position? { core.publication.read(\.superseded) }
 
     /// - Throws: `.latched`, `.damaged`, `.superseded`.
     package func requireSyncable() throws(FoldbackError) {
-        if let obstacle = core.writer.syncObstacle { throw obstacle }
+        if let obstacle = core.publication.read(\.syncObstacle) { throw obstacle }
     }
 
     /// Notes that the authority has everything that the log has from it after all.
@@ -250,12 +250,12 @@ extension Store {
     /// - Throws: as ``noteLineage(_:)``, and the log stays superseded.
     package nonisolated(nonsending) func noteNotSuperseded() async throws(FoldbackError) {
         _ = try await core.runner.submit(.noteLostData(nil), bytes: 64).outcome()
-        core.writer.superseded = nil
+        core.publication.change { $0.superseded = nil }
     }
 
     /// What this log knows of the authority's data. O(1), from any task.
     public var syncPoint: SyncPoint {
-        SyncPoint(lineage: core.writer.lineage, through: core.writer.publishedState.through)
+        core.publication.read { SyncPoint(lineage: $0.lineage, through: $0.through) }
     }
 
     // MARK: Reading answers
@@ -275,7 +275,7 @@ extension Store {
 
     /// Rejected intents that are neither dismissed nor retried, ascending. O(n) in their count,
     /// from any task.
-    public var rejections: [IntentNumber] { core.writer.publishedState.rejections.keys }
+    public var rejections: [IntentNumber] { core.published.rejections.keys }
 
     /// Returns a receipt for an intent that was recorded earlier, perhaps before a restart, to wait
     /// for its answer.
@@ -312,7 +312,7 @@ extension Store {
     public func entries(
         from start: LogSequence, countMax: Int
     ) throws(FoldbackError) -> [LogEntry<P.Event>] {
-        try core.records(from: start, countMax: countMax, upTo: core.writer.publishedState.sequence)
+        try core.records(from: start, countMax: countMax, upTo: core.published.sequence)
             .map(LogEntry.init)
     }
 }

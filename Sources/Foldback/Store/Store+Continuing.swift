@@ -22,12 +22,12 @@ extension Store {
     /// - Throws: as ``record(_:force:confirmOnly:once:info:)``. Call it again to continue.
     /// - Complexity: reads this log once. One write for each intent, many in one commit.
     package func carry(from old: Store<P>) async throws(FoldbackError) -> Set<IntentID> {
-        let unsettled = old.core.writer.publishedState.overlay.values.map(\.recorded)
+        let unsettled = old.core.published.overlay.values.map(\.recorded)
         let names = unsettled.map { CarriedIntent($0) }
         let known = try confirmedOrigins(among: Set(names.flatMap(\.ids)))
         let missing = names.filter { known.isDisjoint(with: $0.ids) }  // mutant: carried-known
         let keys = Set(missing.map(\.once))
-        for intent in core.writer.publishedState.overlay.values {
+        for intent in core.published.overlay.values {
             if let key = intent.recorded.once, keys.contains(key) { continue }
             try await withdraw(intent.recorded.number)
         }
@@ -91,7 +91,7 @@ private struct ConfirmedEvents {
 
     init(of core: StoreCore) {
         self.core = core
-        end = core.writer.publishedState.sequence
+        end = core.published.sequence
     }
 
     mutating func next() throws(FoldbackError) -> Confirmed? {

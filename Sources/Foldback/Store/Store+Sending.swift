@@ -7,14 +7,16 @@ extension Store {
     /// task, also when the store is closed or latched. O(n) in the pending intents that were ever
     /// sent.
     public var attempts: [IntentNumber: Attempt] {
-        Dictionary(uniqueKeysWithValues: core.writer.attempts.map { ($0.key, $0.value) })
+        Dictionary(uniqueKeysWithValues: core.published.attempts.map { ($0.key, $0.value) })
     }
 
     /// Returns the attempt to send a pending intent; nil if its sending was never begun, or if it
     /// was answered.
     ///
     /// O(log n), from any task.
-    public func attempt(of number: IntentNumber) -> Attempt? { core.writer.attempts[number] }
+    public func attempt(of number: IntentNumber) -> Attempt? {
+        core.publication.read { $0.attempts[number] }
+    }
 
     /// Records attempts to send the intents that are still pending; ignores the others.
     ///
@@ -38,70 +40,17 @@ extension Store {
     }
 }
 
-/// The outbox's view of the log: the pending intents once, then only the changes to them.
+/// What the outbox needs of a log.
 extension Store {
-    /// All pending intents in number order, and the sequence at which they are pending. O(n) in the
-    /// overlay.
-    package var pendingIntents: (intents: [PendingIntent], sequence: LogSequence) {
-        let published = core.writer.publishedState
-        let attempts = core.writer.attempts
-        let intents = published.overlay.values.filter { $0.state == .pending }
-            .map { PendingIntent($0.recorded, attempt: attempts[$0.recorded.number]) }
-        return (intents, published.sequence)
-    }
-
-    /// The pending intents at the last commit, to ask for single ones. O(1).
-    package var pendingNow: PendingNow { PendingNow(core.writer.publishedState) }
-
-    /// Returns the changes to pending intents by a bounded piece of the entries after `sequence`.
-    ///
-    /// May block on the disk.
-    ///
-    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
-    /// - Complexity: O(n) in the entries read.
-    package func pendingChanges(
-        after sequence: LogSequence
-    ) throws(FoldbackError) -> PendingChanges {
-        let published = core.writer.publishedState
-        var changes = PendingChanges(sequence: sequence)
-        for record in try core.records(from: sequence.next, upTo: published.sequence) {
-            changes.sequence = record.stamp.sequence
-            if case .intent(let recorded) = record.entry {
-                // An intent that was answered in the meantime is not pending.
-                guard published.overlay[recorded.number]?.state == .pending else { continue }
-                changes.recorded.append(PendingIntent(recorded, attempt: nil))
-            } else {
-                changes.answered += Answer.all(in: record).map(\.intent)
-            }
-        }
-        return changes
-    }
-
-    /// Waits until the log has an entry after `sequence`.
-    ///
-    /// - Returns: false if the store was closed or the task was canceled first.
-    package func waitForEntry(after sequence: LogSequence) async -> Bool {
-        let writer = core.writer
-        while writer.publishedState.sequence <= sequence {
-            guard !writer.listeners.isClosed, !Task.isCancelled else { return false }
-            await writer.listeners.wait(for: .nextCommit) {
-                writer.publishedState.sequence <= sequence
-            }
-        }
-        return true
-    }
+    /// Follows the pending intents: all of them once, then the changes to them.
+    package var pendingIntents: PendingIntents { PendingIntents(core.publication) }
 
     /// Waits until nothing more can be sent or fetched for this log: another caller has found that
     /// the store is latched or the log is superseded.
     ///
     /// - Returns: that error; nil if the store was closed or the task was canceled first.
     package func waitForSyncObstacle() async -> FoldbackError? {
-        let writer = core.writer
-        while true {
-            if let obstacle = writer.syncObstacle { return obstacle }
-            guard !writer.listeners.isClosed, !Task.isCancelled else { return nil }
-            await writer.listeners.wait(for: .stop) { writer.syncObstacle == nil }
-        }
+        await core.publication.next { $0.syncObstacle != nil || $0.isClosed }?.syncObstacle
     }
 
     /// Returns a pending intent as it was recorded, and its event; nil if the intent is not pending,
@@ -111,26 +60,19 @@ extension Store {
     package func pendingIntent(
         _ number: IntentNumber
     ) -> (recorded: RecordedIntent, event: P.Event)? {
-        guard let intent = core.writer.publishedState.overlay[number], intent.state == .pending,
+        guard let intent = core.published.overlay[number], intent.state == .pending,
             let event = intent.recorded.payload.event(as: P.Event.self)
         else { return nil }
         return (intent.recorded, event)
     }
 }
 
-/// The pending intents of a log at one sequence.
-package struct PendingNow: Sendable {
-    private let published: PublishedState
-
-    fileprivate init(_ published: PublishedState) { self.published = published }
-
+extension PublishedState {
     /// The number of pending intents.
-    package var count: Int { published.overlay.count - published.acceptedCount }
+    package var pendingCount: Int { overlay.count - acceptedCount }
 
     /// Returns whether an intent is pending. O(log n).
-    package func contains(_ number: IntentNumber) -> Bool {
-        published.overlay[number]?.state == .pending
-    }
+    package func isPending(_ number: IntentNumber) -> Bool { overlay[number]?.state == .pending }
 }
 
 /// A pending intent, as the outbox needs it.
@@ -157,12 +99,49 @@ package struct PendingIntent: Hashable, Sendable {
     }
 }
 
-/// The changes to pending intents by some entries.
+/// The pending intents of a log, followed from one published state to another. It reads nothing from
+/// the log: each change is the difference of two overlays.
+package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    private let publication: Publication
+    /// The overlay of the last element. An older state would keep its views in memory.
+    private var seen = Overlay()
+    private var sequence: LogSequence?
+
+    fileprivate init(_ publication: Publication) { self.publication = publication }
+
+    package func makeAsyncIterator() -> PendingIntents { self }
+
+    /// Returns the changes since the last element; the first has all pending intents. Waits for an
+    /// entry that is newer. Nil if the store is closed or the task is canceled.
+    ///
+    /// - Complexity: O(n) in the intents that changed.
+    package mutating func next() async -> PendingChanges? { await next(isolation: nil) }
+
+    package mutating func next(
+        isolation actor: isolated (any Actor)?
+    ) async -> PendingChanges? {
+        let last = sequence
+        let published = await publication.next { last != $0.sequence || $0.isClosed }
+        guard let published, last != published.sequence else { return nil }
+        var changes = PendingChanges()
+        published.overlay.forEachChange(since: seen, areSame: { $0.state == $1.state }) {
+            number, old, new in
+            if new?.state == .pending, let recorded = new?.recorded {
+                changes.recorded.append(
+                    PendingIntent(recorded, attempt: published.attempts[number]))
+            } else if old?.state == .pending {
+                changes.answered.append(number)
+            }
+        }
+        (seen, sequence) = (published.overlay, published.sequence)
+        return changes
+    }
+}
+
+/// The changes to the pending intents of a log.
 package struct PendingChanges: Sendable {
-    /// Intents that the entries recorded and that are still pending, in number order.
+    /// Intents that are pending now and were not before, in number order.
     package fileprivate(set) var recorded: [PendingIntent] = []
-    /// Intents that the entries answered.
+    /// Intents that were pending before and are not now, in number order.
     package fileprivate(set) var answered: [IntentNumber] = []
-    /// The last entry that was read.
-    package fileprivate(set) var sequence: LogSequence
 }

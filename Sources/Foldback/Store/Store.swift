@@ -51,7 +51,7 @@ public final class Store<P: EventFold>: Sendable {
 
     /// Pending and accepted intents at the last commit, in number order. O(1): an intent is copied
     /// when it is read.
-    public var overlay: OverlayIntents<P.Event> { core.writer.publishedState.intents() }
+    public var overlay: OverlayIntents<P.Event> { core.published.intents() }
 
     /// Returns a projection with which the store was opened. Traps if it was opened without it.
     public func projected<Q: Projection>(_ projection: Q.Type) -> Projected<Q>
@@ -71,13 +71,12 @@ public final class Store<P: EventFold>: Sendable {
     ///
     /// O(1), from any task. May be read when the store is closed or latched.
     public var status: StoreStatus {
-        let published = core.writer.publishedState
+        let published = core.published
         return StoreStatus(
             of: core.storage, published,
             // A store's log has no gaps (L1), and the storage may be one commit ahead.
-            entryCount: Int(clamping: published.sequence.value), lineage: core.writer.lineage,
-            superseded: core.writer.superseded, checkpoint: core.checkpointer.newest,
-            checkpointFailure: core.checkpointer.failure)
+            entryCount: Int(clamping: published.sequence.value),
+            checkpoint: core.checkpointer.newest, checkpointFailure: core.checkpointer.failure)
     }
 
     // MARK: Checkpoints

@@ -73,7 +73,7 @@ extension Store {
     public func readAll<R>(_ body: (borrowing StoreReader<P.Event>) throws -> R) throws -> R {
         let path = core.storage.path
         guard !projections.rows.isEmpty else {
-            return try body(StoreReader(core.writer.publishedState, nil, projections, path))
+            return try body(StoreReader(core.published, nil, projections, path))
         }
         return try core.readRows { published, stored in
             try body(StoreReader(published, stored, projections, path))

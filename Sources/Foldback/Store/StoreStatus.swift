@@ -37,8 +37,7 @@ public struct StoreStatus: Hashable, Sendable {
     public let checkpointFailure: String?
 
     package init(
-        of log: any LogStorage, _ published: PublishedState, entryCount: Int, lineage: Lineage?,
-        superseded: Position? = nil,
+        of log: any LogStorage, _ published: PublishedState, entryCount: Int,
         checkpoint: LogSequence, checkpointFailure: FoldbackError? = nil
     ) {
         path = log.path
@@ -47,8 +46,8 @@ public struct StoreStatus: Hashable, Sendable {
         self.entryCount = entryCount
         sequence = published.sequence
         through = published.through
-        self.lineage = lineage
-        self.superseded = superseded
+        lineage = published.lineage
+        superseded = published.superseded
         pendingCount = published.overlay.count - published.acceptedCount
         acceptedCount = published.acceptedCount
         rejectedCount = published.rejections.count

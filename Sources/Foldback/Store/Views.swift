@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The snapshots of one projection as they are published; see ``Projected/views``.
 ///
 /// ```swift
@@ -12,54 +10,38 @@ public struct Views<P: Projection>: AsyncSequence, Sendable {
     let core: StoreCore
     let index: Int
 
-    /// A reader of the snapshots. Until it is released, each commit hands it a snapshot.
+    /// A reader of the snapshots. It does not keep the store open.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private var stream: AsyncStream<Snapshot<P>>.Iterator
+        private let publication: Publication
+        private let index: Int
+        /// The sequence of the snapshot that was returned last; nil before the first.
+        private var last: LogSequence?
 
-        fileprivate init(_ stream: AsyncStream<Snapshot<P>>) {
-            self.stream = stream.makeAsyncIterator()
+        fileprivate init(_ publication: Publication, _ index: Int) {
+            self.publication = publication
+            self.index = index
         }
 
         /// Returns the next snapshot that this iterator has not returned. Waits for the next commit
         /// if needed. Nil if the store is closed or the task is canceled.
-        public mutating func next() async -> Snapshot<P>? { await stream.next() }
+        public mutating func next() async -> Snapshot<P>? { await next(isolation: nil) }
 
         /// Returns the next snapshot, on the given actor. As ``next()`` in everything else.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async -> Snapshot<P>? {
-            await stream.next(isolation: actor)
+            let last = last
+            let published = await publication.next { $0.isAfter(last) || $0.isClosed }
+            guard let published, published.isAfter(last) else { return nil }
+            self.last = published.sequence
+            return Snapshot(published, index)
         }
     }
 
     /// Returns an iterator that begins with the current snapshot.
-    public func makeAsyncIterator() -> AsyncIterator {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Snapshot<P>.self, bufferingPolicy: .bufferingNewest(1))
-        let listeners = core.writer.listeners
-        // The listener is added first and gets the current snapshot after that, so that no commit
-        // is missed. Both can then run in any order: `last` prevents that an older snapshot
-        // replaces a newer one.
-        let last = Mutex<LogSequence?>(nil)
-        let index = index
-        let offer: @Sendable (PublishedState?) -> Void = { published in
-            guard let published else {
-                continuation.finish()
-                return
-            }
-            last.withLock { last in
-                guard last.map({ $0 < published.sequence }) ?? true else { return }
-                last = published.sequence
-                continuation.yield(Snapshot(published, index))
-            }
-        }
-        let place = listeners.views(offer)
-        offer(core.writer.publishedState)
-        if let place {
-            continuation.onTermination = { _ in listeners.stopViews(place) }
-        } else {
-            continuation.finish()
-        }
-        return AsyncIterator(stream)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(core.publication, index) }
+}
+
+extension PublishedState {
+    fileprivate func isAfter(_ last: LogSequence?) -> Bool { last.map { sequence > $0 } ?? true }
 }

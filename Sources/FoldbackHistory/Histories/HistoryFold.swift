@@ -39,10 +39,9 @@ package struct HistoryFold: Sendable {
         if let number = fold.state.settledIntentNeeded(by: record.entry) {
             settledIntent = recorded[number]
         }
-        let effects = fold.state.apply(
+        let effects = fold.append(
             record.entry, at: record.stamp.sequence, settledIntent: settledIntent)
         settlements.apply(effects, at: record.stamp.sequence)
-        fold.perform(effects.fold)
         return effects.fold
     }
 

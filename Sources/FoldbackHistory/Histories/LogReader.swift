@@ -137,9 +137,9 @@ public final class LogReader: Sendable {
     /// Returns the log's counts. Reads the newest checkpoint and the entries after it.
     public func status() throws(FoldbackError) -> StoreStatus {
         var (fold, _) = try LogFold.folded(log, folds: [], codec: codec)
+        fold.state.facts = LogFacts(lineage: try log.lineage(), lostData: try log.lostData())
         return StoreStatus(
             of: log, fold.makePublishedState(), entryCount: try entryCount(),
-            lineage: try log.lineage(), superseded: try log.lostData()?.shared,
             checkpoint: try log.storedCheckpoints().last?.sequence ?? 0)
     }
 }

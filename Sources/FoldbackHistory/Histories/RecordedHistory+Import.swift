@@ -98,8 +98,7 @@ extension RecordedHistory {
     ) throws(FoldbackError) -> WriteBatch {
         let nothing = MemoryLog(kind: kind, replicas: replicas)
         var working = WorkingLog(
-            LogFold(kind: kind, replica: replica, folds: []), attempts: Attempts(),
-            lineage: nil, lostData: nil, replicas: replicas)
+            LogFold(kind: kind, replica: replica, folds: []), replicas: replicas)
         var recorded: Set<IntentNumber> = []
         for record in records {
             let named = record.entry.named(in: replicas).filter(recorded.contains)

@@ -8,7 +8,7 @@ extension Store {
     /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` if the entries are not damaged
     ///   but do not make a log.
     public func history() throws(FoldbackError) -> RecordedHistory<P.Event> {
-        let last = core.writer.publishedState.sequence
+        let last = core.published.sequence
         var records: [Record] = []
         while LogSequence(UInt64(records.count)) < last {
             let next = LogSequence(UInt64(records.count)).next

@@ -92,8 +92,8 @@ struct Fleet<P: Projection>: Sendable {
         for replica in replicas {
             replica.wire.heal()
             try replica.start()
-            replica.signIn()
-            replica.goOnline()
+            replica.tell(.signedIn)
+            replica.tell(.wentOnline)
         }
     }
 
@@ -149,7 +149,7 @@ struct Fleet<P: Projection>: Sendable {
             notes.trace(replica.name, "fetches")
             notes.count()
             replica.startFetching()
-        case .signIn: replica.signIn()
+        case .signIn: replica.tell(.signedIn)
         case .link(let fault):
             notes.trace(replica.name, "\(step.act)")
             replica.wire.arm(fault)
@@ -158,8 +158,8 @@ struct Fleet<P: Projection>: Sendable {
             replica.wire.goDown(for: duration)
             guard isKnown else { break }
             notes.fired(.offline)
-            replica.goOffline()
-            timers.start(duration, shared.time) { replica.goOnline() }
+            replica.tell(.wentOffline)
+            timers.start(duration, shared.time) { replica.tell(.wentOnline) }
         case .crash(let duration, let turns, let copiesLog):
             for _ in 0..<turns { await Task.yield() }
             guard try await replica.crash(copiesLog: copiesLog) else { break }

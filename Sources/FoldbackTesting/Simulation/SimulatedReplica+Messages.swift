@@ -6,27 +6,15 @@ extension SimulatedReplica {
     /// The user signs in if the app asks for it.
     func signInWhereAsked() {
         guard let process = content.withLock({ $0.process }) else { return }
-        if case .signedOut = process.outbox.status.pause { process.outbox.signedIn() }
+        if case .signedOut = process.outbox.status.pause { process.outbox.tell(.signedIn) }
         // The status of a downlink that does not run hides this.
-        process.downlink.signedIn()
+        process.downlink.tell(.signedIn)
     }
 
-    func signIn() {
+    func tell(_ change: LinkChange) {
         guard let process = content.withLock({ $0.process }) else { return }
-        process.outbox.signedIn()
-        process.downlink.signedIn()
-    }
-
-    func goOnline() {
-        guard let process = content.withLock({ $0.process }) else { return }
-        process.outbox.wentOnline()
-        process.downlink.wentOnline()
-    }
-
-    func goOffline() {
-        guard let process = content.withLock({ $0.process }) else { return }
-        process.outbox.wentOffline()
-        process.downlink.wentOffline()
+        process.outbox.tell(change)
+        process.downlink.tell(change)
     }
 
     /// Whether a replica that follows has everything that its authority has.

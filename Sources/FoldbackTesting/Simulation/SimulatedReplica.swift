@@ -45,7 +45,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
     let follows: Bool
     let fleet: Fleet<P>.Shared
     let server: SimulatedServer<P>
-    let policy: OutboxPolicy
+    let policy: SyncPolicy
     private let isOnDisk: Bool
     let content = Mutex(Content())
 
@@ -58,7 +58,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
         self.server = server
         wire = SimulatedWire(
             name, to: server, latencyMax: member.latencyMax, fleet.time, fleet.notes)
-        policy = OutboxPolicy(
+        policy = SyncPolicy(
             intentsPerRequestMax: member.intentsPerRequestMax, requestsMax: member.requestsMax,
             backoffMin: .seconds(1), backoffMax: .seconds(16), delayMax: .seconds(60),
             waiting: .seconds(20), bytesPerRequestMax: member.bytesPerRequestMax)

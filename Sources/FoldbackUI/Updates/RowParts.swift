@@ -30,10 +30,10 @@ final class RowParts<P: StoredProjection>: Sendable {
     /// Reads all stale parts at one sequence. If there are none, it does not open a reader.
     ///
     /// May block on the disk. The state is never older than the last commit.
-    func read(in rows: ProjectedRows<P>, _ writer: LogWriter) -> PartsRead {
+    func read(in rows: ProjectedRows<P>, _ publication: Publication) -> PartsRead {
         let parts = list.parts
         for part in parts.values { part.prepare() }
-        let published = writer.publishedState
+        let published = publication.current
         guard parts.values.contains(where: { $0.isStale(at: published.sequence) }) else {
             return PartsRead(published: published)
         }

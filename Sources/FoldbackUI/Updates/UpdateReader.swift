@@ -26,7 +26,7 @@ actor UpdateReader<Event: Sendable> {
         self.source = source
         self.lists = lists
         computer = UpdateComputer(source)
-        mailbox = UpdateMailbox(shown: store.core.writer.publishedState)
+        mailbox = UpdateMailbox(shown: store.core.published)
         lastRead = mailbox.shown
     }
 
@@ -80,10 +80,9 @@ actor UpdateReader<Event: Sendable> {
     /// even so, because no later read returns them.
     private func readStore(from shown: PublishedState) -> (Update?, [PartID: ShowPart]) {
         guard let store else { return (nil, [:]) }
-        let writer = store.core.writer
         let read = source.read(store)
         let update = computer.update(
-            to: read.published, from: shown, latched: writer.latched
+            to: read.published, from: shown, latched: read.published.latched
         ) { number, sequence throws(FoldbackError) in
             let found = try store.rejectedIntent(number, at: sequence)
             return RejectedIntent(recorded: found.recorded, rejection: found.rejection)
@@ -102,12 +101,9 @@ actor UpdateReader<Event: Sendable> {
         let (bell, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         continuation.yield()
-        let listening = [
-            store.listen { isClosed in
-                if isClosed { continuation.finish() } else { continuation.yield() }
-            },
-            store.listenBeside { continuation.yield() },
-        ]
+        let listening = store.listen { isClosed in
+            if isClosed { continuation.finish() } else { continuation.yield() }
+        }
         continuation.onTermination = { _ in _ = listening }
         return bell
     }
@@ -170,7 +166,6 @@ protocol UpdatedStore<Event>: AnyObject, Sendable {
     where Q.Event == Event
     func answers(after sequence: LogSequence) -> Answers
     func listen(_ listener: @escaping @Sendable (_ isClosed: Bool) -> Void) -> Listening
-    func listenBeside(_ listener: @escaping @Sendable () -> Void) -> Listening
     func rejectedIntent(
         _ number: IntentNumber, at sequence: LogSequence
     ) throws(FoldbackError) -> (recorded: RecordedIntent, rejection: Rejection)

@@ -28,7 +28,7 @@ extension UpdateSource {
             return (isEqual(old.view, new.view), isEqual(old.confirmed, new.confirmed))
         }
         items = itemReader(of: P.self)
-        read = { PartsRead(published: $0.core.writer.publishedState) }
+        read = { PartsRead(published: $0.core.published) }
     }
 
     /// The source of a stored projection at an index of the store's stored projections.
@@ -36,7 +36,7 @@ extension UpdateSource {
         conflicts = { $0.rows[index].conflicted }
         areEqual = { ($0.sequence == $1.sequence, true) }
         items = itemReader(of: P.self)
-        read = { parts.read(in: $0.projected(P.self), $0.core.writer) }
+        read = { parts.read(in: $0.projected(P.self), $0.core.publication) }
     }
 }
 

@@ -2,7 +2,7 @@ import BrowserDriver
 import Foundation
 import Testing
 
-/// The feed of `Tools/Sources/feed-web` in a real Chromium.
+/// The feed of `Tools/Examples/feed-web` in a real Chromium.
 ///
 /// The tests share one browser, and each has a server of its own. The server's clock stands still
 /// until a test moves it.

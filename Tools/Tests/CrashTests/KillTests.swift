@@ -26,7 +26,7 @@ import Testing
     /// More than the calls of one name in a run, with those that load the program and those of a
     /// sanitizer.
     private static let callCountMax = 1_000
-    private static let roundCount = TestEffort.isFull ? 40 : 10
+    private static let roundCount = TestEffort.value(quick: 10, full: 40)
 
     /// Opens the log as an app that starts again, and compares it with the answers.
     private func check(

@@ -181,7 +181,7 @@ import Testing
         async throws
     {
         let directory = DiskDirectory()
-        let rounds = TestEffort.isFull ? 200 : 40
+        let rounds = TestEffort.value(quick: 40, full: 200)
         let log = directory.log
         async let others = loop(log, rounds)
         for round in 0..<rounds {

@@ -27,9 +27,6 @@ package final class Checkpointer: Sendable {
     private let format: EventFormat
     private let state: Mutex<State>
 
-    /// Watches the writer's publications, and begins a checkpoint when `policy` says that one is
-    /// due.
-    ///
     /// - Parameter usable: the checkpoint at which opening began; 0 if there was none.
     package init(
         _ runner: CommandRunner, policy: CheckpointPolicy, format: EventFormat, usable: LogSequence
@@ -42,10 +39,6 @@ package final class Checkpointer: Sendable {
                 usable: usable,
                 usableBytes: runner.storage.storedCheckpoint(at: usable)?.bytes ?? 0,
                 lastSequence: usable, lastRecordBytes: 0, running: nil))
-        // The listener retains this object until the store is closed.
-        _ = runner.writer.listeners.views { published in
-            if let published { self.published(published) }
-        }
     }
 
     /// The newest checkpoint that this store's projections can use; 0 if there is none.
@@ -55,16 +48,18 @@ package final class Checkpointer: Sendable {
     package var failure: FoldbackError? { state.withLock { $0.failure } }
 
     /// Begins a checkpoint if one is due. The writer calls it after each commit. O(1).
-    private func published(_ published: PublishedState) {
+    func beginIfDue() {
+        let (sequence, recordBytes) = runner.writer.publication.read {
+            ($0.sequence, $0.recordBytes)
+        }
         let isDue = state.withLock { state in
-            let entries = published.sequence.value - state.lastSequence.value
+            let entries = sequence.value - state.lastSequence.value
             return state.running == nil && entries > 0
                 && policy.isDue(
-                    entries: Int(clamping: entries),
-                    bytes: published.recordBytes - state.lastRecordBytes,
+                    entries: Int(clamping: entries), bytes: recordBytes - state.lastRecordBytes,
                     lastBytes: state.usableBytes)
         }
-        if isDue { _ = begin(published) }
+        if isDue { _ = begin(runner.writer.publication.current) }
     }
 
     /// Writes a checkpoint of the published state, and returns when it is as durable as the store;
@@ -75,7 +70,7 @@ package final class Checkpointer: Sendable {
                 _ = await running.value
                 continue
             }
-            let published = runner.writer.publishedState
+            let published = runner.writer.publication.current
             if published.sequence == newest { return }
             guard let task = begin(published) else { continue }
             return try await task.value.get()

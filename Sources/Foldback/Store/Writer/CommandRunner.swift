@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Queues requests, and lets the writer carry them out.
 ///
 /// On disk, a dedicated thread calls the writer (L3). In memory, the thread of a caller does.
@@ -5,7 +7,8 @@ package final class CommandRunner: Sendable {
     package let storage: any LogStorage
     package let writer: LogWriter
     private let queue: RequestQueue
-    private let end = CloseSignal()
+    private let end = Signal()
+    private let hasEnded = Atomic(false)
     private let hasThread: Bool
     private let clock: @Sendable () -> UInt64
 
@@ -151,8 +154,9 @@ package final class CommandRunner: Sendable {
 
     private func finish() {
         storage.close()
-        writer.listeners.close()
-        end.reach()
+        writer.publication.close()
+        hasEnded.store(true, ordering: .releasing)
+        end.ring()
     }
 
     // MARK: The end
@@ -172,6 +176,8 @@ package final class CommandRunner: Sendable {
             if case .usedAfterFork = error { return }
         }
         shut()
-        await end.wait()
+        await end.wait(ignoringCancellation: true) { [self] in
+            hasEnded.load(ordering: .acquiring)
+        }
     }
 }

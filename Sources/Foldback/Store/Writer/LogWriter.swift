@@ -19,12 +19,9 @@ package final class LogWriter: Sendable {
     let codec: any PayloadCodec
     let clock: @Sendable () -> Timestamp
     private let working: Mutex<WorkingLog>
-    private let publication: Monitor<Publication>
-    private let committedLineage: Mutex<Lineage?>
-    private let latchedFailure = Mutex<StorageFailure?>(nil)
-    private let sharedWithOther: Mutex<Position?>
+    /// What is published, and who waits for it.
+    package let publication: Publication
     let pageCheck = PageCheck()
-    package let listeners = Listeners()
 
     /// Applies the overlay's intents, and publishes the state of the log.
     ///
@@ -42,70 +39,14 @@ package final class LogWriter: Sendable {
         self.storage = storage
         self.codec = codec
         self.clock = clock
-        let lineage = try storage.lineage()
-        committedLineage = Mutex(lineage)
-        let lostData = try storage.lostData()
-        sharedWithOther = Mutex(lostData?.shared)
         var fold = fold
-        var published = fold.makePublishedState()
-        published.attempts = attempts
-        publication = Monitor(Publication(current: published))
+        fold.state.facts = LogFacts(
+            attempts: attempts, lineage: try storage.lineage(), lostData: try storage.lostData())
+        publication = Publication(fold.makePublishedState())
         storage.endReadingForWriting()
         if let failure = fold.failure { throw failure }
         working = Mutex(
-            WorkingLog(
-                fold, attempts: attempts, lineage: lineage, lostData: lostData,
-                replicas: storage.header.replicas, renewing: renewed))
-    }
-
-    /// The last committed state. O(1), from any thread.
-    package var publishedState: PublishedState { publication.withLock { $0.current } }
-
-    /// Returns the state for a snapshot of the stored rows at `sequence`. O(1), from any thread.
-    ///
-    /// - Returns: nil if the state is not kept any more, because there were newer commits, or if
-    ///   the commit failed.
-    package func publishedState(at sequence: LogSequence) -> PublishedState? {
-        publication.withLock { $0.publishedState(at: sequence) }
-    }
-
-    /// Waits until readers of views see the state at `sequence` or a later state. Returns true then;
-    /// returns false if the commit failed.
-    ///
-    /// Blocks the calling thread between a commit and its publication. That is short, except when
-    /// the first relaxed commit of a store flushes the file. May be called inside a read, because the
-    /// writer needs no room between these steps.
-    ///
-    /// - Parameter sequence: of a state that ``publishedState(at:)`` returned.
-    func waitUntilPublished(_ sequence: LogSequence) -> Bool {
-        publication.wait { publication in
-            if publication.current.sequence >= sequence { return true }
-            return publication.upcoming == nil ? false : nil
-        } ?? false
-    }
-
-    /// The attempts of pending intents at the last commit. O(1), from any thread.
-    package var attempts: Attempts { publishedState.attempts }
-
-    /// The lineage of the authority at the last commit; nil if none was named yet. O(1), from any
-    /// thread.
-    package var lineage: Lineage? { committedLineage.withLock { $0 } }
-
-    /// The last position that the log shares with an authority that superseded it; nil if none did
-    /// (N6). O(1), from any thread.
-    package var superseded: Position? {
-        get { sharedWithOther.withLock { $0 } }
-        set {
-            sharedWithOther.withLock { $0 = newValue }
-            if newValue != nil { listeners.notifyStopped() }
-        }
-    }
-
-    /// Why nothing more can be sent or fetched for this log; nil if nothing is in the way: the store
-    /// is latched (L6), or the log is superseded (N6). O(1), from any thread.
-    package var syncObstacle: FoldbackError? {
-        if let refusal { return refusal }
-        return superseded.map { .superseded(shared: $0) }
+            WorkingLog(fold, replicas: storage.header.replicas, renewing: renewed))
     }
 
     // MARK: One transaction
@@ -125,7 +66,7 @@ package final class LogWriter: Sendable {
     package func commit(
         _ first: [Request], joining: (TransactionRoom) -> [Request] = { _ in [] }
     ) -> Int {
-        if let refusal = refusal ?? refusalByPages() {
+        if let refusal = publication.read(\.refusal) ?? refusalByPages() {
             for request in first { request.complete(.failure(refusal)) }
             return 0
         }
@@ -136,7 +77,7 @@ package final class LogWriter: Sendable {
         switch written {
         case .done(let results, let answered):
             for (request, result) in zip(requests, results) { request.complete(result) }
-            listeners.notifyAnswered(answered)
+            publication.deliver(answered)
             return requests.callerCount
         case .failed(let results, let failure):
             for (request, result) in zip(requests, results) {
@@ -170,7 +111,7 @@ package final class LogWriter: Sendable {
             answered += numbers
         }
         request.complete(.success(.answers(results)))  // mutant: apart-order
-        listeners.notifyAnswered(answered)
+        publication.deliver(answered)
     }
 
     /// Carries out work in its own transaction.
@@ -179,7 +120,7 @@ package final class LogWriter: Sendable {
     private func commitAlone(
         _ work: Request.Work
     ) -> (Result<RequestResult, FoldbackError>, answered: [IntentNumber]) {
-        if let refusal { return (.failure(refusal), []) }
+        if let refusal = publication.read(\.refusal) { return (.failure(refusal), []) }
         var requests: [Request] = []
         let written = working.withLock { working in
             write([Request(work, bytes: 0)], { _ in [] }, &requests, &working)
@@ -212,7 +153,7 @@ package final class LogWriter: Sendable {
         _ requests: inout [Request], _ working: inout WorkingLog
     ) -> Written {
         let before = working
-        working.beginTransaction(isWatched: listeners.watchesRows)
+        working.beginTransaction(isWatched: publication.watchesRows)
         var results = decide(on: first, joining, &requests, &working)
         // Folds everything before the commit, so that the view is published right after it (F15).
         let next = working.batch.hasEntries ? working.prepareToPublish() : nil
@@ -232,7 +173,7 @@ package final class LogWriter: Sendable {
             latch(error)
             return .failed(results, error)
         }
-        if let shared = working.superseded { superseded = shared }
+        if let shared = working.superseded { publication.change { $0.superseded = shared } }
         let answered = working.answered
         // Releases the content of this transaction, which is in the log now.
         working.beginTransaction(isWatched: false)
@@ -244,26 +185,21 @@ package final class LogWriter: Sendable {
     ///
     /// - Parameters:
     ///   - next: nil if the transaction has no entries.
-    ///   - changes: as for ``Listeners/notifyPublished(_:_:)``.
+    ///   - changes: as for ``Publication/publish(_:_:)``.
     /// - Throws: the storage's failure; nothing was published.
     private func commitAndPublish(
         _ working: WorkingLog, _ next: PublishedState?, _ changes: [[RowChangeBytes]?]
     ) throws(StorageFailure) {
         guard !working.batch.isEmpty else { return }
-        if let next { publication.withLock { $0.upcoming = next } }  // mutant: before-commit
+        if let next { publication.announce(next) }  // mutant: before-commit
         do throws(StorageFailure) { try storage.write(working.batch) } catch {
-            publication.withLock { $0.upcoming = nil }
-            publication.wakeAll()
+            publication.announce(nil)
             throw error
         }
-        committedLineage.withLock { $0 = working.lineage }
         if let next {
-            publication.withLock { $0.publish(next) }  // mutant: publish
-            publication.wakeAll()
-            listeners.notifyPublished(next, changes)
-        } else if working.batch.hasAttempts {
-            publication.withLock { $0.current.attempts = working.attempts }
-            listeners.notifyBeside()
+            publication.publish(next, changes)  // mutant: publish
+        } else if working.batch.hasFactsBeside {
+            publication.change { $0.facts = working.fold.state.facts }
         }
     }
 
@@ -317,12 +253,6 @@ package final class LogWriter: Sendable {
         }
     }
 
-    /// The failure that makes the store refuse commands; nil if it accepts them (L6).
-    package var latched: StorageFailure? { latchedFailure.withLock { $0 } }
-
-    /// The error of all commands; nil if the store accepts them (L6).
-    package var refusal: FoldbackError? { latched?.refusal }
-
     /// Checks the file's pages before the first transaction. Damage and a lost file latch the store.
     ///
     /// After any other failure nothing was checked, and the next transaction begins with the check.
@@ -330,13 +260,9 @@ package final class LogWriter: Sendable {
     func checkPages() {
         var failure: StorageFailure?
         do throws(StorageFailure) { try storage.requireSoundPages() } catch { failure = error }
-        let finding = failure.flatMap { $0.endsWriting ? $0 : nil }
-        if let finding {
-            latchedFailure.withLock { $0 = finding }  // mutant: page-finding
-        }
-        pageCheck.finish(failure)
         // A listener may read a settlement on this thread, so readers stop waiting first.
-        if finding != nil { listeners.notifyStopped() }
+        pageCheck.finish(failure)
+        if let failure, failure.endsWriting { latch(failure) }  // mutant: page-finding
     }
 
     /// Checks the pages again if the check could not read the file before.
@@ -350,8 +276,5 @@ package final class LogWriter: Sendable {
         return nil
     }
 
-    private func latch(_ failure: StorageFailure) {
-        latchedFailure.withLock { $0 = failure }
-        listeners.notifyStopped()
-    }
+    private func latch(_ failure: StorageFailure) { publication.change { $0.latched = failure } }
 }

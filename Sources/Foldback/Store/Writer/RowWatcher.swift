@@ -23,22 +23,19 @@ package final class RowWatcher: Sendable {
     private let index: Int
     private let spans: [KeySpan]
     private let gathered = Mutex(Gathered())
-    private let bell: AsyncStream<Void>.Continuation
 
-    /// Creates a watcher; the store's `Listeners` calls it.
+    /// Creates a watcher, for ``Publication/watch(_:)``.
     ///
     /// - Parameters:
     ///   - index: the place of the projection among the stored projections.
     ///   - spans: the keys to watch.
-    ///   - bell: yields when there are changes to take; finishes when the store is closed.
-    package init(_ index: Int, _ spans: [KeySpan], bell: AsyncStream<Void>.Continuation) {
+    package init(_ index: Int, _ spans: [KeySpan]) {
         self.index = index
         self.spans = spans
-        self.bell = bell
     }
 
-    /// Ends the watch, because the store is closed.
-    package func close() { bell.finish() }
+    /// Whether there is nothing to take.
+    var isEmpty: Bool { gathered.withLock { $0.isEmpty } }
 
     /// Returns the collected changes, and removes them here.
     package func take() -> Gathered {
@@ -48,23 +45,21 @@ package final class RowWatcher: Sendable {
         }
     }
 
-    /// Adds the changes of a commit. The writer calls it after each commit.
-    func notifyPublished(_ sequence: LogSequence, _ changes: [[RowChangeBytes]?]) {
+    /// Adds the changes of a commit. The writer calls it before it rings for the commit.
+    func gather(_ changes: [[RowChangeBytes]?], at sequence: LogSequence) {
         let changes = changes[index]
-        let isEmpty = gathered.withLock { gathered in
+        gathered.withLock { gathered in
             gathered.sequence = sequence
             guard let changes else {
                 // The commit was prepared before there was a watcher, or a changed row cannot be
                 // read.
                 gathered.isComplete = false
-                return false
+                return
             }
             for change in changes where spans.contains(where: { $0.contains(change.key) }) {
                 Self.add(change, to: &gathered)
             }
-            return gathered.isEmpty
         }
-        if !isEmpty { bell.yield() }
     }
 
     private static func add(_ change: RowChangeBytes, to gathered: inout Gathered) {

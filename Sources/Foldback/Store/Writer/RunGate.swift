@@ -20,17 +20,16 @@ package final class RunGate: Sendable {
         case ended
     }
 
-    fileprivate typealias Woken = UnsafeContinuation<Void, Never>
-
     fileprivate struct State {
         var last = 0
         var holder: Run?
         /// The runs that were told to end and have not left.
         var ended: Set<Run> = []
-        var waiting: [Run: Woken] = [:]
     }
 
     private let state = Mutex(State())
+    /// Rings when a run was told to end, or has left.
+    private let changes = Signal()
 
     package init() {}
 
@@ -46,37 +45,25 @@ package final class RunGate: Sendable {
     package func enter(_ run: Run) async -> Entry {
         while true {
             if let entry = state.withLock({ $0.entry(of: run) }) { return entry }
-            await withUnsafeContinuation { (woken: Woken) in
-                let isOver = state.withLock { state in
-                    guard state.mustWait(run) else { return true }
-                    state.waiting[run] = woken
-                    return false
-                }
-                if isOver { woken.resume() }
+            await changes.wait(ignoringCancellation: true) { [self] in
+                state.withLock { !$0.mustWait(run) }
             }
         }
     }
 
     /// Tells a run to end. From now on, other runs wait for it and are not refused because of it.
     package func end(_ run: Run) {
-        let woken = state.withLock { state in
-            state.ended.insert(run)
-            return state.waiting.removeValue(forKey: run)
-        }
-        woken?.resume()
+        state.withLock { _ = $0.ended.insert(run) }
+        changes.ring()
     }
 
     /// Ends a run, whether it entered or not.
     package func leave(_ run: Run) {
-        let woken = state.withLock { state -> [Woken] in
+        state.withLock { state in
             state.ended.remove(run)
-            guard state.holder == run else { return [] }
-            state.holder = nil
-            defer { state.waiting.removeAll() }
-            // In the order in which they came, so that simulations are repeatable.
-            return state.waiting.sorted { $0.key.number < $1.key.number }.map(\.value)
+            if state.holder == run { state.holder = nil }
         }
-        for continuation in woken { continuation.resume() }
+        changes.ring()
     }
 }
 

@@ -10,7 +10,7 @@ extension StoreCore {
     /// - Throws: as ``status(of:)``.
     package func recorded(_ number: IntentNumber) throws(FoldbackError) -> RecordedIntent {
         try storage.requireUsable()
-        let published = writer.publishedState
+        let published = self.published
         guard 1 <= number, number < published.nextNumber else { throw .unknownIntent(number) }
         if let intent = published.overlay[number] { return intent.recorded }
         return try storage.settledIntent(number, codec: codec).recorded
@@ -26,7 +26,7 @@ extension StoreCore {
         of number: IntentNumber
     ) throws(FoldbackError) -> KnownIntent {
         try storage.requireUsable()
-        let published = writer.publishedState
+        let published = self.published
         guard 1 <= number, number < published.nextNumber else { throw .unknownIntent(number) }
         if let intent = published.overlay[number] {
             return KnownIntent(
@@ -38,8 +38,8 @@ extension StoreCore {
         let (row, recorded) = try storage.settledIntent(number, codec: codec)
         // The row can be of a commit that is not published yet. Its answer must not be returned
         // before the commit is published, which happens at once or never (F15).
-        guard row.settlementSequence <= writer.publishedState.sequence else {
-            if let refusal = writer.refusal { throw refusal }
+        guard row.settlementSequence <= published.sequence else {
+            if let refusal = publication.read(\.refusal) { throw refusal }
             return try status(of: number)
         }
         guard case .rejected(let isDismissed) = row.settlement else {
@@ -108,11 +108,9 @@ extension StoreCore {
         while true {
             let intent = try status(of: number)
             if intent.state != last { return intent }
-            guard !writer.listeners.isClosed else { throw .closed(path: storage.path) }
+            guard !publication.read(\.isClosed) else { throw .closed(path: storage.path) }
             guard !Task.isCancelled else { throw .cancelled }
-            await writer.listeners.wait(for: .intent(number)) { [writer] in
-                writer.publishedState.overlay[number]?.state == last
-            }
+            await publication.waitForAnswer(to: number, after: last)
         }
     }
 }
@@ -123,10 +121,10 @@ extension StoreCore {
         folds: [any AnyFold], rows: [RowFold] = []
     ) async throws(FoldbackError) -> Verification {
         try storage.requireUsable()
-        let (storage, codec, writer) = (storage, codec, writer)
+        let (storage, codec, publication) = (storage, codec, publication)
         return try await Platform.onThread { () throws(FoldbackError) in
             var verifier = try Verifier(storage, folds: folds, rows: rows, codec: codec)
-            return try verifier.verification(against: writer.publishedState)
+            return try verifier.verification(against: publication.current)
         }
     }
 }

@@ -7,6 +7,8 @@ package final class StoreCore: Sendable {
     /// Where folding began when the log was opened, and the checkpoints that could not be used.
     package let replayStart: ReplayStart
     package let checkpointer: Checkpointer
+    /// Lets the checkpointer look at each commit.
+    private let checkpointing: Listening
     /// The store's projections before the first entry, for past views.
     package let past: PastProjections
     /// Which projections share their conflicts. It changes only when a log is opened.
@@ -22,6 +24,10 @@ package final class StoreCore: Sendable {
 
     package var storage: any LogStorage { runner.storage }
     package var writer: LogWriter { runner.writer }
+    /// What the store has published, and who waits for it.
+    package var publication: Publication { runner.writer.publication }
+    /// The state of the last commit. O(1), from any thread.
+    package var published: PublishedState { publication.current }
 
     private init(
         _ runner: CommandRunner, codec: any PayloadCodec, start: ReplayStart,
@@ -32,8 +38,10 @@ package final class StoreCore: Sendable {
         self.runner = runner
         self.codec = codec
         replayStart = start
-        checkpointer = Checkpointer(
+        let checkpointer = Checkpointer(
             runner, policy: policy, format: codec.format ?? .none, usable: start.checkpoint)
+        self.checkpointer = checkpointer
+        checkpointing = runner.writer.publication.changes.listen { checkpointer.beginIfDue() }
     }
 
     /// Lets a store that is released without ``close()`` carry out the queued commands, and then

@@ -20,7 +20,7 @@ extension WorkingLog {
         reading storage: any LogStorage, _ codec: any PayloadCodec
     ) throws(FoldbackError) -> RequestResult {
         if let plain = fold.state.plainEntry(for: command, at: time) {
-            return try append(plain, isForced: isForced, at: time)
+            return try append(plain, isForced: isForced, time: time)
         }
         return try carryOutAny(
             command, isForced: isForced, at: time, reading: storage, codec)
@@ -38,9 +38,7 @@ extension WorkingLog {
         let decision = fold.state.decision(
             for: command, settled: subjects.mapValues(\.intent), time: time)
         func append(_ entry: Entry) throws(FoldbackError) -> LogSequence {
-            if !isForced, let refusal = tryApply(entry) { throw .inapplicable(refusal) }
-            appendEntry(entry, time: time, subjects: subjects)
-            return fold.state.sequence
+            try self.append(entry, isForced: isForced, time: time, subjects: subjects)
         }
         switch decision {
         case .append(.intent(let recorded)):
@@ -48,9 +46,6 @@ extension WorkingLog {
         case .append(.confirmed(let batch)):
             let sequence = try append(.confirmed(batch))
             return .confirmed(sequence, through: fold.state.through)
-        case .append(.changed(let number, .withdrawn))
-        where attempts[number] != nil:  // mutant: withdrawal
-            throw .mayHaveLeft(number)
         case .append(let entry): return .appended(try append(entry))
         case .join(let number, let entry):
             guard let joined = fold.state.overlay[number]?.recorded else {

@@ -6,31 +6,19 @@ package struct WorkingLog: Sendable {
     package private(set) var batch = WriteBatch()
     /// Intents whose state this transaction changes.
     package private(set) var answered: [IntentNumber] = []
-    /// The attempts of pending intents.
-    package private(set) var attempts: Attempts
-    /// The lineage of the authority that the log has answers from; nil if none was named yet.
-    package private(set) var lineage: Lineage?
     /// The position up to which the log shares events with an authority that an answer of this
     /// transaction came from, and that supersedes the log; nil if there is none (N6).
     private(set) var superseded: Position?
-    /// The finding that the authority has lost events; nil if it was not made.
-    private var lostData: LostData?
     private let replicas: ReplicaTable
     /// Notes of projections that the next transaction writes too.
     private var renewed: [RegisteredProjection]
     /// The time of the entries of requests that came together; nil if none has asked for it.
     private var time: Timestamp?
-    /// The intent that ``tryApply(_:)`` has already applied to the folds (F9).
-    private var appliedIntent: IntentNumber?
 
     package init(
-        _ fold: LogFold, attempts: Attempts, lineage: Lineage?, lostData: LostData?,
-        replicas: ReplicaTable, renewing renewed: [RegisteredProjection] = []
+        _ fold: LogFold, replicas: ReplicaTable, renewing renewed: [RegisteredProjection] = []
     ) {
         self.fold = fold
-        self.attempts = attempts
-        self.lineage = lineage
-        self.lostData = lostData
         self.replicas = replicas
         self.renewed = renewed
     }
@@ -59,9 +47,8 @@ package struct WorkingLog: Sendable {
     /// Checks that an answer comes from the authority that the log knows (N6).
     ///
     /// - Throws: `.superseded` if it is another authority, or has lost events.
-    package func requireSame(_ named: Lineage?) throws(FoldbackError) {
-        if let lostData { throw .superseded(shared: lostData.shared) }
-        if let named, named.isOther(than: lineage) { throw .superseded(shared: 0) }
+    func requireSame(_ named: Lineage?) throws(FoldbackError) {
+        if let refusal = fold.state.refusal(ofAuthority: named) { throw FoldbackError(refusal) }
     }
 
     /// Notes the refusal of a request if it says that the log is superseded.
@@ -70,17 +57,13 @@ package struct WorkingLog: Sendable {
     }
 
     /// Notes the first lineage that an answer names.
-    package mutating func noteLineage(_ named: Lineage?) {
-        guard lineage == nil, let named else { return }
-        lineage = named
-        batch.writeLineage(named)
+    mutating func noteLineage(_ named: Lineage?) {
+        if let first = fold.state.noteLineage(named) { batch.writeLineage(first) }
     }
 
     /// Notes, or with nil forgets, that the authority has lost events.
-    package mutating func noteLostData(_ lostData: LostData?) {
-        guard lostData != self.lostData else { return }
-        self.lostData = lostData
-        batch.writeLostData(lostData)
+    mutating func noteLostData(_ lostData: LostData?) {
+        if fold.state.noteLostData(lostData) { batch.writeLostData(lostData) }
     }
 
     /// Updates the views, and adds the writes of stored projections to the batch (L4). Called once
@@ -91,8 +74,7 @@ package struct WorkingLog: Sendable {
     ///
     /// - Returns: The state that readers see after the commit.
     package mutating func prepareToPublish() -> PublishedState {
-        var published = fold.makePublishedState()
-        published.attempts = attempts
+        let published = fold.makePublishedState()
         for fold in fold.rows { batch.writeRows(of: fold.batch()) }
         return published
     }
@@ -104,33 +86,16 @@ package struct WorkingLog: Sendable {
         renewed = []
     }
 
-    /// Applies a new intent to every view. If one view cannot apply it, takes it out of all views
-    /// again (F9).
+    /// Appends a plain entry: the lean path of ``append(_:isForced:time:subjects:)``.
     ///
-    /// A confirm-only intent is not tried, because it is not folded before it is confirmed (F13).
-    ///
-    /// - Returns: The refusal of the first view that cannot apply it; nil if all can.
-    package mutating func tryApply(_ entry: Entry) -> Inapplicable? {
-        guard case .intent(let recorded) = entry, !recorded.isConfirmOnly else { return nil }
-        if let (name, error) = fold.tryNewest(UnsettledIntent(recorded)) {
-            return Inapplicable(projection: name.string, error: error)
-        }
-        appliedIntent = recorded.number
-        return nil
-    }
-
-    /// Appends a plain entry: the lean path of ``appendEntry(_:time:subjects:at:replica:)``.
-    ///
-    /// - Parameter isForced: as for ``carryOut(_:isForced:at:reading:_:)``.
     /// - Throws: `.inapplicable`; nothing has changed.
     mutating func append(
-        _ plain: PlainEntry, isForced: Bool, at time: Timestamp
+        _ plain: PlainEntry, isForced: Bool, time: Timestamp
     ) throws(FoldbackError) -> RequestResult {
-        let entry = plain.entry
-        if !isForced, let refusal = tryApply(entry) { throw .inapplicable(refusal) }
-        let sequence = fold.state.sequence.next
-        let (checksum, bytes) = writeRecord(of: entry, at: sequence, time)
-        perform(fold.advance(plain, checksum: checksum, bytes: bytes))
+        var isInViews = false
+        if case .intent(let intent) = plain, !isForced { isInViews = try fold.offer(intent) }
+        fold.append(plain, isInViews: isInViews)
+        let sequence = writeRecord(of: plain.entry, time)
         switch plain {
         case .intent(let intent): return .recorded(intent.recorded.id, sequence)
         case .acceptance(let intent, _):
@@ -145,40 +110,62 @@ package struct WorkingLog: Sendable {
         }
     }
 
+    /// Appends a decided entry, unless it is an intent that a view cannot apply (F9).
+    ///
+    /// - Parameters:
+    ///   - isForced: whether an intent is appended even so.
+    ///   - subjects: the settled intents that the entry's command names.
+    /// - Returns: the entry's sequence.
+    /// - Throws: `.inapplicable`; nothing has changed.
+    mutating func append(
+        _ entry: Entry, isForced: Bool, time: Timestamp,
+        subjects: [IntentNumber: SettledIntentRow]
+    ) throws(FoldbackError) -> LogSequence {
+        var isInViews = false
+        if case .intent(let recorded) = entry, !isForced {
+            isInViews = try fold.offer(UnsettledIntent(recorded))
+        }
+        return appendEntry(entry, time: time, subjects: subjects, isInViews: isInViews)
+    }
+
     /// Appends a decided entry, with its effects on settlements, attempts, and folds.
     ///
     /// - Parameters:
-    ///   - subjects: The settled intents that the entry's command names.
-    ///   - sequence: The entry's sequence; nil for the next sequence.
-    ///   - replica: The replica that wrote the entry; nil for the log's current replica.
+    ///   - subjects: the settled intents that the entry's command names.
+    ///   - sequence: the entry's sequence; nil for the next sequence.
+    ///   - replica: the replica that wrote the entry; nil for the log's current replica.
+    ///   - isInViews: as for ``LogFold/append(_:at:settledIntent:isInViews:)``.
+    /// - Returns: the entry's sequence.
+    @discardableResult
     package mutating func appendEntry(
         _ entry: Entry, time: Timestamp, subjects: [IntentNumber: SettledIntentRow],
-        at sequence: LogSequence? = nil, replica: ReplicaID? = nil
-    ) {
-        let sequence = sequence ?? fold.state.sequence.next
-        let (checksum, bytes) = writeRecord(of: entry, at: sequence, time, replica: replica)
+        at sequence: LogSequence? = nil, replica: ReplicaID? = nil, isInViews: Bool = false
+    ) -> LogSequence {
         let settledIntent = fold.state.settledIntentNeeded(by: entry).flatMap {
             subjects[$0]?.intent.recorded
         }
-        let effects = fold.advance(
-            entry, at: sequence, checksum: checksum, bytes: bytes,
-            settledIntent: settledIntent)
+        let effects = fold.append(
+            entry, at: sequence ?? fold.state.sequence.next, settledIntent: settledIntent,
+            isInViews: isInViews)
         applySettlements(effects, subjects)
-        perform(effects.fold)
+        return writeRecord(of: entry, time, replica: replica)
     }
 
-    /// Adds the record of the log's next entry to the batch.
+    /// Adds the record of the entry that was appended last to the batch.
     ///
-    /// - Returns: the record's checksum, and the count of its bytes.
-    mutating func writeRecord(
-        of entry: Entry, at sequence: LogSequence, _ time: Timestamp, replica: ReplicaID? = nil
-    ) -> (checksum: UInt64, bytes: Int) {
+    /// - Returns: the entry's sequence.
+    private mutating func writeRecord(
+        of entry: Entry, _ time: Timestamp, replica: ReplicaID? = nil
+    ) -> LogSequence {
+        let sequence = fold.state.sequence
         var info: [String: String] = [:]
         if case .intent(let recorded) = entry { info = recorded.info }
         let record = Record(
             stamp: Stamp(sequence: sequence, time: time), replica: replica ?? replicas.current,
             info: info, entry: entry)
-        return batch.writeRecord(record, predecessor: fold.chain, replicas: replicas)
+        fold.extendChain(
+            by: batch.writeRecord(record, predecessor: fold.chain, replicas: replicas))
+        return sequence
     }
 
     /// Adds a row of a checkpoint to the batch. The log itself does not change.
@@ -190,14 +177,9 @@ package struct WorkingLog: Sendable {
 
     /// Records the attempts of intents that are still pending, and returns these intents in order.
     package mutating func recordAttempts(_ attempts: [IntentNumber: Attempt]) -> [IntentNumber] {
-        let pending = attempts.keys.sorted()
-            .filter { fold.state.overlay[$0]?.state == .pending }
-        for number in pending {
-            guard let attempt = attempts[number] else { continue }
-            self.attempts[number] = attempt
-            batch.writeAttempt(attempt, of: number)
-        }
-        return pending
+        let kept = fold.state.noteAttempts(attempts)
+        for (number, attempt) in kept { batch.writeAttempt(attempt, of: number) }
+        return kept.map(\.number)
     }
 
     private mutating func applySettlements(
@@ -218,9 +200,7 @@ package struct WorkingLog: Sendable {
     /// attempt (L4).
     private mutating func noteAnswered(_ number: IntentNumber) {
         answered.append(number)
-        guard !attempts.isEmpty, attempts[number] != nil else { return }
-        attempts[number] = nil
-        batch.removeAttempt(of: number)
+        if fold.state.endAttempts(of: number) { batch.removeAttempt(of: number) }
     }
 
     /// Notes that the newest entry, which is plain, confirms an intent: its answer and settlement.
@@ -230,14 +210,5 @@ package struct WorkingLog: Sendable {
             settlement: .confirmed, intentSequence: recorded.sequence,
             settlementSequence: fold.state.sequence)
         batch.writeSettlement(row, of: recorded.number)  // mutant: plain-verdict
-    }
-
-    private mutating func perform(_ plan: FoldPlan) {
-        var plan = plan
-        if case .apply(let intent) = plan.view, intent.recorded.number == appliedIntent {
-            plan.view = .unchanged
-        }
-        appliedIntent = nil
-        fold.perform(plan)
     }
 }

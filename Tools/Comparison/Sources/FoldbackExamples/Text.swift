@@ -1,1 +1,0 @@
-../../../Sources/FoldbackExamples/Text.swift

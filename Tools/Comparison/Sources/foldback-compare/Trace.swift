@@ -1,1 +1,0 @@
-../../../Sources/foldback-demo/Trace.swift

@@ -1,0 +1,164 @@
+import Foldback
+import FoldbackExamples
+import FoldbackSync
+import FoldbackUI
+import Observation
+import Synchronization
+
+/// The screen of one device: the models that a page shows.
+@MainActor @Observable final class FeedScreen {
+    let replica: Replica
+    let model: OptimisticModel<Timeline>
+    let list: ListModel<String, FeedItem>
+    let waits: Waits
+    @ObservationIgnored let stageView: StageView
+    @ObservationIgnored let calls: ServerCalls
+    @ObservationIgnored let clock: FeedClock
+    /// What the rows depend on beside the view.
+    @ObservationIgnored private let input = Input(FeedList())
+
+    /// The first load of the feed, and later refreshes.
+    var feed: FetchModel<Position, AuthorityFailure>?
+    /// The posts that were opened before they were loaded.
+    var opened: [String: FetchModel<Void, ServerFailure>] = [:]
+    var chart: FetchModel<[Double], ServerFailure>?
+    var signIn: FetchModel<Void, ServerFailure>?
+    var upload: FetchModel<Void, ServerFailure>?
+    /// The waits of boosts that have no answer yet.
+    @ObservationIgnored var boosts: [IntentNumber: Boost] = [:]
+    /// Why nothing is sent.
+    private(set) var pause: SyncPause?
+    private(set) var isSignedIn: Bool
+
+    @ObservationIgnored private let boot: String
+    @ObservationIgnored private(set) lazy var publisher = Publisher(
+        boot: boot, list, writer: { [unowned self] in writer },
+        content: { [unowned self] in content(wireFeed) },
+        adoptCommits: { [model] in await model.adoptCommits() })
+    /// Made when a page asks for it.
+    @ObservationIgnored private(set) var archive: ArchiveScreen?
+    @ObservationIgnored private let archived: Archive
+    /// The rejections that were told.
+    @ObservationIgnored var told: Set<IntentNumber> = []
+    /// The names of intents, which do not change.
+    @ObservationIgnored private var names: [IntentNumber: String] = [:]
+
+    var user: String { replica.name }
+
+    init(
+        _ replica: Replica, _ stage: Stage, _ stageView: StageView, _ archived: Archive,
+        _ clock: FeedClock, boot: String
+    ) {
+        (self.replica, self.stageView, self.archived) = (replica, stageView, archived)
+        (self.clock, self.boot) = (clock, boot)
+        calls = ServerCalls(user: replica.name, stage: stage, clock: clock)
+        isSignedIn = !stage.settings.signedOut.contains(replica.name)
+        model = OptimisticModel(replica.store, sources: clock.ui)
+        list = ListModel(of: model) { [input] list, timeline throws(ListError) in
+            input.value.build(&list, timeline)
+        } ghost: { intent, timeline in
+            FeedList.ghost(of: intent, in: timeline)
+        }
+        waits = Waits(clock.ui)
+        waits.hear = { [weak self] in self?.tell($0) }
+        listen()
+    }
+
+    private func listen() {
+        for number in replica.store.rejections {
+            told.insert(number)
+            names[number] = (try? replica.store.intent(number))?.event?.did.name
+        }
+        Task { [weak self, news = model.news(after: model.revision)] in
+            do {
+                for try await answered in news { self?.note(answered) }
+            } catch { complain("the answers cannot be read: \(error)") }
+        }
+        Task { [weak self, outbox = replica.outbox] in
+            for await status in outbox.statuses { self?.noteStatus(status) }
+        }
+    }
+
+    /// Tells a person that an intent was rejected. The view is without it already (U27).
+    private func note(_ answered: AnsweredIntent<FeedEvent>) {
+        guard case .rejected(let rejection) = answered.answer.content,
+            told.insert(answered.answer.intent).inserted,
+            boosts[answered.answer.intent] == nil
+        else { return }
+        guard case .user = answered.initiator else { return }
+        let what = answered.event?.did.name.capitalized ?? "Change"
+        tell(.announce("\(what) rejected. \(rejection.message)", isAssertive: true))
+    }
+
+    private func noteStatus(_ status: OutboxStatus) {
+        if pause != status.pause {
+            pause = status.pause
+            publisher.rewriteMarks()
+        }
+        noteBoosts()
+    }
+
+    /// A page shows the screen.
+    func appear(_ query: PageQuery) async throws -> Publisher {
+        waits.policy = query.policy
+        // A page that was there before the last crash must not see an empty list.
+        if list.isLoading { await list.rebuild() }
+        if feed == nil { await load(by: .app) }
+        return query.isArchive ? try await archivePublisher() : publisher
+    }
+
+    /// Opens the archive if no page has shown it yet.
+    func archivePublisher() async throws -> Publisher {
+        if let archive { return archive.publisher }
+        let store = try await archived.store()
+        let made = archive ?? ArchiveScreen(store, self, boot: boot)
+        archive = made
+        return made.publisher
+    }
+
+    private func tell(_ cue: WireCue) {
+        publisher.tell(cue)
+        archive?.publisher.tell(cue)
+    }
+
+    /// Sends what has changed to all pages.
+    func show() {
+        publisher.show()
+        archive?.publisher.show()
+    }
+
+    func setSignedIn(_ isSignedIn: Bool) {
+        self.isSignedIn = isSignedIn
+        calls.stage.change {
+            if isSignedIn { $0.signedOut.remove(user) } else { $0.signedOut.insert(user) }
+        }
+        replica.setSignedIn(isSignedIn)
+    }
+
+    /// Changes what the rows depend on beside the view. On return, the list shows it.
+    func changeList(_ body: (inout FeedList) -> Void) async {
+        input.change(body)
+        await list.rebuild()
+    }
+
+    /// What an intent that has a mark does, in one word.
+    func name(of number: IntentNumber) -> String {
+        if let name = names[number] { return name }
+        let intent = replica.store.overlay.last { $0.number == number }
+        // The intent may not be in the log yet.
+        guard let name = intent?.event?.did.name else { return "change" }
+        names[number] = name
+        return name
+    }
+}
+
+/// A value that a function on another thread reads.
+private final class Input<Value: Sendable>: Sendable {
+    private let content: Mutex<Value>
+
+    init(_ value: Value) { content = Mutex(value) }
+
+    var value: Value { content.withLock { $0 } }
+
+    func change(_ body: (inout Value) -> Void) { content.withLock { body(&$0) } }
+}

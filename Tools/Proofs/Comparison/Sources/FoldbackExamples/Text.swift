@@ -1,0 +1,1 @@
+../../../../Examples/FoldbackExamples/Text.swift

@@ -1,0 +1,1 @@
+../../../foldback-bench/Percentile.swift

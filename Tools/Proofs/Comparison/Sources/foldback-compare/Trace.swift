@@ -1,0 +1,1 @@
+../../../../Examples/foldback-demo/Trace.swift

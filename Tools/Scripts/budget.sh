@@ -1,0 +1,69 @@
+# Steps with a budget. Tools/test sources this file after prepare.sh, and sets `effort`.
+#
+# A budget is the seconds that a step may take on two quiet cores. A busy machine makes a step slower,
+# so more seconds are only a warning. Processor time hardly depends on other work: two cores give at
+# most two seconds of it in each second, so a step that needs more than twice its budget cannot keep
+# it, and fails the run.
+
+times=$(mktemp)
+clock=$(mktemp)
+
+# processor_time: sets `used` to the seconds that this shell's ended processes were on a processor.
+processor_time() {
+    times >"$clock"
+    used=$(tail -n 1 "$clock" | awk '{
+        for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] }
+        print sum
+    }')
+}
+
+# timed QUICK ALL NAME COMMAND...: runs a step, and records its times and its budget: QUICK for
+# Tools/test alone, ALL for --all. A step without a budget is left out.
+timed() {
+    local budget="$1" name="$3" start used before
+    [ "$effort" = quick ] || budget="$2"
+    shift 3
+    if [ "$budget" = - ]; then
+        step "$name: left out. Tools/test --all runs it."
+        return
+    fi
+    step "$name"
+    processor_time
+    start=$SECONDS before=$used
+    "$@"
+    processor_time
+    printf '%s\t' "$((SECONDS - start))" "$budget" "$before" "$used" >>"$times"
+    echo "$name" >>"$times"
+}
+
+# print_times: prints a table of the steps. The total also has what was installed before them.
+print_times() {
+    step "where the time went"
+    awk -F '\t' -v total="$SECONDS" '
+        function row(seconds, budget, processor, name) {
+            printf "%9s %9s %12s  %s\n", seconds, budget, processor, name
+        }
+        BEGIN { row("seconds", "budget", "processor s", "step") }
+        {
+            row($1, $2, sprintf("%.0f", $4 - $3), $5)
+            budget += $2; processor += $4 - $3
+        }
+        END { row(total, budget, sprintf("%.0f", processor), "total") }' "$times"
+}
+
+# check_times: warns about slow steps, and fails if a step needs more than its budget allows. The
+# budgets are for the effort that a step was given, so other efforts have none.
+check_times() {
+    [ "$effort:$FOLDBACK_TEST_EFFORT" = quick:quick ] ||
+        [ "$effort:$FOLDBACK_TEST_EFFORT" = middle:middle ] || return 0
+    awk -F '\t' '
+        { processor = $4 - $3 }
+        processor > 2 * $2 {
+            printf "over budget: \"%s\" needs %.0f s of processor time, and at most %d s fit into its budget of %d s on two cores\n",
+                $5, processor, 2 * $2, $2
+            failed = 1
+            next
+        }
+        $1 > $2 { printf "slow: \"%s\" took %d s, budget %d s; the machine may be busy\n", $5, $1, $2 }
+        END { exit failed }' "$times" >&2
+}

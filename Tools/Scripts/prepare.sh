@@ -1,0 +1,43 @@
+# Common functions. Each command in Tools sources this file.
+
+step() { printf '\n== %s\n' "$*"; }
+
+# need PACKAGE TEST: installs a Debian package if the command TEST fails.
+need() {
+    if eval "$2" >/dev/null 2>&1; then return; fi
+    local root=""
+    [ "$(id -u)" = 0 ] || root="sudo -n"
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "$1 is missing. On Debian: apt-get install $1; on macOS with Homebrew: brew install lmdb pkgconf" >&2
+        exit 1
+    fi
+    echo "installing $1"
+    if ! { DEBIAN_FRONTEND=noninteractive $root apt-get install -y "$1" ||
+        { $root apt-get update && DEBIAN_FRONTEND=noninteractive $root apt-get install -y "$1"; }; } \
+        >/tmp/foldback-apt.$$ 2>&1; then
+        tail -n 5 /tmp/foldback-apt.$$ >&2
+        echo "$1 is missing and could not be installed. Run: sudo apt-get update && sudo apt-get install -y $1" >&2
+        exit 1
+    fi
+    rm -f /tmp/foldback-apt.$$
+}
+
+# show: prints the lines of a build or a test run that a person needs.
+show() {
+    grep --line-buffered -avE "started\.$|passed after|^\[[0-9]+/[0-9]+\]|^Test Suite|Executed 0 tests|^↳ (Testing Library|Target Platform)|^Building|^Build complete|Planning build" || true
+}
+
+# quiet: prints only errors, and the last line of a build.
+quiet() { grep --line-buffered -aE "error|warning: unre|Build complete" || true; }
+
+command -v swift >/dev/null 2>&1 || {
+    echo "swift is not on the PATH: install Swift 6.3 or later from swift.org/install" >&2
+    exit 1
+}
+
+# build_release PRODUCT...: builds tools for release.
+build_release() {
+    for product in "$@"; do
+        swift build -c release --package-path Tools --product "$product" 2>&1 | quiet
+    done
+}
