@@ -13,7 +13,7 @@ extension BrowserTests {
             <script>console.error("a fault")</script></main></body></html>
             """
 
-        @Test func `B0: the checks find faults of a page`() async throws {
+        @Test func `the checks find faults of a page`() async throws {
             try await BrowserTests.withPage { page in
                 let content = Data(Self.page.utf8).base64EncodedString()
                 try await page.browser.open("data:text/html;base64,\(content)")
