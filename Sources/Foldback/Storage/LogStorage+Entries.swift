@@ -66,20 +66,6 @@ extension LogStorage {
         throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
     { try all(of: .registered) }
 
-    /// Returns all rows of a table with few rows.
-    private func all(
-        of table: LogTable
-    ) throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])] {
-        try reading(table) { table throws(FoldbackError) in
-            var rows: [(number: UInt32, bytes: [UInt8])] = []
-            try table.scan(.forwards(from: .number(0))) { key, value in
-                rows.append((UInt32(clamping: key.number), value.array))
-                return true
-            }
-            return rows
-        }
-    }
-
     // MARK: Decoding
 
     /// Returns a bounded piece of the records from `start` on, decoded and checked, in order (L5,
@@ -111,42 +97,6 @@ extension LogStorage {
     package func missing(_ sequence: LogSequence) -> FoldbackError {
         .damaged(path: path, sequence: sequence, reason: "the record is missing")
     }
-
-    // MARK: Tables with numbers
-
-    private func value(at key: LogKey, in table: LogTable) throws(FoldbackError) -> [UInt8]? {
-        try reading(table) { table throws(FoldbackError) in try table.get(key)?.array }
-    }
-
-    private func piece<Number: LogNumber>(
-        of table: LogTable, from start: Number, countMax: Int
-    ) throws(FoldbackError) -> [(Number, [UInt8])] {
-        let countMax = min(countMax, Limits.readCountMax)
-        guard countMax > 0 else { return [] }
-        return try reading(table) { table throws(FoldbackError) in
-            var piece: [(Number, [UInt8])] = []
-            var byteCount = 0
-            try table.scan(.forwards(from: LogKey(start))) { key, value in
-                let bytes = value.array
-                piece.append((Number(key.number), bytes))
-                byteCount += bytes.count
-                return piece.count < countMax && byteCount < Limits.readBytesMax
-            }
-            return piece
-        }
-    }
-
-    private func scan<Number: LogNumber>(
-        _ table: LogTable, _ body: (Number, [UInt8]) throws(FoldbackError) -> Void
-    ) throws(FoldbackError) {
-        var next: Number = 0
-        while true {
-            let rows = try piece(of: table, from: next, countMax: Limits.readCountMax)
-            for (number, bytes) in rows { try body(number, bytes) }
-            guard let last = rows.last?.0, last.value < .max else { return }
-            next = last.next
-        }
-    }
 }
 
 extension StorageSnapshot {
@@ -167,15 +117,5 @@ extension CheckpointKey {
             preconditionFailure("a checkpoint's key has \(key.byteCount) bytes")
         }
         self = decoded
-    }
-}
-
-extension FoldbackError {
-    package init(_ error: FormatError, at path: String, sequence: LogSequence?) {
-        self =
-            switch error {
-            case .damaged(let reason): .damaged(path: path, sequence: sequence, reason: reason)
-            case .newer(let found): .newerFormat(path: path, sequence: sequence, found: found)
-            }
     }
 }

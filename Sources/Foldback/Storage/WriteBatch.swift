@@ -29,7 +29,7 @@ package struct WriteBatch: Sendable {
     package var writes: [TableWrite] { records.writes + otherWrites }
 
     /// The writes after those of the records, in the order of execution.
-    var otherWrites: [TableWrite] {
+    fileprivate var otherWrites: [TableWrite] {
         // In order of keys, because neighboring keys are on the same page.
         var writes = settlements.map { number, row in
             TableWrite(.verdicts, LogKey(number), row.encoded(for: number))
@@ -151,5 +151,12 @@ package struct WriteBatch: Sendable {
 
     package mutating func removeHeader(of number: UInt32) {
         projections.append(TableWrite(.projections, .number(UInt64(number)), nil))
+    }
+}
+
+extension LogStorage {
+    /// Commits all writes of the batch, or none.
+    package func write(_ batch: WriteBatch) throws(StorageFailure) {
+        try write(batch.records, batch.otherWrites)
     }
 }
