@@ -54,7 +54,11 @@ package struct Verifier {
             if let end { verifier.compare(end) }
             try verifier.compareVerdicts()
         }
-        try noting { verifier throws(FoldbackError) in try verifier.checkAttempts() }
+        try noting { verifier throws(FoldbackError) in
+            for (number, flaw) in try verifier.storage.flawedAttempts() {
+                verifier.find(.attempt(number), "\(flaw)")
+            }
+        }
         try noting("lineage") { verifier throws(FoldbackError) in
             _ = try verifier.storage.lineage()
         }
@@ -259,19 +263,5 @@ package struct Verifier {
         } catch {
             return "\(error)"
         }
-    }
-
-    // MARK: Attempts
-
-    /// Checks that each row can be decoded. The entries do not determine attempts, so there is
-    /// nothing to compare a row with.
-    private mutating func checkAttempts() throws(FoldbackError) {
-        var flaws: [(IntentNumber, FormatError)] = []
-        try storage.scanAttempts { number, bytes in
-            do throws(FormatError) { _ = try Attempt(decoding: bytes, for: number) } catch {
-                flaws.append((number, error))
-            }
-        }
-        for (number, flaw) in flaws { find(.attempt(number), "\(flaw)") }
     }
 }

@@ -38,12 +38,6 @@ extension LogStorage {
         _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
     ) throws(FoldbackError) { try scan(.verdicts, body) }
 
-    /// Calls `body` with each row of table `attempts`, in order of intents. Reads bounded pieces
-    /// (L8).
-    package func scanAttempts(
-        _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
-    ) throws(FoldbackError) { try scan(.attempts, body) }
-
     /// Calls `body` with each row of table `checkpoints` from `start` on, until it returns false.
     /// `body` must not keep the bytes, and must be short (L8).
     package func scanCheckpoints(

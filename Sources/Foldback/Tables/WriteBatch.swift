@@ -4,7 +4,7 @@ package struct WriteBatch: Sendable {
     /// The last settlement of each intent whose settlement changed.
     private var settlements = NumberMap<IntentNumber, SettlementRow>()
     /// The last attempt of each intent whose attempt changed; nil removes the row.
-    private var attempts: [IntentNumber: Attempt?] = [:]
+    var attempts: [IntentNumber: Attempt?] = [:]
     private var checkpoints: [TableWrite] = []
     private var rows: [TableWrite] = []
     private var projections: [TableWrite] = []
@@ -81,14 +81,6 @@ package struct WriteBatch: Sendable {
     /// Returns an intent's settlement that is not committed yet; nil if the batch does not contain
     /// one.
     package func settlement(of number: IntentNumber) -> SettlementRow? { settlements[number] }
-
-    package mutating func writeAttempt(_ attempt: Attempt, of number: IntentNumber) {
-        attempts[number] = .some(attempt)
-    }
-
-    package mutating func removeAttempt(of number: IntentNumber) {
-        attempts[number] = .some(nil)
-    }
 
     // MARK: Checkpoints
 
