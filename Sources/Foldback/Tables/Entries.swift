@@ -27,17 +27,6 @@ extension LogStorage {
         try value(at: LogKey(sequence), in: .entries)
     }
 
-    /// Returns the bytes of an intent's row in table `verdicts`, not verified; nil if it has none.
-    package func settlement(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
-        try value(at: LogKey(number), in: .verdicts)
-    }
-
-    /// Calls `body` with each row of table `verdicts`, in order of intents. Reads bounded pieces
-    /// (L8).
-    func scanVerdicts(
-        _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
-    ) throws(FoldbackError) { try scan(.verdicts, body) }
-
     /// Calls `body` with each row of table `checkpoints` from `start` on, until it returns false.
     /// `body` must not keep the bytes, and must be short (L8).
     package func scanCheckpoints(

@@ -2,7 +2,7 @@
 package struct WriteBatch: Sendable {
     package private(set) var records = RecordBuffer()
     /// The last settlement of each intent whose settlement changed.
-    private var settlements = NumberMap<IntentNumber, SettlementRow>()
+    var settlements = NumberMap<IntentNumber, SettlementRow>()
     /// The last attempt of each intent whose attempt changed; nil removes the row.
     var attempts: [IntentNumber: Attempt?] = [:]
     private var checkpoints: [TableWrite] = []
@@ -66,21 +66,6 @@ package struct WriteBatch: Sendable {
     /// Returns the record of an entry that is not committed yet; nil if the batch does not contain
     /// it.
     package func record(at sequence: LogSequence) -> [UInt8]? { records.record(at: sequence) }
-
-    // MARK: Intents
-
-    package mutating func writeSettlement(_ row: SettlementRow, of number: IntentNumber) {
-        // Answers mostly come in the order of their intents.
-        if let last = settlements.last, last.key >= number {
-            settlements[number] = row
-        } else {
-            settlements.append(row, at: number)
-        }
-    }
-
-    /// Returns an intent's settlement that is not committed yet; nil if the batch does not contain
-    /// one.
-    package func settlement(of number: IntentNumber) -> SettlementRow? { settlements[number] }
 
     // MARK: Checkpoints
 
