@@ -1,3 +1,73 @@
+// Table `log`: the key is a name, the value is one fact about the whole log. The storage
+// itself reads and writes the header (`LogHeader`).
+
+/// A value with a row of its own in table `log`.
+///
+/// ```
+///  1 byte   …                       8 bytes
+///  format   the value's fields      checksum
+/// ```
+///
+/// The checksum's seed depends on the row's key. So a row under another row's key is detected (L5).
+package protocol LogRow {
+    /// The key of the row in table `log`.
+    static var key: KeyBytes { get }
+    /// The row's name in errors about its format.
+    static var rowName: String { get }
+    /// The format of the fields. This code reads no other format.
+    static var format: UInt8 { get }
+
+    /// Reads the fields, in the order in which ``writeFields(to:)`` writes them.
+    init(fields reader: inout ByteReader) throws(FormatError)
+
+    func writeFields(to writer: inout ByteWriter)
+}
+
+extension LogRow {
+    package var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.fixed(Self.format)
+        writeFields(to: &writer)
+        _ = writer.seal(seed: Self.key.seed)
+        return writer.bytes
+    }
+
+    package init(decoding bytes: [UInt8]) throws(FormatError) {
+        var reader = try ByteReader(sealed: bytes, seed: Self.key.seed)
+        let format = try reader.fixed(UInt8.self)
+        guard format == Self.format else { throw .newer("\(Self.rowName) format \(format)") }
+        self = try Self(fields: &reader)
+        guard reader.isAtEnd else { throw .damaged("it has bytes after its last field") }
+    }
+}
+
+extension Lineage: LogRow {
+    package static let key = KeyBytes(Array("lineage".utf8))
+    package static let rowName = "lineage"
+    package static let format: UInt8 = 1
+
+    package init(fields reader: inout ByteReader) throws(FormatError) {
+        guard let lineage = Lineage(try reader.sizedString()) else {
+            throw .damaged("it has no usable name")
+        }
+        self = lineage
+    }
+
+    package func writeFields(to writer: inout ByteWriter) { writer.sized(name.string) }
+}
+
+extension LostData: LogRow {
+    package static let key = KeyBytes(Array("superseded".utf8))
+    package static let rowName = "superseded"
+    package static let format: UInt8 = 1
+
+    package init(fields reader: inout ByteReader) throws(FormatError) {
+        shared = Position(try reader.fixed(UInt64.self))
+    }
+
+    package func writeFields(to writer: inout ByteWriter) { writer.fixed(shared.value) }
+}
+
 /// Which projections share their conflicts, and from which entry on: a note in the log (F9).
 ///
 /// ```
@@ -85,8 +155,6 @@ package struct SharedConflicts: Hashable, Sendable {
     }
 }
 
-// MARK: Bytes
-
 extension SharedConflicts: LogRow {
     package static let key = KeyBytes(Array("conflicts".utf8))
     package static let rowName = "shared conflicts"
@@ -120,5 +188,86 @@ extension SharedConflicts: LogRow {
                 writer.sized(member.name.string)
             }
         }
+    }
+}
+
+// MARK: Read
+
+extension LogStorage {
+    /// Returns a value that has a row of its own in table `log`; nil if the log lacks the row.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    func row<Row: LogRow>(of _: Row.Type) throws(FoldbackError) -> Row? {
+        let found = try reading(.log) { table throws(FoldbackError) in
+            try table.get(.bytes(Row.key))?.array
+        }
+        guard let found else { return nil }
+        do throws(FormatError) { return try Row(decoding: found) } catch {
+            let name = String(decoding: Row.key.bytes, as: UTF8.self)
+            throw FoldbackError(error, at: "\(path), table log, \(name)", sequence: nil)
+        }
+    }
+
+    /// Returns the lineage of the authority that the log has answers from; nil if none was named
+    /// yet.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    package func lineage() throws(FoldbackError) -> Lineage? { try row(of: Lineage.self) }
+
+    /// Returns the finding that the authority has lost events; nil if it was not made.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    package func lostData() throws(FoldbackError) -> LostData? { try row(of: LostData.self) }
+
+    /// Returns which projections share their conflicts, and from which entry on.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`; `.closed`, `.storage`.
+    package func sharedConflicts() throws(FoldbackError) -> SharedConflicts {
+        try row(of: SharedConflicts.self) ?? SharedConflicts()
+    }
+}
+
+// MARK: Write
+
+extension WriteBatch {
+    package mutating func writeLineage(_ lineage: Lineage) { self.lineage = lineage }
+
+    /// - Parameter lostData: nil removes the finding.
+    package mutating func writeLostData(_ lostData: LostData?) { self.lostData = .some(lostData) }
+
+    package mutating func writeSharedConflicts(_ shared: SharedConflicts) {
+        sharedConflicts = shared
+    }
+}
+
+extension LogStorage {
+    /// Writes the choice of the store that opens the log, in a transaction of its own. Does nothing
+    /// if the log has it.
+    ///
+    /// If the disk is full, the log keeps the choice that it has, and the next opening writes it.
+    ///
+    /// - Parameters:
+    ///   - old: what the log has.
+    ///   - new: what the store wants.
+    ///   - names: the projections of the store.
+    /// - Returns: what the log has now.
+    /// - Throws: `.storage`, also on a full disk if the store lacks a projection for `old`.
+    package func note(
+        _ new: SharedConflicts, insteadOf old: SharedConflicts, at last: LogSequence,
+        names: Set<ExactString>
+    ) throws(FoldbackError) -> SharedConflicts {
+        guard new != old else { return old }
+        var batch = WriteBatch()
+        batch.writeSharedConflicts(new)
+        do throws(StorageFailure) { try write(batch) } catch {
+            switch error.reason {
+            case .diskFull, .fileSizeLimit:
+                let lacks = old.members(at: last).contains { !names.contains($0.name) }
+                guard lacks else { return old }
+                throw error.unwritten
+            default: throw error.unwritten
+            }
+        }
+        return new
     }
 }

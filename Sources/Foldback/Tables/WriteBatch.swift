@@ -9,10 +9,10 @@ package struct WriteBatch: Sendable {
     private var rows: [TableWrite] = []
     private var projections: [TableWrite] = []
     private var registered: [TableWrite] = []
-    private var lineage: Lineage?
+    var lineage: Lineage?
     /// Nil: unchanged. The inner nil removes the row.
-    private var lostData: LostData??
-    private var sharedConflicts: SharedConflicts?
+    var lostData: LostData??
+    var sharedConflicts: SharedConflicts?
 
     package init() {}
 
@@ -115,15 +115,6 @@ package struct WriteBatch: Sendable {
     package mutating func writeRegistered(_ projection: RegisteredProjection) {
         registered.append(
             TableWrite(.registered, .number(UInt64(projection.number)), projection.encoded))
-    }
-
-    package mutating func writeLineage(_ lineage: Lineage) { self.lineage = lineage }
-
-    /// - Parameter lostData: nil removes the finding.
-    package mutating func writeLostData(_ lostData: LostData?) { self.lostData = .some(lostData) }
-
-    package mutating func writeSharedConflicts(_ shared: SharedConflicts) {
-        sharedConflicts = shared
     }
 
     package mutating func removeHeader(of number: UInt32) {
