@@ -41,4 +41,21 @@ extension ProjectionSet {
     package func sharing(_ policy: ConflictPolicy?) -> SharingRequest {
         SharingRequest(notes, policy)
     }
+
+    /// Returns the notes of a new log and its shared conflicts, for the transaction that creates
+    /// it.
+    package func registrations(
+        at time: Timestamp, conflicts: ConflictPolicy
+    ) throws(FoldbackError) -> WriteBatch {
+        var batch = WriteBatch()
+        let shared = try sharing(conflicts).choice(
+            insteadOf: SharedConflicts(), at: 0, path: "(a new log)")
+        if !shared.isEmpty { batch.writeSharedConflicts(shared) }
+        for (index, (identity, kind)) in registered.enumerated() {
+            batch.writeRegistered(
+                RegisteredProjection(
+                    number: UInt32(index + 1), identity: identity, kind: kind, openedAt: time))
+        }
+        return batch
+    }
 }

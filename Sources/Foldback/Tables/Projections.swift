@@ -1,62 +1,7 @@
-/// The bytes of a stored projection's row in the table `rows`: the row, then a checksum (L5).
-///
-/// The row's key is part of the checksum, so a row under another row's key is detected.
-package enum StoredRow {
-    private static let checksumBytes = 8
-    /// The prefix of the faults' keys, after each place in a schema.
-    private static let faults: [UInt8] = [0xFF, 0xFF]
+// Table `projections`: the key is the number of a stored projection, the value is its header.
 
-    /// Returns the row with its checksum.
-    package static func sealed(_ bytes: [UInt8], at key: KeyBytes) -> [UInt8] {
-        var sealed: [UInt8] = []
-        sealed.reserveCapacity(bytes.count + checksumBytes)
-        sealed.append(contentsOf: bytes)
-        let checksum = Checksum.of(bytes.span.bytes, seed: key.seed)
-        withUnsafeBytes(of: checksum.littleEndian) { sealed.append(contentsOf: $0) }
-        return sealed
-    }
-
-    /// Returns the number of the row's own bytes, without the checksum.
-    ///
-    /// - Throws: `.damaged` if the checksum does not match.
-    package static func opened(_ sealed: RawSpan, at key: KeyBytes) throws(FormatError) -> Int {
-        let count = sealed.byteCount - checksumBytes
-        guard count >= 0 else {
-            throw .damaged("it has \(sealed.byteCount) bytes, less than a checksum")
-        }
-        let kept = sealed.unsafeLoadUnaligned(fromByteOffset: count, as: UInt64.self)
-        guard
-            UInt64(littleEndian: kept)
-                == Checksum.of(sealed.extracting(first: count), seed: key.seed)
-        else { throw .damaged("its checksum does not fit its bytes") }
-        return count
-    }
-
-    /// Returns the number of the projection that has the row; nil if the key is too short.
-    package static func number(of key: KeyBytes) -> UInt32? {
-        guard key.bytes.count >= prefixBytes else { return nil }
-        return key.bytes.prefix(prefixBytes).reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    /// The bytes of the projection's number in a key.
-    package static let prefixBytes = 4
-
-    /// Returns the prefix of all keys of a projection.
-    package static func prefix(of number: UInt32) -> [UInt8] {
-        withUnsafeBytes(of: number.bigEndian) { Array($0) }
-    }
-
-    /// Returns the key of a fault. Faults are after the projection's rows, in the order of their
-    /// entries.
-    package static func faultKey(_ number: UInt32, _ index: Int) -> KeyBytes {
-        KeyBytes(faultPrefix(number) + withUnsafeBytes(of: UInt64(index).bigEndian) { Array($0) })
-    }
-
-    package static func faultPrefix(_ number: UInt32) -> [UInt8] { prefix(of: number) + faults }
-}
-
-/// A stored projection's row in the table `projections`, under its number. It names the projection
-/// that made the rows, and the entry up to which they are folded.
+/// The header of a stored projection's rows. It names the projection that made the rows, and the
+/// entry up to which they are folded.
 package struct StoredRowsHeader: Equatable, Sendable {
     /// The readable formats of this header. Format 1 lacks the format of the events.
     private static let formats: ClosedRange<UInt8> = 1...2
@@ -131,21 +76,62 @@ package struct StoredRowsHeader: Equatable, Sendable {
     }
 }
 
-/// The rows, faults and header of one stored projection that one transaction writes.
-package struct RowBatch: Sendable {
-    package let rows: [(key: KeyBytes, value: RowValue)]
-    package let faults: [Fault]
-    /// The number of faults before these.
-    package let firstFault: Int
-    package let header: StoredRowsHeader
+// MARK: Read
 
-    package init(
-        rows: [(key: KeyBytes, value: RowValue)], faults: [Fault], firstFault: Int,
-        header: StoredRowsHeader
-    ) {
-        self.rows = rows
-        self.faults = faults
-        self.firstFault = firstFault
-        self.header = header
+extension LogStorage {
+    /// Returns the rows of table `projections`, not verified.
+    package func projectionHeaders()
+        throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
+    { try all(of: .projections) }
+
+    /// Returns a header for all rows of the log, by number. Rows whose header is missing or damaged
+    /// get an unknown header.
+    ///
+    /// - Throws: `.newerFormat` if a header has a newer format; `.damaged` if the numbers of the
+    ///   rows cannot be read; `.storage`.
+    package func allStoredRows() throws(FoldbackError) -> [StoredRowsHeader] {
+        var headers: [UInt32: StoredRowsHeader] = [:]
+        for number in try rowNumbers() { headers[number] = .unknown(number) }
+        for (number, bytes) in try projectionHeaders() {
+            do throws(FormatError) {
+                headers[number] = try StoredRowsHeader(decoding: bytes, of: number)
+            } catch {
+                guard case .damaged = error else {
+                    throw FoldbackError(
+                        error, at: "\(path), stored projection \(number)", sequence: nil)
+                }
+                headers[number] = .unknown(number)
+            }
+        }
+        return headers.values.sorted { $0.number < $1.number }
+    }
+
+    /// Returns the headers of the stored projections, by number.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, naming the stored projection; `.closed`, `.storage`.
+    package func storedRows() throws(FoldbackError) -> [StoredRowsHeader] {
+        var headers: [StoredRowsHeader] = []
+        for (number, bytes) in try projectionHeaders() {
+            do throws(FormatError) {
+                headers.append(try StoredRowsHeader(decoding: bytes, of: number))
+            } catch {
+                throw FoldbackError(
+                    error, at: "\(path), stored projection \(number)", sequence: nil)
+            }
+        }
+        return headers
+    }
+}
+
+// MARK: Write
+
+extension WriteBatch {
+    package mutating func writeHeader(_ header: StoredRowsHeader) {
+        projections.append(
+            TableWrite(.projections, .number(UInt64(header.number)), header.encoded))
+    }
+
+    package mutating func removeHeader(of number: UInt32) {
+        projections.append(TableWrite(.projections, .number(UInt64(number)), nil))
     }
 }

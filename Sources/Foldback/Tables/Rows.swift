@@ -1,3 +1,84 @@
+// Table `rows`: the key is the number of a stored projection, a place in its schema and a key, the
+// value is the row.
+
+/// The bytes of a stored projection's row in the table `rows`: the row, then a checksum (L5).
+///
+/// The row's key is part of the checksum, so a row under another row's key is detected.
+package enum StoredRow {
+    private static let checksumBytes = 8
+    /// The prefix of the faults' keys, after each place in a schema.
+    private static let faults: [UInt8] = [0xFF, 0xFF]
+
+    /// Returns the row with its checksum.
+    package static func sealed(_ bytes: [UInt8], at key: KeyBytes) -> [UInt8] {
+        var sealed: [UInt8] = []
+        sealed.reserveCapacity(bytes.count + checksumBytes)
+        sealed.append(contentsOf: bytes)
+        let checksum = Checksum.of(bytes.span.bytes, seed: key.seed)
+        withUnsafeBytes(of: checksum.littleEndian) { sealed.append(contentsOf: $0) }
+        return sealed
+    }
+
+    /// Returns the number of the row's own bytes, without the checksum.
+    ///
+    /// - Throws: `.damaged` if the checksum does not match.
+    package static func opened(_ sealed: RawSpan, at key: KeyBytes) throws(FormatError) -> Int {
+        let count = sealed.byteCount - checksumBytes
+        guard count >= 0 else {
+            throw .damaged("it has \(sealed.byteCount) bytes, less than a checksum")
+        }
+        let kept = sealed.unsafeLoadUnaligned(fromByteOffset: count, as: UInt64.self)
+        guard
+            UInt64(littleEndian: kept)
+                == Checksum.of(sealed.extracting(first: count), seed: key.seed)
+        else { throw .damaged("its checksum does not fit its bytes") }
+        return count
+    }
+
+    /// Returns the number of the projection that has the row; nil if the key is too short.
+    package static func number(of key: KeyBytes) -> UInt32? {
+        guard key.bytes.count >= prefixBytes else { return nil }
+        return key.bytes.prefix(prefixBytes).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// The bytes of the projection's number in a key.
+    package static let prefixBytes = 4
+
+    /// Returns the prefix of all keys of a projection.
+    package static func prefix(of number: UInt32) -> [UInt8] {
+        withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
+
+    /// Returns the key of a fault. Faults are after the projection's rows, in the order of their
+    /// entries.
+    package static func faultKey(_ number: UInt32, _ index: Int) -> KeyBytes {
+        KeyBytes(faultPrefix(number) + withUnsafeBytes(of: UInt64(index).bigEndian) { Array($0) })
+    }
+
+    package static func faultPrefix(_ number: UInt32) -> [UInt8] { prefix(of: number) + faults }
+}
+
+/// The rows, faults and header of one stored projection that one transaction writes.
+package struct RowBatch: Sendable {
+    package let rows: [(key: KeyBytes, value: RowValue)]
+    package let faults: [Fault]
+    /// The number of faults before these.
+    package let firstFault: Int
+    package let header: StoredRowsHeader
+
+    package init(
+        rows: [(key: KeyBytes, value: RowValue)], faults: [Fault], firstFault: Int,
+        header: StoredRowsHeader
+    ) {
+        self.rows = rows
+        self.faults = faults
+        self.firstFault = firstFault
+        self.header = header
+    }
+}
+
+// MARK: Read
+
 /// The confirmed rows of stored projections at one commit, valid during one read. Each read of a
 /// row verifies the row's checksum (L5).
 package final class StoredRows {
@@ -72,6 +153,33 @@ extension LogStorage {
         try reading(.rows) { table throws(FoldbackError) in
             try table.keys(in: span, countMax: countMax)
         }
+    }
+
+    /// Returns the numbers of stored projections that have rows, ascending.
+    func rowNumbers() throws(FoldbackError) -> [UInt32] {
+        do { return try readRows { try $0.numbers() } } catch {
+            throw FoldbackError(reading: error, at: path)
+        }
+    }
+
+    /// Returns the faults of a stored projection, in the order of their entries.
+    func faults(of number: UInt32) throws(FoldbackError) -> [Fault] {
+        var faults: [Fault] = []
+        do {
+            try readRows { rows in
+                let span = KeySpan(prefix: StoredRow.faultPrefix(number))
+                try rows.scan(span, backwards: false) { _, bytes in
+                    faults.append(try Fault(decoding: [UInt8](copying: bytes)))
+                    return true
+                }
+            }
+        } catch let error as FormatError {
+            throw FoldbackError(
+                error, at: "\(path), faults of stored projection \(number)", sequence: nil)
+        } catch {
+            throw FoldbackError(reading: error, at: path)
+        }
+        return faults
     }
 
     // MARK: For the writer
@@ -166,6 +274,101 @@ extension FoldbackError {
             self = .damaged(path: path, sequence: nil, reason: "\(row): \(what)")
         case .newer(let found):
             self = .newerFormat(path: path, sequence: nil, found: "\(row): \(found)")
+        }
+    }
+}
+
+extension FoldbackError {
+    /// Creates the error for a failed read of rows. An error that is not a `FoldbackError` becomes
+    /// `.damaged`.
+    package init(reading error: any Error, at path: String) {
+        self =
+            error as? FoldbackError
+            ?? .damaged(path: path, sequence: nil, reason: "its rows cannot be read: \(error)")
+    }
+}
+
+// MARK: Write
+
+extension WriteBatch {
+    /// Adds the changes of a transaction to a stored projection: its rows, faults and header. Adds
+    /// the checksums.
+    package mutating func writeRows(of batch: RowBatch) {
+        for (key, value) in batch.rows {
+            if let bytes = value.bytes {
+                writeRow(StoredRow.sealed(bytes, at: key), at: key)
+            } else {
+                removeRow(at: key)
+            }
+        }
+        for (index, fault) in batch.faults.enumerated() {
+            let key = StoredRow.faultKey(batch.header.number, batch.firstFault + index)
+            writeRow(StoredRow.sealed(fault.encoded, at: key), at: key)
+        }
+        writeHeader(batch.header)
+    }
+
+    /// Adds a row.
+    ///
+    /// - Parameter sealed: The row's bytes with the checksum.
+    package mutating func writeRow(_ sealed: [UInt8], at key: KeyBytes) {
+        rows.append(TableWrite(.rows, .bytes(key), sealed))
+    }
+
+    package mutating func removeRow(at key: KeyBytes) {
+        rows.append(TableWrite(.rows, .bytes(key), nil))
+    }
+}
+
+extension LogStorage {
+    /// Removes rows, in bounded pieces. If the removal is interrupted, the next store that is
+    /// opened with any stored projections removes the remaining rows.
+    ///
+    /// - Throws: `.storage`, `.closed`; the pieces before the failure are removed.
+    package func dropRows(_ outdated: [StoredRowsHeader]) throws(FoldbackError) {
+        for header in outdated {
+            let span = KeySpan(prefix: StoredRow.prefix(of: header.number))
+            var isOver = false
+            while !isOver {
+                let keys = try rowKeys(in: span, countMax: Limits.rowDropCountMax)
+                isOver = keys.count < Limits.rowDropCountMax
+                var batch = WriteBatch()
+                for key in keys { batch.removeRow(at: key) }
+                // Mark the remainder incomplete, so that no store uses it.
+                if isOver {
+                    batch.removeHeader(of: header.number)
+                } else {
+                    batch.writeHeader(header.dropped)
+                }
+                do throws(StorageFailure) { try write(batch) } catch { throw error.unwritten }
+            }
+        }
+    }
+}
+
+// MARK: Verify
+
+extension LogStorage {
+    /// Returns the numbers of stored projections that have rows and no header, ascending.
+    func rowNumbersWithoutHeader() throws(FoldbackError) -> [UInt32] {
+        do {
+            return try readRows { rows in
+                try rows.numbers().filter { try rows.header(of: $0) == nil }
+            }
+        } catch {
+            throw FoldbackError(reading: error, at: path)
+        }
+    }
+
+    /// Checks that each row of a stored projection can be read.
+    func requireReadableRows(of number: UInt32) throws(FoldbackError) {
+        do {
+            try readRows { rows in
+                let span = KeySpan(prefix: StoredRow.prefix(of: number))
+                try rows.scan(span, backwards: false) { _, _ in true }
+            }
+        } catch {
+            throw FoldbackError(reading: error, at: path)
         }
     }
 }
