@@ -31,7 +31,7 @@ extension Verifier {
         if let fold, isWhole {
             comparison = try compare(header, with: fold)
         } else {
-            try read(header)
+            try storage.requireReadableRows(of: header.number)
             // Rows that are being removed do not belong to a projection any more.
             comparison = header.isDropped ? .same : .unknown
         }
@@ -44,28 +44,8 @@ extension Verifier {
 
     /// Checks that the number of each row has a header.
     mutating func checkRowsWithoutHeader() throws(FoldbackError) {
-        let numbers: [UInt32]
-        do {
-            numbers = try storage.readRows { rows in
-                try rows.numbers().filter { try rows.header(of: $0) == nil }
-            }
-        } catch {
-            throw FoldbackError(reading: error, at: storage.path)
-        }
-        for number in numbers {
+        for number in try storage.rowNumbersWithoutHeader() {
             find(.rows(projection: "stored projection \(number)"), "it has rows but no header")
-        }
-    }
-
-    /// Checks that each row can be read.
-    private func read(_ header: StoredRowsHeader) throws(FoldbackError) {
-        do {
-            try storage.readRows { rows in
-                let span = KeySpan(prefix: StoredRow.prefix(of: header.number))
-                try rows.scan(span, backwards: false) { _, _ in true }
-            }
-        } catch {
-            throw FoldbackError(reading: error, at: storage.path)
         }
     }
 

@@ -54,7 +54,11 @@ package struct Verifier {
             if let end { verifier.compare(end) }
             try verifier.compareVerdicts()
         }
-        try noting { verifier throws(FoldbackError) in try verifier.checkAttempts() }
+        try noting { verifier throws(FoldbackError) in
+            for (number, flaw) in try verifier.storage.flawedAttempts() {
+                verifier.find(.attempt(number), "\(flaw)")
+            }
+        }
         try noting("lineage") { verifier throws(FoldbackError) in
             _ = try verifier.storage.lineage()
         }
@@ -218,7 +222,7 @@ package struct Verifier {
     private mutating func compareVerdicts() throws(FoldbackError) {
         // Entries that were not folded may have settled intents.
         guard isWhole else { return }
-        var wrong = try wrongVerdicts()
+        var wrong = try storage.wrongVerdicts(comparedWith: settlements)
         // A store may have recorded entries in the meantime. Fold the new entries, and check these
         // rows again. If a row is unchanged, it is wrong, because the fold now has every entry that
         // was committed when the row was read.
@@ -227,51 +231,10 @@ package struct Verifier {
             guard isWhole else { return }
             for (number, old) in wrong.sorted(by: { $0.key < $1.key }) {
                 let row = try storage.settlement(of: number)
-                let flaw = try flaw(in: row, of: number)
+                let flaw = settlements.flaw(in: row, of: number)
                 if let flaw, row == old { find(.settlement(number), flaw) }
                 wrong[number] = flaw == nil || row == old ? nil : .some(row)
             }
         }
-    }
-
-    /// Returns the rows that differ from the entries folded so far; nil for a missing row.
-    private func wrongVerdicts() throws(FoldbackError) -> [IntentNumber: [UInt8]?] {
-        var wrong: [IntentNumber: [UInt8]?] = [:]
-        var found = 0
-        try storage.scanVerdicts { number, bytes throws(FoldbackError) in
-            found += settlements[number] == nil ? 0 : 1
-            if try flaw(in: bytes, of: number) != nil { wrong[number] = .some(bytes) }
-        }
-        guard found < settlements.numbers.count else { return wrong }
-        for number in settlements.numbers where try storage.settlement(of: number) == nil {
-            wrong[number] = .some(nil)
-        }
-        return wrong
-    }
-
-    private func flaw(
-        in bytes: [UInt8]?, of number: IntentNumber
-    ) throws(FoldbackError) -> String? {
-        guard let bytes else { return settlements[number] == nil ? nil : "it is missing" }
-        do throws(FormatError) {
-            let row = try SettlementRow(decoding: bytes, for: number)
-            return row == settlements[number] ? nil : "it differs from the entries"
-        } catch {
-            return "\(error)"
-        }
-    }
-
-    // MARK: Attempts
-
-    /// Checks that each row can be decoded. The entries do not determine attempts, so there is
-    /// nothing to compare a row with.
-    private mutating func checkAttempts() throws(FoldbackError) {
-        var flaws: [(IntentNumber, FormatError)] = []
-        try storage.scanAttempts { number, bytes in
-            do throws(FormatError) { _ = try Attempt(decoding: bytes, for: number) } catch {
-                flaws.append((number, error))
-            }
-        }
-        for (number, flaw) in flaws { find(.attempt(number), "\(flaw)") }
     }
 }

@@ -159,3 +159,13 @@ package enum FormatError: Error, Hashable, Sendable {
     /// A newer Foldback wrote the value.
     case newer(String)
 }
+
+extension FoldbackError {
+    package init(_ error: FormatError, at path: String, sequence: LogSequence?) {
+        self =
+            switch error {
+            case .damaged(let reason): .damaged(path: path, sequence: sequence, reason: reason)
+            case .newer(let found): .newerFormat(path: path, sequence: sequence, found: found)
+            }
+    }
+}

@@ -20,7 +20,7 @@ extension LMDBLog {
     package static func open(
         _ path: String, kind: LogKind?, newKind: LogKind, replica: NewReplica,
         earlier: [ReplicaID] = [], options: Environment.Options,
-        firstWrites: WriteBatch = WriteBatch(), freshReplica: () -> ReplicaID
+        firstWrites: [TableWrite] = [], freshReplica: () -> ReplicaID
     ) throws(FoldbackError) -> LMDBLog {
         let environment = try translating(path) { () throws(LMDBError) in
             try Environment.open(path, options: options)
@@ -63,7 +63,7 @@ extension LMDBLog {
                     tables.append(try transaction.table(table.name))
                 }
                 let opened = Tables(log: log, all: tables)
-                for write in existing == nil ? firstWrites.writes : [] {
+                for write in existing == nil ? firstWrites : [] {
                     try LMDBLog.perform(write, in: opened, transaction)
                 }
                 return opened
@@ -78,14 +78,13 @@ extension LMDBLog {
         }
     }
 
-    /// Creates a log with the writes that `batch` returns for the log's replicas. Runs on its own
-    /// thread.
+    /// Creates a log, and fills it with `fill`. Runs on its own thread.
     ///
     /// - Parameter earlier: As in
     ///   ``open(_:kind:newKind:replica:earlier:options:firstWrites:freshReplica:)``.
     package static func create(
         _ path: String, kind: LogKind, earlier: [ReplicaID],
-        batch: @escaping @Sendable (ReplicaTable) throws(FoldbackError) -> WriteBatch
+        fill: @escaping @Sendable (LMDBLog) throws(FoldbackError) -> Void
     ) async throws(FoldbackError) {
         try await Platform.onThread { () throws(FoldbackError) in
             let log = try open(
@@ -93,8 +92,7 @@ extension LMDBLog {
                 options: Durability.durable.options,
                 freshReplica: LogSources.system.freshReplica)
             defer { log.close() }
-            let batch = try batch(log.header.replicas)
-            do throws(StorageFailure) { try log.write(batch) } catch { throw error.unwritten }
+            try fill(log)
         }
     }
 

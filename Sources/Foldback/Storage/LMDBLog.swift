@@ -83,15 +83,10 @@ package final class LMDBLog: LogStorage {
         try write(RecordBuffer(), writes)
     }
 
-    package func write(_ batch: WriteBatch) throws(StorageFailure) {
-        try write(batch.records, batch.otherWrites)
-    }
-
-    /// Commits records, and then other writes.
-    private func write(
-        _ records: RecordBuffer, _ writes: [TableWrite]
+    package func write(
+        _ records: RecordBuffer, _ others: [TableWrite]
     ) throws(StorageFailure) {
-        let reserve = records.reserveBytes + writes.reduce(0) { $0 + $1.reserveBytes }
+        let reserve = records.reserveBytes + others.reduce(0) { $0 + $1.reserveBytes }
         let mark = marker?.nextMark()
         endReadingForWriting()
         do throws(LMDBError) {
@@ -102,7 +97,7 @@ package final class LMDBLog: LogStorage {
                         try transaction.append(record, at: sequence.value, to: entries)
                     }
                 }
-                for write in writes { try Self.perform(write, in: tables, transaction) }
+                for write in others { try Self.perform(write, in: tables, transaction) }
             }
         } catch {
             throw StorageFailure(error, at: path)

@@ -3,8 +3,8 @@
 ///
 /// ```
 ///  Store, Fold     records, settlements, attempts, checkpoints, rows
-///  extensions      keys, formats, checksums, bounded pieces
-///  LogStorage      get, scan and write over tables of bytes
+///  Tables          for each table: keys, formats, checksums
+///  LogStorage      get, scan and write over tables of bytes, in bounded pieces
 /// ```
 ///
 /// The storage neither interprets nor verifies values: encoding and checksums are above it.
@@ -44,9 +44,9 @@ package protocol LogStorage: AnyObject, Sendable {
     /// durable as ``isRelaxed`` says (L2).
     func write(_ writes: [TableWrite]) throws(StorageFailure)
 
-    /// Commits all writes of the batch, or none: the same as ``write(_:)-([TableWrite])`` with its
-    /// writes.
-    func write(_ batch: WriteBatch) throws(StorageFailure)
+    /// Commits the records and then the other writes, or none: the same as
+    /// ``write(_:)-([TableWrite])`` with all of them.
+    func write(_ records: RecordBuffer, _ others: [TableWrite]) throws(StorageFailure)
 
     /// Checks the pages of the file that opening did not check, so that no change can overwrite what
     /// is in use. Checks once; if nothing has called it, the first ``write(_:)-([TableWrite])`` checks.
@@ -97,7 +97,9 @@ package enum ScanRange: Sendable {
 extension LogStorage {
     package var hasGaps: Bool { false }
 
-    package func write(_ batch: WriteBatch) throws(StorageFailure) { try write(batch.writes) }
+    package func write(
+        _ records: RecordBuffer, _ others: [TableWrite]
+    ) throws(StorageFailure) { try write(records.writes + others) }
 
     /// Calls `body` with a snapshot of the last commit, and returns its result or its error.
     func reading<R, E: Error>(
@@ -118,5 +120,59 @@ extension LogStorage {
         _ table: LogTable, _ body: (any StorageTable) throws(FoldbackError) -> R
     ) throws(FoldbackError) -> R {
         try reading { snapshot throws(FoldbackError) in try body(try snapshot.open(table)) }.get()
+    }
+
+    // MARK: Tables with numbers
+
+    /// Returns the value at the key in the last commit; nil if there is none.
+    func value(at key: LogKey, in table: LogTable) throws(FoldbackError) -> [UInt8]? {
+        try reading(table) { table throws(FoldbackError) in try table.get(key)?.array }
+    }
+
+    /// Returns the rows from `start` on, in order of numbers: at most `countMax`, and a bounded
+    /// number of bytes (L8).
+    func piece<Number: LogNumber>(
+        of table: LogTable, from start: Number, countMax: Int
+    ) throws(FoldbackError) -> [(Number, [UInt8])] {
+        let countMax = min(countMax, Limits.readCountMax)
+        guard countMax > 0 else { return [] }
+        return try reading(table) { table throws(FoldbackError) in
+            var piece: [(Number, [UInt8])] = []
+            var byteCount = 0
+            try table.scan(.forwards(from: LogKey(start))) { key, value in
+                let bytes = value.array
+                piece.append((Number(key.number), bytes))
+                byteCount += bytes.count
+                return piece.count < countMax && byteCount < Limits.readBytesMax
+            }
+            return piece
+        }
+    }
+
+    /// Calls `body` with each row of a table, in order of numbers. Reads bounded pieces (L8).
+    func scan<Number: LogNumber>(
+        _ table: LogTable, _ body: (Number, [UInt8]) throws(FoldbackError) -> Void
+    ) throws(FoldbackError) {
+        var next: Number = 0
+        while true {
+            let rows = try piece(of: table, from: next, countMax: Limits.readCountMax)
+            for (number, bytes) in rows { try body(number, bytes) }
+            guard let last = rows.last?.0, last.value < .max else { return }
+            next = last.next
+        }
+    }
+
+    /// Returns all rows of a table with few rows.
+    func all(
+        of table: LogTable
+    ) throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])] {
+        try reading(table) { table throws(FoldbackError) in
+            var rows: [(number: UInt32, bytes: [UInt8])] = []
+            try table.scan(.forwards(from: .number(0))) { key, value in
+                rows.append((UInt32(clamping: key.number), value.array))
+                return true
+            }
+            return rows
+        }
     }
 }

@@ -129,7 +129,9 @@ extension Store {
         ) { () throws(FoldbackError) in
             try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,
-                firstWrites: try projections.registrations(at: sources.now(), conflicts: conflicts),
+                firstWrites: try projections.registrations(
+                    at: sources.now(), conflicts: conflicts
+                ).writes,
                 freshReplica: sources.freshReplica)
         }
         return Store(core: core)

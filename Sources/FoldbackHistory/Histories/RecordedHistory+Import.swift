@@ -23,7 +23,10 @@ extension RecordedHistory where Event == [UInt8] {
         try requireWhole()
         try await LMDBLog.create(
             directory.logPath(), kind: kind, earlier: replicas
-        ) { replicas throws(FoldbackError) in try batch(in: replicas, isSent: true) }
+        ) { log throws(FoldbackError) in
+            let batch = try batch(in: log.header.replicas, isSent: true)
+            do throws(StorageFailure) { try log.write(batch) } catch { throw error.unwritten }
+        }
     }
 
     /// Checks whether ``importLog(into:)`` could begin. Changes nothing.

@@ -1,43 +1,3 @@
-/// The log's note of the projections that share their conflicts.
-extension LogStorage {
-    /// Returns which projections share their conflicts, and from which entry on.
-    ///
-    /// - Throws: `.damaged`, `.newerFormat`; `.closed`, `.storage`.
-    package func sharedConflicts() throws(FoldbackError) -> SharedConflicts {
-        try row(of: SharedConflicts.self) ?? SharedConflicts()
-    }
-
-    /// Writes the choice of the store that opens the log, in a transaction of its own. Does nothing
-    /// if the log has it.
-    ///
-    /// If the disk is full, the log keeps the choice that it has, and the next opening writes it.
-    ///
-    /// - Parameters:
-    ///   - old: what the log has.
-    ///   - new: what the store wants.
-    ///   - names: the projections of the store.
-    /// - Returns: what the log has now.
-    /// - Throws: `.storage`, also on a full disk if the store lacks a projection for `old`.
-    package func note(
-        _ new: SharedConflicts, insteadOf old: SharedConflicts, at last: LogSequence,
-        names: Set<ExactString>
-    ) throws(FoldbackError) -> SharedConflicts {
-        guard new != old else { return old }
-        var batch = WriteBatch()
-        batch.writeSharedConflicts(new)
-        do throws(StorageFailure) { try write(batch) } catch {
-            switch error.reason {
-            case .diskFull, .fileSizeLimit:
-                let lacks = old.members(at: last).contains { !names.contains($0.name) }
-                guard lacks else { return old }
-                throw error.unwritten
-            default: throw error.unwritten
-            }
-        }
-        return new
-    }
-}
-
 /// What a store wants to share when it opens a log.
 package struct SharingRequest: Sendable {
     /// The store's own projection first, without doubles.
@@ -80,5 +40,22 @@ extension ProjectionSet {
     /// Returns what a store with these projections wants to share.
     package func sharing(_ policy: ConflictPolicy?) -> SharingRequest {
         SharingRequest(notes, policy)
+    }
+
+    /// Returns the notes of a new log and its shared conflicts, for the transaction that creates
+    /// it.
+    package func registrations(
+        at time: Timestamp, conflicts: ConflictPolicy
+    ) throws(FoldbackError) -> WriteBatch {
+        var batch = WriteBatch()
+        let shared = try sharing(conflicts).choice(
+            insteadOf: SharedConflicts(), at: 0, path: "(a new log)")
+        if !shared.isEmpty { batch.writeSharedConflicts(shared) }
+        for (index, (identity, kind)) in registered.enumerated() {
+            batch.writeRegistered(
+                RegisteredProjection(
+                    number: UInt32(index + 1), identity: identity, kind: kind, openedAt: time))
+        }
+        return batch
     }
 }

@@ -1,4 +1,5 @@
-/// The tables of a log. Their values are bytes; the code above the storage gives them a meaning.
+/// The tables of a log. Their values are bytes; the folder Tables has one file for each table, which
+/// gives them a meaning.
 package enum LogTable: Int, CaseIterable, Sendable {
     /// Maps a sequence to a record. Writes only append here: a key must be higher than the last key
     /// (L1).

@@ -1,5 +1,70 @@
-/// The projections with which a log was opened.
+// Table `registered`: the key is a number, the value is a projection with which the log was opened.
+
+/// A projection with which the log was opened.
+package struct RegisteredProjection: Equatable, Sendable {
+    package enum Kind: UInt8, Sendable {
+        /// The state is a value in memory.
+        case value = 1
+        /// The state is rows.
+        case rows = 2
+    }
+
+    private static let format: UInt8 = 1
+
+    package let number: UInt32
+    package let identity: ProjectionIdentity
+    package let kind: Kind
+    package let firstOpened: Timestamp
+    /// The last noted opening. The first transaction after a later opening notes it, once a day.
+    package var lastOpened: Timestamp
+
+    package init(
+        number: UInt32, identity: ProjectionIdentity, kind: Kind, openedAt time: Timestamp
+    ) {
+        self.number = number
+        self.identity = identity
+        self.kind = kind
+        firstOpened = time
+        lastOpened = time
+    }
+
+    package var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.fixed(Self.format)
+        writer.fixed(kind.rawValue)
+        writer.fixed(identity.version)
+        writer.fixed(firstOpened.millisecondsSince1970)
+        writer.fixed(lastOpened.millisecondsSince1970)
+        writer.sized(identity.name.string)
+        _ = writer.seal(seed: UInt64(number))
+        return writer.bytes
+    }
+
+    package init(decoding bytes: [UInt8], of number: UInt32) throws(FormatError) {
+        var reader = try ByteReader(sealed: bytes, seed: UInt64(number))
+        let format = try reader.fixed(UInt8.self)
+        guard format == Self.format else { throw .newer("registered projection format \(format)") }
+        let code = try reader.fixed(UInt8.self)
+        guard let kind = Kind(rawValue: code) else { throw .newer("kind of projection \(code)") }
+        self.number = number
+        self.kind = kind
+        let version = try reader.fixed(UInt32.self)
+        firstOpened = Timestamp(millisecondsSince1970: try reader.fixed())
+        lastOpened = Timestamp(millisecondsSince1970: try reader.fixed())
+        identity = ProjectionIdentity(
+            name: ExactString(try reader.sizedString()), version: version)
+        guard reader.isAtEnd else { throw .damaged("it has bytes after its last field") }
+    }
+}
+
+// MARK: Read
+
 extension LogStorage {
+    /// Returns the rows of table `registered`, not verified.
+    package func registeredRows()
+        throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
+    { try all(of: .registered) }
+
     /// Returns the readable rows of table `registered`, in the order of registration. The log is
     /// complete without them, so an unreadable row is not an error.
     ///
@@ -77,7 +142,30 @@ extension LogStorage {
             next = last.next
         }
     }
+}
 
+extension Entry {
+    /// The events in the entry, of whatever kind.
+    fileprivate var payloads: [Payload] {
+        switch self {
+        case .intent(let intent): [intent.payload]
+        case .acknowledged(let answer): answer.replacement.map { [$0] } ?? []
+        case .confirmed(let batch): batch.events.map(\.payload)
+        case .changed: []
+        }
+    }
+}
+
+// MARK: Write
+
+extension WriteBatch {
+    package mutating func writeRegistered(_ projection: RegisteredProjection) {
+        registered.append(
+            TableWrite(.registered, .number(UInt64(projection.number)), projection.encoded))
+    }
+}
+
+extension LogStorage {
     /// Notes the projections that are new to the log, in one transaction.
     ///
     /// If a note cannot be written because the disk is full, the next opening writes it: the log's
@@ -119,40 +207,9 @@ extension LogStorage {
     }
 }
 
-extension ProjectionSet {
-    /// Returns the notes of a new log and its shared conflicts, for the transaction that creates
-    /// it.
-    package func registrations(
-        at time: Timestamp, conflicts: ConflictPolicy
-    ) throws(FoldbackError) -> WriteBatch {
-        var batch = WriteBatch()
-        let shared = try sharing(conflicts).choice(
-            insteadOf: SharedConflicts(), at: 0, path: "(a new log)")
-        if !shared.isEmpty { batch.writeSharedConflicts(shared) }
-        for (index, (identity, kind)) in registered.enumerated() {
-            batch.writeRegistered(
-                RegisteredProjection(
-                    number: UInt32(index + 1), identity: identity, kind: kind, openedAt: time))
-        }
-        return batch
-    }
-}
-
 extension Timestamp {
     fileprivate func adding(_ milliseconds: Int64) -> Timestamp {
         let (sum, overflow) = millisecondsSince1970.addingReportingOverflow(milliseconds)
         return Timestamp(millisecondsSince1970: overflow ? .max : sum)
-    }
-}
-
-extension Entry {
-    /// The events in the entry, of whatever kind.
-    fileprivate var payloads: [Payload] {
-        switch self {
-        case .intent(let intent): [intent.payload]
-        case .acknowledged(let answer): answer.replacement.map { [$0] } ?? []
-        case .confirmed(let batch): batch.events.map(\.payload)
-        case .changed: []
-        }
     }
 }

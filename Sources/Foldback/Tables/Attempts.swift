@@ -1,4 +1,6 @@
-/// The bytes of an attempt in the table `attempts`, whose key is the intent's number.
+// Table `attempts`: the key is the intent's number, the value is its attempt.
+
+/// The bytes of an attempt.
 ///
 /// A row without a suspicion has format 1, so that older code reads it. Format 2 adds the suspicion
 /// at the end (S3).
@@ -93,5 +95,71 @@ extension ByteReader {
             failures: failures, intentsMax: intentsMax,
             quarantine: Attempt.Quarantine(
                 since: try timestamp(), reason: try sizedString()))
+    }
+}
+
+// MARK: Read
+
+extension LogStorage {
+    /// Returns all rows of the table, also rows of intents that are not pending.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, naming the intent; `.closed`, `.storage`.
+    /// - Complexity: O(n) in rows. There are at most as many as pending intents, except after a
+    ///   write by an older Foldback.
+    package func attempts() throws(FoldbackError) -> Attempts {
+        var attempts = Attempts()
+        try scanAttempts { number, bytes throws(FoldbackError) in
+            do throws(FormatError) {
+                attempts[number] = try Attempt(decoding: bytes, for: number)
+            } catch {
+                throw FoldbackError(
+                    error, at: "\(path), table attempts, intent \(number)", sequence: nil)
+            }
+        }
+        return attempts
+    }
+
+    /// Returns the attempts of pending intents. An older Foldback does not remove an intent's row
+    /// when it records an answer, so this call ignores such rows.
+    package func attempts(of overlay: Overlay) throws(FoldbackError) -> Attempts {
+        var attempts = try attempts()
+        for number in attempts.keys where overlay[number]?.state != .pending {
+            attempts[number] = nil
+        }
+        return attempts
+    }
+
+    /// Calls `body` with each row of table `attempts`, in order of intents. Reads bounded pieces
+    /// (L8).
+    package func scanAttempts(
+        _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
+    ) throws(FoldbackError) { try scan(.attempts, body) }
+}
+
+// MARK: Write
+
+extension WriteBatch {
+    package mutating func writeAttempt(_ attempt: Attempt, of number: IntentNumber) {
+        attempts[number] = .some(attempt)
+    }
+
+    package mutating func removeAttempt(of number: IntentNumber) {
+        attempts[number] = .some(nil)
+    }
+}
+
+// MARK: Verify
+
+extension LogStorage {
+    /// Returns the rows that cannot be decoded. The entries do not determine attempts, so there is
+    /// nothing to compare a row with.
+    func flawedAttempts() throws(FoldbackError) -> [(IntentNumber, FormatError)] {
+        var flaws: [(IntentNumber, FormatError)] = []
+        try scanAttempts { number, bytes in
+            do throws(FormatError) { _ = try Attempt(decoding: bytes, for: number) } catch {
+                flaws.append((number, error))
+            }
+        }
+        return flaws
     }
 }

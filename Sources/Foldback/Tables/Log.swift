@@ -1,0 +1,273 @@
+// Table `log`: the key is a name, the value is one fact about the whole log. The storage
+// itself reads and writes the header (`LogHeader`).
+
+/// A value with a row of its own in table `log`.
+///
+/// ```
+///  1 byte   …                       8 bytes
+///  format   the value's fields      checksum
+/// ```
+///
+/// The checksum's seed depends on the row's key. So a row under another row's key is detected (L5).
+package protocol LogRow {
+    /// The key of the row in table `log`.
+    static var key: KeyBytes { get }
+    /// The row's name in errors about its format.
+    static var rowName: String { get }
+    /// The format of the fields. This code reads no other format.
+    static var format: UInt8 { get }
+
+    /// Reads the fields, in the order in which ``writeFields(to:)`` writes them.
+    init(fields reader: inout ByteReader) throws(FormatError)
+
+    func writeFields(to writer: inout ByteWriter)
+}
+
+extension LogRow {
+    package var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.fixed(Self.format)
+        writeFields(to: &writer)
+        _ = writer.seal(seed: Self.key.seed)
+        return writer.bytes
+    }
+
+    package init(decoding bytes: [UInt8]) throws(FormatError) {
+        var reader = try ByteReader(sealed: bytes, seed: Self.key.seed)
+        let format = try reader.fixed(UInt8.self)
+        guard format == Self.format else { throw .newer("\(Self.rowName) format \(format)") }
+        self = try Self(fields: &reader)
+        guard reader.isAtEnd else { throw .damaged("it has bytes after its last field") }
+    }
+}
+
+extension Lineage: LogRow {
+    package static let key = KeyBytes(Array("lineage".utf8))
+    package static let rowName = "lineage"
+    package static let format: UInt8 = 1
+
+    package init(fields reader: inout ByteReader) throws(FormatError) {
+        guard let lineage = Lineage(try reader.sizedString()) else {
+            throw .damaged("it has no usable name")
+        }
+        self = lineage
+    }
+
+    package func writeFields(to writer: inout ByteWriter) { writer.sized(name.string) }
+}
+
+extension LostData: LogRow {
+    package static let key = KeyBytes(Array("superseded".utf8))
+    package static let rowName = "superseded"
+    package static let format: UInt8 = 1
+
+    package init(fields reader: inout ByteReader) throws(FormatError) {
+        shared = Position(try reader.fixed(UInt64.self))
+    }
+
+    package func writeFields(to writer: inout ByteWriter) { writer.fixed(shared.value) }
+}
+
+/// Which projections share their conflicts, and from which entry on: a note in the log (F9).
+///
+/// ```
+///  entries     1 2 3 │ 4 5 6 7 │ 8 9 …
+///  periods     none  │ A B     │ A B C      the views at entries 3 to 7 fold A and B together
+/// ```
+///
+/// A view at a sequence uses the last period that begins at or before it. A period begins at the
+/// last entry that the log had when the choice was made, because the store then shows the view at
+/// this entry by the new choice.
+package struct SharedConflicts: Hashable, Sendable {
+    /// A projection that shares its conflicts with others. Its name identifies it.
+    package struct Member: Hashable, Sendable {
+        package let name: ExactString
+        package let kind: RegisteredProjection.Kind
+
+        package init(name: ExactString, kind: RegisteredProjection.Kind) {
+            self.name = name
+            self.kind = kind
+        }
+    }
+
+    package struct Period: Hashable, Sendable {
+        /// The first entry whose views the period concerns.
+        package let start: LogSequence
+        /// In the order in which they decide; empty if each projection has its own conflicts.
+        package let members: [Member]
+
+        package init(start: LogSequence, members: [Member]) {
+            self.start = start
+            self.members = members
+        }
+    }
+
+    /// The starts rise. Before the first period, each projection has its own conflicts.
+    package private(set) var periods: [Period] = []
+
+    package init() {}
+
+    package init(periods: [Period]) { self.periods = periods }
+
+    package var isEmpty: Bool { periods.isEmpty }
+
+    /// Returns the period of the view at an entry; nil before the first period.
+    package func period(at sequence: LogSequence) -> Period? {
+        periods.last { $0.start <= sequence }  // mutant: shared-period
+    }
+
+    /// Returns the projections that share their conflicts at an entry.
+    package func members(at sequence: LogSequence) -> [Member] {
+        period(at: sequence)?.members ?? []
+    }
+
+    /// Returns whether a period begins after one entry and at another entry or before it.
+    package func changes(after first: LogSequence, upTo last: LogSequence) -> Bool {
+        periods.contains { first < $0.start && $0.start <= last }
+    }
+
+    /// Adds a period that begins at an entry and has no end.
+    package mutating func begin(_ members: [Member], at start: LogSequence) {
+        periods.removeAll { $0.start >= start }
+        guard !(members.isEmpty && periods.isEmpty) else { return }
+        periods.append(Period(start: start, members: members))
+    }
+
+    /// Returns the same periods with other starts, as after entries got other sequences.
+    ///
+    /// - Parameter start: maps a start to the new start; must not fall.
+    package func moved(_ start: (LogSequence) -> LogSequence) -> SharedConflicts {
+        var moved = SharedConflicts()
+        for period in periods { moved.begin(period.members, at: start(period.start)) }
+        return moved
+    }
+
+    /// Throws if views at an entry need a projection that this code lacks.
+    ///
+    /// - Throws: `.lacksProjections` with the names.
+    package func require(
+        _ names: Set<ExactString>, at sequence: LogSequence, path: String
+    ) throws(FoldbackError) {
+        let lacking = members(at: sequence).map(\.name).filter { !names.contains($0) }
+        guard lacking.isEmpty else {
+            throw .lacksProjections(path: path, names: lacking.map(\.string))
+        }
+    }
+}
+
+extension SharedConflicts: LogRow {
+    package static let key = KeyBytes(Array("conflicts".utf8))
+    package static let rowName = "shared conflicts"
+    package static let format: UInt8 = 1
+
+    package init(fields reader: inout ByteReader) throws(FormatError) {
+        for _ in 0..<(try reader.variable()) {
+            let start: LogSequence = try reader.number()
+            if let last = periods.last, last.start >= start {
+                throw .damaged("its periods are out of order")
+            }
+            var members: [Member] = []
+            for _ in 0..<(try reader.variable()) {
+                let code = try reader.fixed(UInt8.self)
+                guard let kind = RegisteredProjection.Kind(rawValue: code) else {
+                    throw .newer("kind of projection \(code)")
+                }
+                members.append(Member(name: ExactString(try reader.sizedString()), kind: kind))
+            }
+            periods.append(Period(start: start, members: members))
+        }
+    }
+
+    package func writeFields(to writer: inout ByteWriter) {
+        writer.variable(UInt64(periods.count))
+        for period in periods {
+            writer.variable(period.start)
+            writer.variable(UInt64(period.members.count))
+            for member in period.members {
+                writer.fixed(member.kind.rawValue)
+                writer.sized(member.name.string)
+            }
+        }
+    }
+}
+
+// MARK: Read
+
+extension LogStorage {
+    /// Returns a value that has a row of its own in table `log`; nil if the log lacks the row.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    func row<Row: LogRow>(of _: Row.Type) throws(FoldbackError) -> Row? {
+        let found = try reading(.log) { table throws(FoldbackError) in
+            try table.get(.bytes(Row.key))?.array
+        }
+        guard let found else { return nil }
+        do throws(FormatError) { return try Row(decoding: found) } catch {
+            let name = String(decoding: Row.key.bytes, as: UTF8.self)
+            throw FoldbackError(error, at: "\(path), table log, \(name)", sequence: nil)
+        }
+    }
+
+    /// Returns the lineage of the authority that the log has answers from; nil if none was named
+    /// yet.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    package func lineage() throws(FoldbackError) -> Lineage? { try row(of: Lineage.self) }
+
+    /// Returns the finding that the authority has lost events; nil if it was not made.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    package func lostData() throws(FoldbackError) -> LostData? { try row(of: LostData.self) }
+
+    /// Returns which projections share their conflicts, and from which entry on.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`; `.closed`, `.storage`.
+    package func sharedConflicts() throws(FoldbackError) -> SharedConflicts {
+        try row(of: SharedConflicts.self) ?? SharedConflicts()
+    }
+}
+
+// MARK: Write
+
+extension WriteBatch {
+    package mutating func writeLineage(_ lineage: Lineage) { self.lineage = lineage }
+
+    /// - Parameter lostData: nil removes the finding.
+    package mutating func writeLostData(_ lostData: LostData?) { self.lostData = .some(lostData) }
+
+    package mutating func writeSharedConflicts(_ shared: SharedConflicts) {
+        sharedConflicts = shared
+    }
+}
+
+extension LogStorage {
+    /// Writes the choice of the store that opens the log, in a transaction of its own. Does nothing
+    /// if the log has it.
+    ///
+    /// If the disk is full, the log keeps the choice that it has, and the next opening writes it.
+    ///
+    /// - Parameters:
+    ///   - old: what the log has.
+    ///   - new: what the store wants.
+    ///   - names: the projections of the store.
+    /// - Returns: what the log has now.
+    /// - Throws: `.storage`, also on a full disk if the store lacks a projection for `old`.
+    package func note(
+        _ new: SharedConflicts, insteadOf old: SharedConflicts, at last: LogSequence,
+        names: Set<ExactString>
+    ) throws(FoldbackError) -> SharedConflicts {
+        guard new != old else { return old }
+        var batch = WriteBatch()
+        batch.writeSharedConflicts(new)
+        do throws(StorageFailure) { try write(batch) } catch {
+            switch error.reason {
+            case .diskFull, .fileSizeLimit:
+                let lacks = old.members(at: last).contains { !names.contains($0.name) }
+                guard lacks else { return old }
+                throw error.unwritten
+            default: throw error.unwritten
+            }
+        }
+        return new
+    }
+}
