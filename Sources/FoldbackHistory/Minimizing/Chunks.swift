@@ -3,19 +3,19 @@
 ///
 /// After a removal the next range is before the removed one. If k of n elements must stay, the
 /// search takes about 4k log2(n) attempts.
-package struct Chunks {
+struct Chunks {
     private var count: Int
     private var size: Int
     private var end: Int
 
-    package init(of count: Int) {
+    init(of count: Int) {
         self.count = count
         size = max(1, count / 2)
         end = count
     }
 
     /// Returns the next range to try, or nil after the last.
-    package mutating func next() -> Range<Int>? {
+    mutating func next() -> Range<Int>? {
         while end == 0 {
             guard size > 1 else { return nil }
             size = max(1, min(size, count) / 2)
@@ -30,7 +30,7 @@ package struct Chunks {
     ///
     /// - Parameter count: the number of elements that are left. Elements after the range may be
     ///   gone too.
-    package mutating func removed(leaving count: Int) {
+    mutating func removed(leaving count: Int) {
         self.count = count
         end = min(end, count)
     }
