@@ -9,12 +9,16 @@
 # in it. A page is an article, or the doc comment of one declaration in a symbol graph.
 link_rules() {
     perl -pe '
-        BEGIN { $target = shift @ARGV }
+        BEGIN {
+            $target = shift @ARGV;
+            open my $rules, "<", "Sources/Foldback/Foldback.docc/Invariants.md" or die $!;
+            while (<$rules>) { $defined{$1} = 1 if /^### ([A-Z]+\d+)/ }
+        }
         sub link_first {
             my ($text) = @_;
-            $text =~ s{(`[^`]*`|\[[^\]]*\]\([^)]*\)|<doc:[^>]*>)|(?<![\w#/])([FLA])(\d{1,2})(?![\w.]*\w)}{
-                my ($kept, $rule, $most) = ($1, "$2$3", { F => 15, L => 11, A => 5 }->{$2 // ""} // 0);
-                defined $kept || !$3 || $3 > $most || $seen{$rule}++ ? ($kept // $rule) : "[$rule](" . ($target =~ s/RULE/$rule/r) . ")"
+            $text =~ s{(`[^`]*`|\[[^\]]*\]\([^)]*\)|<doc:[^>]*>)|(?<![\w#/])([A-Z]{1,2}\d{1,2})(?![\w.]*\w)}{
+                my ($kept, $rule) = ($1, $2);
+                defined $kept || !$defined{$rule} || $seen{$rule}++ ? ($kept // $rule) : "[$rule](" . ($target =~ s/RULE/$rule/r) . ")"
             }ge;
             return $text;
         }
