@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackUI
+import Observation
 import TestSupport
 import Testing
 
@@ -14,8 +15,9 @@ import Testing
             People.self, confirmedBy: .acknowledgement, replica: ReplicaID("me"))
         let model: OptimisticModel<People>
         private(set) var lines: [String] = []
-        private var subscription: ListSubscription?
         private let list: ListModel<String, Person>
+        /// The list that is in the lines.
+        private var seen = ListSnapshot<String, Person>()
 
         init() {
             let model = OptimisticModel(store, sources: Frames().sources)
@@ -24,9 +26,26 @@ import Testing
                 list.section("people")
                 list.items(people.people.values.sorted { $0.name < $1.name })
             }
-            subscription = list.listen { [unowned self] update in
-                for row in update.snapshot.sections.flatMap(\.rows) { tell(row) }
+            follow()
+        }
+
+        private func follow() {
+            withObservationTracking {
+                _ = list.snapshot
+            } onChange: { [weak self] in
+                // The observers are called before the change.
+                MainActor.assumeIsolated {
+                    self?.look()
+                    self?.follow()
+                }
             }
+        }
+
+        /// Adds the list as it is now, if it is not in the lines.
+        private func look() {
+            guard list.snapshot != seen else { return }
+            seen = list.snapshot
+            for row in seen.sections.flatMap(\.rows) { tell(row) }
         }
 
         private func tell(_ row: ListSnapshot<String, Person>.Row) {
@@ -44,12 +63,15 @@ import Testing
             try await store.acknowledge(loaded.number)
             await until { self.model.status(of: "mia") == .settled }
             let start = model.revision
+            look()
             lines = []
             let receipt = try await model.perform(
                 .following("mia", true), from: .user(origin: "follow"))
+            look()
             lines.append("perform returns")
             try await answer(receipt.number)
             for try await news in model.news(after: start) {
+                look()
                 let shown = model.view.people["mia"]?.followers ?? 0
                 lines.append("news: \(words(news)), view has \(shown) followers")
                 break

@@ -121,9 +121,10 @@ import Testing
         } ghost: { intent, _ in
             RowBoard.items(of: intent.event, intent.context).first.map { Note(id: $0.id) }
         }
-        follower = ListFollower(list) { [unowned self] _, problem in
+        follower = ListFollower(list) { [unowned self] problem in
             check(problem == nil, problem ?? "")
-            checkNow()
+        } changed: { [weak self] in
+            self?.checkNow()
         }
     }
 
@@ -149,6 +150,7 @@ import Testing
             checkNow()
             let expected = try expected()
             check(listed == expected, "\(listed), not \(expected)")
+            follower?.catchUp()
             check(follower?.snapshot == list.snapshot, "a list that was not told")
             if random.oneIn(2) { extend(random.oneIn(2) ? .start : .end) }
             checkNow()

@@ -54,10 +54,10 @@ import Testing
         } ghost: { intent, _ in
             Self.ghost(intent.event, intent.context)
         }
-        follower = ListFollower(list) { [unowned self] update, problem in
+        follower = ListFollower(list) { [unowned self] problem in
             #expect(problem == nil, note)
-            #expect(update.revision == model.revision, note)
-            keep()
+        } changed: { [weak self] in
+            self?.keep()
         }
     }
 
@@ -92,6 +92,7 @@ import Testing
             }
             keep()
             #expect(model.revision == store.status.sequence, note)
+            follower?.catchUp()
             #expect(follower?.snapshot == list.snapshot, note)
             #expect(list.failure == nil, note)
         }

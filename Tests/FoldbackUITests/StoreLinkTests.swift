@@ -13,7 +13,9 @@ import Testing
     private func link(
         _ failing: FaultyStore, _ parts: RowParts<RowBoard> = RowParts()
     ) -> StoreLink<Move> {
-        StoreLink(failing, UpdateSource(at: 0, parts), nil, Frames().sources)
+        StoreLink(
+            failing, UpdateSource(at: 0, parts), from: store.core.published, nil,
+            Frames().sources)
     }
 
     private func announcements(_ cues: Cues) async -> Int {
@@ -101,7 +103,7 @@ import Testing
         let part = SpyPart()
         let listening = parts.add(part)
         let link = link(failing, parts)
-        link.follow { for show in $0.parts.values { show() } }
+        link.follow()
         try await store.reject(1, message: "no")
         await link.adoptNow()
         #expect(part.shown == [2])

@@ -251,14 +251,17 @@ import Observation
 
     /// Runs the app's function for the present request.
     private func send(_ token: FetchToken) {
-        let mailbox = FetchMailbox { [weak self] in self?.takeNews(of: token, from: $0) }
+        let mailbox = Mailbox<FetchNews>()
+        let report = FetchReport(mailbox: mailbox) { [weak self] in
+            self?.takeNews(of: token, from: mailbox)
+        }
         let start = sources.now().advanced(by: delay)
         request?.task = Task { [weak self, fetch, sources] in
             while sources.now() < start, !Task.isCancelled { await sources.sleep(start) }
             if Task.isCancelled { return }
             let answer: Result<Value, Failure>
             do throws(Failure) {
-                answer = .success(try await fetch(FetchReport(mailbox: mailbox)))
+                answer = .success(try await fetch(report))
             } catch {
                 answer = .failure(error)
             }
@@ -268,7 +271,7 @@ import Observation
     }
 
     /// Applies the reports of a request, if it is in progress (U8).
-    private func takeNews(of token: FetchToken, from mailbox: FetchMailbox) {
+    private func takeNews(of token: FetchToken, from mailbox: Mailbox<FetchNews>) {
         guard let news = mailbox.take() else { return }
         guard state.isInProgress(token) else { return }  // mutant: late-report
         if let cause = news.cause {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// How the function of a ``FetchModel`` says that its work goes on.
 ///
 /// ```swift
@@ -12,12 +10,14 @@ import Synchronization
 /// the main actor are shown together. Reports of a fetch that was superseded, was canceled or has
 /// answered change nothing (U8).
 public struct FetchReport: Sendable {
-    let mailbox: FetchMailbox
+    let mailbox: Mailbox<FetchNews>
+    /// Takes the news from the mailbox.
+    let deliver: @MainActor @Sendable () -> Void
 
     /// Reports the part of the work that is done, from 0 to 1. Of several reports that are shown
     /// together, the highest counts (U13).
     public func fraction(_ fraction: Double) {
-        mailbox.add { news in
+        add { news in
             // It is a sign of life, whatever the number.
             news.isAlive = true
             if fraction > news.fraction ?? -.infinity { news.fraction = fraction }
@@ -26,7 +26,7 @@ public struct FetchReport: Sendable {
 
     /// Reports that the work goes on: a byte, an answer, a message.
     public func signOfLife() {
-        mailbox.add { $0.isAlive = true }
+        add { $0.isAlive = true }
     }
 
     /// Reports why the work takes long; `.unknown` if nothing is in its way any more.
@@ -35,7 +35,17 @@ public struct FetchReport: Sendable {
     /// During a hold (``FetchModel/pause(_:)``), the cause of the hold is shown, and the report
     /// counts afterwards.
     public func cause(_ cause: WaitCause) {
-        mailbox.add { $0.cause = cause }
+        add { $0.cause = cause }
+    }
+
+    private func add(_ report: (inout FetchNews) -> Void) {
+        let isFirst = mailbox.add { content in
+            var news = content ?? FetchNews()
+            report(&news)
+            content = news
+        }
+        // Later reports are taken in the same turn of the main actor.
+        if isFirst { Task { @MainActor [deliver] in deliver() } }
     }
 }
 
@@ -48,30 +58,4 @@ struct FetchNews {
     var signsOfLife: [ProgressInput] {
         (fraction.map { [.fraction($0)] } ?? []) + (isAlive ? [.signOfLife] : [])
     }
-}
-
-/// Takes the reports of one fetch from any task to the main actor, in bounded space.
-final class FetchMailbox: Sendable {
-    /// Nil if no turn of the main actor is ordered.
-    private let news = Mutex<FetchNews?>(nil)
-    private let deliver: @MainActor @Sendable (FetchMailbox) -> Void
-
-    /// - Parameter deliver: takes the news, in a later turn of the main actor.
-    init(deliver: @escaping @MainActor @Sendable (FetchMailbox) -> Void) {
-        self.deliver = deliver
-    }
-
-    fileprivate func add(_ report: (inout FetchNews) -> Void) {
-        let isFirst = news.withLock { news in
-            var next = news ?? FetchNews()
-            report(&next)
-            defer { news = next }
-            return news == nil
-        }
-        guard isFirst else { return }
-        Task { @MainActor in deliver(self) }
-    }
-
-    /// Returns and removes the news.
-    func take() -> FetchNews? { news.withLock { $0.take() } }
 }

@@ -8,18 +8,11 @@
 /// | `failure(f, older: nil)` | `f` | loading, last failure `f` | loading, last failure `f` |
 /// | `failure(f, older: v)` | `v`, last failure `f` | the same, refreshing | the same, stale |
 ///
-/// ```swift
-/// let token = state.begin(at: sources.now())
-/// switch await load() {
-/// case .success(let menu): _ = state.succeeded(menu, token, at: sources.now())
-/// case .failure(let error): _ = state.failed(error, token, at: sources.now())
-/// }
-/// ```
-///
-/// Of several fetches, only the fetch begun last changes anything (U8).
+/// A ``FetchModel`` has such a state, and changes it. Of several fetches, only the fetch begun last
+/// changes anything (U8).
 public struct FetchState<Value, Failure: Error> {
     /// The last answer.
-    public enum Known {
+    package enum Known {
         /// No fetch has answered.
         case nothing
         /// The last fetch that answered succeeded at this moment.
@@ -30,7 +23,7 @@ public struct FetchState<Value, Failure: Error> {
     }
 
     /// The last answer. A fetch in progress does not change it.
-    public private(set) var known: Known
+    package private(set) var known: Known
     /// What the present fetch does.
     public private(set) var activity: FetchActivity = .idle
     /// The fetches begun since the last success.
@@ -71,7 +64,7 @@ public enum FetchActivity: Hashable, Sendable {
 }
 
 /// A fetch of one ``FetchState`` and its copies. Later fetches supersede it.
-public struct FetchToken: Hashable, Sendable {
+package struct FetchToken: Hashable, Sendable {
     /// From 1 up, in the order of the beginnings.
     fileprivate let number: UInt64
 
@@ -91,7 +84,7 @@ extension FetchState {
     /// Begins a fetch, and supersedes a fetch in progress. What is known stays.
     ///
     /// - Returns: the token with which the fetch reports.
-    public mutating func begin(at now: Moment) -> FetchToken {
+    package mutating func begin(at now: Moment) -> FetchToken {
         lastBegun = lastBegun.next
         attempts += 1
         activity = .fetching(since: now, attempt: attempts)
@@ -102,7 +95,7 @@ extension FetchState {
     ///
     /// - Returns: whether the fetch is in progress. False: it was superseded, canceled or has
     ///   answered, and nothing changed (U8).
-    public mutating func succeeded(_ value: Value, _ token: FetchToken, at now: Moment) -> Bool {
+    package mutating func succeeded(_ value: Value, _ token: FetchToken, at now: Moment) -> Bool {
         guard isInProgress(token) else { return false }
         known = .value(value, at: now)
         activity = .idle
@@ -115,7 +108,7 @@ extension FetchState {
     ///
     /// - Returns: whether the fetch is in progress. False: it was superseded, canceled or has
     ///   answered, and nothing changed (U8).
-    public mutating func failed(_ failure: Failure, _ token: FetchToken, at now: Moment) -> Bool {
+    package mutating func failed(_ failure: Failure, _ token: FetchToken, at now: Moment) -> Bool {
         guard isInProgress(token) else { return false }
         known = .failure(failure, at: now, older: value)
         activity = .idle
@@ -124,13 +117,13 @@ extension FetchState {
 
     /// Notes why the fetch cannot go on. It may still answer. Changes nothing if the fetch is not
     /// in progress (U8).
-    public mutating func pause(_ cause: WaitCause, _ token: FetchToken) {
+    package mutating func pause(_ cause: WaitCause, _ token: FetchToken) {
         guard isInProgress(token) else { return }
         activity = .paused(cause)
     }
 
     /// Notes that a paused fetch goes on. Changes nothing if the fetch is not paused.
-    public mutating func resume(_ token: FetchToken, at now: Moment) {
+    package mutating func resume(_ token: FetchToken, at now: Moment) {
         guard isInProgress(token), case .paused = activity else { return }
         activity = .fetching(since: now, attempt: attempts)
     }
@@ -140,7 +133,7 @@ extension FetchState {
     ///
     /// Answers of earlier fetches change nothing (U8). Do not make a new state instead: its tokens
     /// begin at the same number, so it would take the answer of an old fetch.
-    public mutating func reset() {
+    package mutating func reset() {
         known = .nothing
         activity = .idle
         attempts = 0
@@ -148,10 +141,10 @@ extension FetchState {
     }
 
     /// Ends the fetch in progress without an answer. What is known stays.
-    public mutating func cancel() { activity = .idle }
+    package mutating func cancel() { activity = .idle }
 
     /// Makes the value stale, also the value of a fetch that is in progress now.
-    public mutating func invalidate() { staleThrough = lastBegun }
+    package mutating func invalidate() { staleThrough = lastBegun }
 
     /// A fetch in progress is the last fetch that was begun, and has not ended.
     func isInProgress(_ token: FetchToken) -> Bool {

@@ -1,9 +1,13 @@
 /// What has changed between two snapshots of a list.
 ///
 /// ```swift
-/// let difference = new.difference(from: old)
+/// let next = posts.snapshot  // of a ListModel, which publishes whole snapshots
+/// let difference = next.difference(from: drawn)
 /// for change in difference.changes { reconfigure(cell(at: change.place), for: change.row) }
+/// drawn = next
 /// ```
+/// A difference is a pure function of two snapshots, on any task.
+///
 /// The places follow UIKit's batch updates: deletions and the sources of moves are places in the old
 /// snapshot. Insertions, the targets of moves, and changes are places in the new snapshot. For a
 /// list that accepts only one edit at a time, use ``steps``.

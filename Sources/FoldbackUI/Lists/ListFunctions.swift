@@ -12,22 +12,14 @@ struct ListFunctions<
     @usableFromInline let storage:
         @Sendable ([Snapshot.Section]) throws(ListError) -> Snapshot.Storage
     @usableFromInline let areEqual: @Sendable (Snapshot, Snapshot) -> Bool
-    @usableFromInline let difference:
-        @Sendable (_ old: Snapshot, _ new: Snapshot) -> ListDifference<SectionID, Item>
 
     @inlinable init() {
         storage = { sections throws(ListError) in try Snapshot.Storage(sections) }
         areEqual = { $0 == $1 }
-        difference = { old, new in new.difference(from: old) }
     }
 }
 
 extension ListSnapshot {
     /// Returns whether two lists are equal, by specialized code.
     func isEqual(to other: ListSnapshot) -> Bool { storage.functions.areEqual(self, other) }
-
-    /// Returns what has changed since another snapshot, by specialized code.
-    func specializedDifference(from old: ListSnapshot) -> ListDifference<SectionID, Item> {
-        storage.functions.difference(old, self)
-    }
 }

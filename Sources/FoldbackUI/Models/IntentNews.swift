@@ -1,7 +1,7 @@
 import Foldback
 
 /// The answers to a log's intents, in log order, each after the model has a view with it; see
-/// ``OptimisticModel/news(after:)``.
+/// ``StoreModel/news(after:)``.
 ///
 /// Each answer comes once (U27). A slow reader misses no answer and costs no memory. At the end of
 /// the log, the sequence waits for more answers. It ends when the store is closed or the task is
@@ -77,7 +77,7 @@ public struct AnsweredIntent<Event: Sendable>: Sendable {
     public let replacement: Event?
     /// Who began the intent.
     public let initiator: Initiator
-    /// The sequence to keep once this answer is shown: ``OptimisticModel/news(after:)`` goes on
+    /// The sequence to keep once this answer is shown: ``StoreModel/news(after:)`` goes on
     /// after it. If an entry has several answers, it is the entry only for the last of them, so that
     /// a crash between them repeats answers, and loses none.
     public let continueAfter: LogSequence

@@ -1,5 +1,4 @@
 import Foldback
-import Synchronization
 
 extension ListModel {
     /// Makes a list of rows that are read from a table or an index, whose ids are the ids of the
@@ -27,13 +26,14 @@ extension ListModel {
         rows: @escaping @Sendable (inout Snapshot.Builder, Value) throws(ListError) -> Void,
         ghost: @escaping @Sendable (HiddenIntent<P.Event>, Value) -> Item? = { _, _ in nil }
     ) where P.ItemID == Item.ID {
-        let input = ListInput(read)
+        let part = ReadPart(read)
         self.init(
             of: model, model.link,
             .init(
-                input: { _ in input.value }, revision: { input.revision },
+                input: { [relay = part.relay] in relay.sent.value },
+                revision: { [relay = part.relay] in relay.sendCount },
                 itemID: { AnyItemID($0) }, ghost: ghost),
-            rows: rows, keeping: model.parts.add(input))
+            rows: rows, keeping: model.parts.add(part))
         model.readSoon()
     }
 
@@ -69,7 +69,7 @@ extension ListModel {
         self.init(
             of: pages, model.link,
             .init(
-                input: { _ in
+                input: {
                     relay.sent.value.map { PageRows(rows: $0, waiting: waits.edges(of: $0)) }
                 },
                 revision: { relay.sendCount + (placeholders > 0 ? waits.changeCount : 0) },
@@ -102,53 +102,5 @@ extension ListSnapshot.Builder {
             case .end: parts[parts.count - 1].end += count
             }
         }
-    }
-}
-
-/// The rows that a list is made of, as they were read last.
-private final class ListInput<P: StoredProjection, Value: Sendable>: RowPart {
-    private struct Content {
-        var value: RemoteData<Value, ReadFailure> = .loading
-        /// The sequence of the last read; nil before the first read, and after a failure.
-        var readAt: LogSequence?
-        var reads = 0
-    }
-
-    private let closure: @Sendable (borrowing RowReader<P>) throws -> Value
-    private let content = Mutex(Content())
-
-    init(_ closure: @escaping @Sendable (borrowing RowReader<P>) throws -> Value) {
-        self.closure = closure
-    }
-
-    var value: RemoteData<Value, ReadFailure> { content.withLock { $0.value } }
-    var revision: Int { content.withLock { $0.reads } }
-
-    func prepare() {}
-
-    func isStale(at sequence: LogSequence) -> Bool { content.withLock { $0.readAt != sequence } }
-
-    func read(_ reader: borrowing RowReader<P>) -> ShowPart? {
-        do {
-            let value = try closure(reader)
-            let sequence = reader.sequence
-            content.withLock {
-                ($0.value, $0.readAt, $0.reads) = (.success(value), sequence, $0.reads + 1)
-            }
-            return nil
-        } catch {
-            return fail(ReadFailure(error))
-        }
-    }
-
-    func fail(_ failure: ReadFailure) -> ShowPart? {
-        content.withLock { content in
-            // The last rows of a closed store stay (U29).
-            guard failure != .closed || !content.value.isSuccess else { return }
-            (content.value, content.readAt, content.reads) = (
-                .failure(failure), nil, content.reads + 1
-            )
-        }
-        return nil
     }
 }

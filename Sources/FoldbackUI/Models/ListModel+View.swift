@@ -34,8 +34,9 @@ extension ListModel {
         self.init(
             of: model, model.link,
             .init(
-                input: { [index = model.index] in .success(Foldback.Snapshot<P>($0, index).view) },
-                revision: { 0 }, itemID: { itemID($0).map { AnyItemID($0) } }, ghost: ghost),
+                input: { [views = model.part.views] in .success(views.sent.value) },
+                revision: { [views = model.part.views] in views.sendCount },
+                itemID: { itemID($0).map { AnyItemID($0) } }, ghost: ghost),
             rows: rows)
     }
 }

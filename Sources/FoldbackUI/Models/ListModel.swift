@@ -1,7 +1,7 @@
 import Foldback
 import Observation
 
-/// A list of a model's items: its snapshot, and its difference from the snapshot before.
+/// A list of a model's items.
 ///
 /// ```swift
 /// let posts = ListModel<String, Post>(of: model) { list, feed in
@@ -15,11 +15,21 @@ import Observation
 /// ForEach(posts.snapshot.sections[0].rows) { row in PostRow(row.content, row.status) }
 /// ```
 ///
-/// The rows, their statuses and the difference are computed on no particular actor, not on the main
+/// The rows and their statuses are computed and compared on no particular actor, not on the main
 /// actor (U28). They are shown in the turn of the main actor that shows the view, so that the list,
 /// the view and the statuses are always of one revision (U25). When a command of the model returns,
 /// its lists include it (U24), so commands wait for the rows function. A list that is equal to the
 /// list before notifies nobody.
+///
+/// *Differences.* The model publishes whole snapshots. A consumer that needs the edits, such as a
+/// server that sends them to a web page, keeps the snapshot that it has, and compares, where it
+/// likes:
+///
+/// ```swift
+/// let next = posts.snapshot
+/// send(next.difference(from: sent).steps)
+/// sent = next
+/// ```
 ///
 /// *Statuses.* Each row that `list.items(_:)` and `list.known(ids:)` add has the status of the item
 /// with its id.
@@ -39,19 +49,11 @@ public final class ListModel<
     SectionID: Hashable & Sendable, Item: Identifiable & Equatable & Sendable
 > where Item.ID: Sendable {
     public typealias Snapshot = ListSnapshot<SectionID, Item>
-    public typealias Difference = ListDifference<SectionID, Item>
 
     /// The list. Without sections before it was built for the first time.
     public var snapshot: Snapshot {
         access(keyPath: \.snapshot)
-        return shown.snapshot
-    }
-
-    /// What has changed since the snapshot that was shown before, however many states were skipped.
-    /// The first difference begins with a list without sections.
-    public var difference: Difference {
-        access(keyPath: \.snapshot)
-        return shown.difference
+        return shown
     }
 
     /// Whether the list was not built yet. It says nothing about the list, so do not show that the
@@ -61,41 +63,33 @@ public final class ListModel<
     /// (U19). The list before it stays. Nil once a list could be built.
     public private(set) var failure: ListFailure?
 
-    @ObservationIgnored private var shown = (snapshot: Snapshot(), difference: Difference())
-    @ObservationIgnored private let listeners = PartList<Listener>()
+    /// Without a generated setter, which would compare all rows.
+    @ObservationIgnored private var shown = Snapshot()
     /// The model, and the membership in its lists.
     @ObservationIgnored private var kept: [AnyObject] = []
-    @ObservationIgnored private var revision: @MainActor () -> LogSequence = { 0 }
     @ObservationIgnored private var rebuildNow: @MainActor () async -> Void = {}
-
-    private typealias Listener = @MainActor @Sendable (ListUpdate<SectionID, Item>) -> Void
 
     init<Event, Input>(
         of model: AnyObject, _ link: StoreLink<Event>,
-        _ source: ListRelay<Event, Input, SectionID, Item>.Source,
-        rows: @escaping ListRelay<Event, Input, SectionID, Item>.Rows,
+        _ source: ListPart<Event, Input, SectionID, Item>.Source,
+        rows: @escaping ListPart<Event, Input, SectionID, Item>.Rows,
         keeping more: AnyObject? = nil
     ) {
-        let relay = ListRelay(source, rows) { [weak self] snapshot, difference, failure in
-            self?.show(snapshot, difference, failure)
-        }
-        revision = { link.revision }
+        let part = ListPart(source, rows) { [weak self] in self?.show($0, $1) }
         rebuildNow = {
-            relay.askRebuild()
+            part.askRebuild()
             await link.adoptNow()
         }
-        kept = [model, link.add(relay)] + (more.map { [$0] } ?? [])
+        kept = [model, link.add(part)] + (more.map { [$0] } ?? [])
     }
 
-    private func show(_ snapshot: Snapshot, _ difference: Difference, _ failure: ListFailure?) {
-        let isFirst = isLoading && failure == nil
-        if isFirst { isLoading = false }
-        if self.failure != failure { self.failure = failure }
-        guard isFirst || !difference.isEmpty else { return }
-        withMutation(keyPath: \.snapshot) { shown = (snapshot, difference) }
-        let update = ListUpdate(
-            revision: revision(), snapshot: snapshot, difference: difference)
-        for listener in listeners.parts.values { listener(update) }
+    /// Shows what is not nil.
+    private func show(_ snapshot: Snapshot?, _ progress: ListProgress?) {
+        if let progress {
+            if isLoading != progress.isLoading { isLoading = progress.isLoading }
+            if failure != progress.failure { failure = progress.failure }
+        }
+        if let snapshot { withMutation(keyPath: \.snapshot) { shown = snapshot } }
     }
 
     /// Builds the list again, because the rows depend on something beside the model. On return, it
@@ -107,38 +101,4 @@ public final class ListModel<
     /// await posts.rebuild()
     /// ```
     public func rebuild() async { await rebuildNow() }
-
-    /// Calls `body` with each later update, until the returned value is released.
-    ///
-    /// ```swift
-    /// send(.all(list.snapshot))
-    /// sending = list.listen { send(.steps($0.difference.steps)) }
-    /// ```
-    ///
-    /// It is for consumers that must not skip an update, such as a server that sends the steps to a
-    /// web page. Each difference begins with the snapshot of the update before; the first begins
-    /// with ``snapshot`` as it is now. The model's view, statuses and revision are those of the
-    /// update, and cues about them follow (U27). The first list is an update also if it is empty.
-    public func listen(
-        _ body: @escaping @MainActor @Sendable (ListUpdate<SectionID, Item>) -> Void
-    ) -> ListSubscription {
-        ListSubscription(listeners.add(body))
-    }
-}
-
-/// A list that was shown, with its difference from the list shown before.
-public struct ListUpdate<
-    SectionID: Hashable & Sendable, Item: Identifiable & Equatable & Sendable
->: Sendable where Item.ID: Sendable {
-    /// The last entry that the model includes. The list can be of an earlier entry, if it is equal.
-    public let revision: LogSequence
-    public let snapshot: ListSnapshot<SectionID, Item>
-    public let difference: ListDifference<SectionID, Item>
-}
-
-/// Calls a listener until it is released; see ``ListModel/listen(_:)``.
-public final class ListSubscription: Sendable {
-    private let listening: Listening
-
-    init(_ listening: Listening) { self.listening = listening }
 }

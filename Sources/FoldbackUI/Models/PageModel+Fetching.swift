@@ -82,7 +82,7 @@ struct EdgeFetch<Element: Equatable & Sendable, Failure: Error>: Sendable {
     ///
     /// The model has an answer once the rows that the fetch brought are shown.
     @MainActor func model<Event>(
-        _ edge: ListEdge, _ relay: ValueRelay<RemoteData<[Element], ReadFailure>>,
+        _ edge: ListEdge, _ relay: Relay<RemoteData<[Element], ReadFailure>>,
         _ waits: PageWaits<Element>, _ link: StoreLink<Event>
     ) -> FetchModel<EdgeState, Failure> {
         let showRows: @MainActor @Sendable () async -> Void = { [weak link] in

@@ -45,7 +45,7 @@ public final class PageModel<Element: Identifiable & Equatable & Sendable, Failu
     }
 
     /// The rows on their way from the reader.
-    let relay = ValueRelay<RemoteData<[Element], ReadFailure>>(.loading)
+    let relay = Relay<RemoteData<[Element], ReadFailure>>(.loading)
     @ObservationIgnored private var shownRows: RemoteData<[Element], ReadFailure> = .loading
     @ObservationIgnored private var edges: EdgePair<PageEdge<Failure>>
     /// The fetches at the edges. Without a `fetch`, they never begin.

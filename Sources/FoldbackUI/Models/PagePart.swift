@@ -40,7 +40,7 @@ where
     private let source: PageSource<P, Element, Place>
     /// Nil if the store is closed or has no such table. Each read fails then.
     private let changes: RowObservation?
-    private let relay: ValueRelay<RemoteData<[Element], ReadFailure>>
+    private let relay: Relay<RemoteData<[Element], ReadFailure>>
     private let waits: PageWaits<Element>
     private let state: Mutex<State>
 
@@ -115,11 +115,10 @@ where
             return (old, state.ends)
         }
         waits.reach(EdgePair(start: ends.start.isReached == true, end: ends.end.isReached == true))
-        let last = relay.sent
-        let version = relay.send(rows)
-        if version === last, ends == old { return nil }
-        return { [relay, weak page] in
-            page?.show(relay.show(version) ? version.value : nil, ends)
+        let areNew = relay.send(rows)
+        if !areNew, ends == old { return nil }
+        return { [relay, version = relay.sent, weak page] in
+            page?.show(relay.show(version), ends)
         }
     }
 }

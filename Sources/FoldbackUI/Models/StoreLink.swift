@@ -4,26 +4,26 @@ import Observation
 /// A model's link to its store: the commands, the updates, and the marks of the intents. Models of
 /// values and of rows share it.
 ///
-/// It follows the store from ``follow(showing:ended:)`` until it is released (U29).
+/// It follows the store from ``follow(ended:)`` until it is released (U29).
 @MainActor @Observable final class StoreLink<Event: Sendable> {
     /// The last entry that the model includes.
     private(set) var revision: LogSequence
     /// The intents that the server rejected and that are neither dismissed nor retried, ascending.
     private(set) var rejections: [IntentMark] = []
+    private(set) var faults: [Fault]
     private(set) var condition: StoreCondition = .open
 
-    /// The state that the model has before the first update.
-    var initial: PublishedState { reader.mailbox.shown }
-
+    /// The state that the model has.
+    @ObservationIgnored private var shown: PublishedState
     /// Nil after the store was closed, so that it is released (U29).
     @ObservationIgnored private var store: (any UpdatedStore<Event>)?
     @ObservationIgnored private let path: String
     @ObservationIgnored private let reader: UpdateReader<Event>
     /// The lists of the model.
-    @ObservationIgnored private let lists: PartList<any ListPart<Event>>
+    @ObservationIgnored private let lists: PartList<any AnyListPart<Event>>
     /// The items that have marks.
     @ObservationIgnored private var statuses: [AnyItemID: ItemStatus] = [:]
-    @ObservationIgnored private var show: @MainActor (Update) -> Void = { _ in }
+    @ObservationIgnored private let faultsIn: @Sendable (PublishedState) -> [Fault]
     @ObservationIgnored private var ended: @MainActor (StoreLink) async -> Void = { _ in }
     @ObservationIgnored private var updating: Task<Void, Never>?
     @ObservationIgnored private var isAdoptionAsked = false
@@ -43,10 +43,12 @@ import Observation
     private let ownsCues: Bool
     let sources: UISources
 
-    /// - Parameter cues: shared with other models; nil for cues that end with the model.
+    /// - Parameters:
+    ///   - first: the state that the model has before the first update.
+    ///   - cues: shared with other models; nil for cues that end with the model.
     init(
-        _ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>, _ cues: Cues?,
-        _ sources: UISources
+        _ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>,
+        from first: PublishedState, _ cues: Cues?, _ sources: UISources
     ) {
         self.store = store
         self.sources = sources
@@ -54,8 +56,11 @@ import Observation
         ownsCues = cues == nil
         path = store.core.storage.path
         lists = PartList()
-        reader = UpdateReader(store, source, lists)
-        revision = reader.mailbox.shown.sequence
+        reader = UpdateReader(store, source, from: first, lists)
+        shown = first
+        revision = first.sequence
+        faultsIn = source.faults
+        faults = source.faults(first)
     }
 
     isolated deinit {
@@ -67,17 +72,11 @@ import Observation
 
     /// Begins to follow the store.
     ///
-    /// - Parameters:
-    ///   - show: shows the view of an update. Called before statuses and rejections are shown, in
-    ///     the same turn of the main actor (U27).
-    ///   - ended: called once the store is closed, and again for what is asked for later. It gets
-    ///     the link, because a closure that captured it would keep it as long as the store.
-    func follow(
-        showing show: @escaping @MainActor (Update) -> Void,
-        ended: @escaping @MainActor (StoreLink) async -> Void = { _ in }
-    ) {
+    /// - Parameter ended: called once the store is closed, and again for what is asked for later. It
+    ///   gets the link, because a closure that captured it would keep it as long as the store.
+    func follow(ended: @escaping @MainActor (StoreLink) async -> Void = { _ in }) {
         guard let store else { return }
-        (self.show, self.ended) = (show, ended)
+        self.ended = ended
         let changes = reader.changes(of: store)
         updating = Task { [weak self, reader, sources] in
             for await _ in changes {
@@ -103,10 +102,15 @@ import Observation
     /// Shows the updates that were read, and returns whether anything changed.
     @discardableResult func adopt() -> Bool {
         guard let update = reader.mailbox.take() else { return false }
-        show(update)
+        let base = shown
+        shown = update.published
+        update.view?()
+        for show in update.parts.values { show() }
+        let faults = faultsIn(shown)
+        if faults.count != self.faults.count { self.faults = faults }
         for (id, status) in update.statuses { show(status, of: id) }
         if let rejections = update.rejections { self.rejections = rejections }
-        let sequence = update.published.sequence
+        let sequence = shown.sequence
         precondition(sequence >= revision, "revision \(revision) goes back to \(sequence) (U25)")
         if revision != sequence { revision = sequence }
         // A closed store stays closed, also if it can still be read.
@@ -116,10 +120,12 @@ import Observation
         untold += update.news
         if recordings == 0 { tell() }
         for (number, joined) in waits {
-            guard let attempt = update.newAttempt(of: number) else { continue }
+            guard let attempt = shown.attempts[number], attempt != base.attempts[number] else {
+                continue
+            }
             for wait in joined { wait.run.handle(.attempt(attempt.count)) }
         }
-        return !update.isEmpty
+        return !update.isEmpty(since: base.sequence)
     }
 
     /// Adopts what is committed and what was asked for, in a moment.
@@ -135,7 +141,7 @@ import Observation
     }
 
     /// Adds a list until the returned value is released.
-    func add(_ list: some ListPart<Event>) -> Listening {
+    func add(_ list: some AnyListPart<Event>) -> Listening {
         defer { adoptSoon() }
         return lists.add(list)
     }
@@ -199,7 +205,7 @@ extension StoreLink {
     func join(_ wait: AwaitedIntent<Event>, _ number: IntentNumber) {
         waits[number, default: []].append(wait)
         if waitCause != .unknown { wait.run.handle(.cause(waitCause)) }
-        if let attempt = reader.mailbox.shown.attempts[number] {
+        if let attempt = shown.attempts[number] {
             wait.run.handle(.attempt(attempt.count))
         }
     }
@@ -222,14 +228,6 @@ extension StoreLink {
             }
             if !isTold { cues.send([intent.cue].compactMap(\.self)) }  // mutant: news-of-wait
         }
-    }
-}
-
-extension Update {
-    /// The latest attempt to send an intent; nil if the receiver knows it.
-    fileprivate func newAttempt(of number: IntentNumber) -> Attempt? {
-        let attempt = published.attempts[number]
-        return attempt == base.attempts[number] ? nil : attempt
     }
 }
 

@@ -1,17 +1,9 @@
 // The two steps of an update, for measurements: a model takes them by itself.
 
-extension OptimisticModel {
+extension StoreModel {
     /// Reads everything that is committed, on no particular actor, and shows nothing.
-    package func readUpdate() async { await link.read() }
+    package final func readUpdate() async { await link.read() }
 
     /// Shows what was read: the work of the main actor for an update.
-    package func showUpdate() { link.adopt() }
-}
-
-extension RowsModel {
-    /// Reads everything that is committed, on no particular actor, and shows nothing.
-    package func readUpdate() async { await link.read() }
-
-    /// Shows what was read: the work of the main actor for an update.
-    package func showUpdate() { link.adopt() }
+    package final func showUpdate() { link.adopt() }
 }

@@ -193,7 +193,7 @@ extension ProgressModel {
     /// ```
     ///
     /// The wait of an intent does this by itself; see
-    /// ``OptimisticModel/perform(confirmOnly:showing:in:once:recorded:)``. For other work, say how with
+    /// ``StoreModel/perform(confirmOnly:showing:in:once:recorded:)``. For other work, say how with
     /// ``Run/onAction(_:)``. If nobody has said it, the action changes only what the wait shows: it
     /// is canceled, continued in the background or restarted.
     ///

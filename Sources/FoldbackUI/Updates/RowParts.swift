@@ -60,49 +60,62 @@ final class RowParts<P: StoredProjection>: Sendable {
     }
 }
 
-/// The values of a part on their way from the reader to the main actor.
-///
-/// The reader compares them, so that the main actor does not: equal values have the same version
-/// (U25, U28).
-final class ValueRelay<Value: Equatable & Sendable>: Sendable {
-    /// A value with an identity.
-    final class Version: Sendable {
-        let value: Value
+/// A read of a model's rows that is repeated with the updates, for a selection or for a list.
+final class ReadPart<P: StoredProjection, Value: Sendable>: RowPart {
+    typealias Read = @Sendable (borrowing RowReader<P>) throws -> Value
+    typealias Result = RemoteData<Value, ReadFailure>
 
-        init(_ value: Value) { self.value = value }
+    /// The results on their way to the main actor: loading until the first read.
+    let relay: Relay<Result>
+    private let closure: Read
+    /// Nil if only the reader uses the results.
+    private let shows: (@MainActor @Sendable (Result) -> Void)?
+    /// The sequence of the last read; nil before the first read, and after a failure.
+    private let readAt = Mutex<LogSequence?>(nil)
+
+    /// A read whose results are shown.
+    init(
+        _ closure: @escaping Read, shows: @escaping @MainActor @Sendable (Result) -> Void
+    ) where Value: Equatable {
+        relay = Relay(.loading)
+        (self.closure, self.shows) = (closure, shows)
     }
 
-    private let versions: Mutex<(shown: Version, sent: Version, count: Int)>
-
-    init(_ first: Value) {
-        let version = Version(first)
-        versions = Mutex((version, version, 0))
-    }
-
-    /// The version that was sent last.
-    var sent: Version { versions.withLock { $0.sent } }
-
-    /// How many times the version that was sent last has changed.
-    var sendCount: Int { versions.withLock { $0.count } }
-
-    /// Returns the version of a value to send, which may be a version that was shown or sent before.
-    func send(_ value: Value) -> Version {
-        let (shown, sent, _) = versions.withLock { $0 }
-        // The value can change and change back before the main actor shows any of it.
-        let known = [sent, shown].first { $0.value == value }
-        let version = known ?? Version(value)
-        versions.withLock { versions in
-            if versions.sent !== version { versions.count += 1 }
-            versions.sent = version
+    /// A read for the reader alone. Each value counts as new.
+    init(_ closure: @escaping Read) {
+        relay = Relay(.loading) { old, new in
+            guard let old = old.failure, let new = new.failure else { return false }
+            return old == new
         }
-        return version
+        (self.closure, shows) = (closure, nil)
     }
 
-    /// Notes that a version is shown, and returns whether another version was shown before.
-    @MainActor func show(_ version: Version) -> Bool {
-        versions.withLock { versions in
-            defer { versions.shown = version }
-            return versions.shown !== version
+    func prepare() {}
+
+    func isStale(at sequence: LogSequence) -> Bool { readAt.withLock { $0 != sequence } }
+
+    func read(_ reader: borrowing RowReader<P>) -> ShowPart? {
+        do {
+            let value = try closure(reader)
+            let sequence = reader.sequence
+            readAt.withLock { $0 = sequence }
+            return send(.success(value))
+        } catch {
+            return fail(ReadFailure(error))
+        }
+    }
+
+    func fail(_ failure: ReadFailure) -> ShowPart? {
+        // The last value of a closed store stays (U29).
+        if failure == .closed, relay.sent.value.isSuccess { return nil }
+        readAt.withLock { $0 = nil }
+        return send(.failure(failure))
+    }
+
+    private func send(_ result: Result) -> ShowPart? {
+        guard relay.send(result), let shows else { return nil }
+        return { [relay, version = relay.sent] in
+            if let result = relay.show(version) { shows(result) }
         }
     }
 }

@@ -1,55 +1,42 @@
 import Foldback
 
-/// What changed for a view between two moments of a store.
+/// A state of a store, and what changed for a view since the update before.
+///
+/// Everything except the news is absolute. So a receiver that skips updates misses nothing, whichever
+/// update it has taken before.
 struct Update: Sendable {
-    /// The state that the reader of the updates had before.
-    var base: PublishedState
     var published: PublishedState
-    var isViewChanged: Bool
-    var isConfirmedChanged: Bool
     /// The present statuses of the items whose marks changed.
-    var statuses: [AnyItemID: ItemStatus]
+    var statuses: [AnyItemID: ItemStatus] = [:]
     /// The marks of all rejected intents; nil if they did not change.
     var rejections: [IntentMark]?
-    /// The intents that the server rejected in between, in log order.
-    var news: [RejectedIntent]
+    /// The intents that the server rejected since the update before, in log order.
+    var news: [RejectedIntent] = []
     var condition: StoreCondition
+    /// Shows the view; nil if it did not change.
+    var view: ShowPart?
     /// Shows the parts of rows that changed.
     var parts: [PartID: ShowPart] = [:]
-    /// Shows the lists that changed, each with its difference from the list that the receiver has.
+    /// Shows the lists that changed.
     var lists: [PartID: ShowPart] = [:]
 
-    var isEmpty: Bool {
-        base.sequence == published.sequence && statuses.isEmpty && rejections == nil
-            && parts.isEmpty && lists.isEmpty
+    /// Returns whether there is nothing new for a receiver that has the state of a sequence, beside
+    /// the condition.
+    func isEmpty(since sequence: LogSequence?) -> Bool {
+        published.sequence == sequence && statuses.isEmpty && rejections == nil && parts.isEmpty
+            && lists.isEmpty
     }
 
-    /// Adds the next update, which begins with the same base.
+    /// Adds the next update.
     mutating func append(_ next: Update) {
         published = next.published
-        isViewChanged = next.isViewChanged
-        isConfirmedChanged = next.isConfirmedChanged
         statuses.merge(next.statuses) { $1 }
         rejections = next.rejections ?? rejections
         news += next.news
         condition = next.condition
+        view = next.view ?? view
         parts.merge(next.parts) { $1 }
         lists.merge(next.lists) { $1 }
-    }
-}
-
-extension Update {
-    /// An update of a store that is gone, to its last state.
-    ///
-    /// - Parameter equal: whether the two states are known to be equal.
-    init(
-        closedAt last: PublishedState, from shown: PublishedState,
-        _ equal: (views: Bool, confirmed: Bool)
-    ) {
-        self.init(
-            base: shown, published: last, isViewChanged: !equal.views,
-            isConfirmedChanged: !equal.confirmed, statuses: [:], rejections: nil, news: [],
-            condition: .closed)
     }
 }
 

@@ -7,6 +7,8 @@ import Foldback
 /// so the difference costs as much as the changes, however many commits were skipped (U25).
 struct UpdateComputer<Event: Sendable>: Sendable {
     private let source: UpdateSource<Event>
+    /// The receiver's state before the first update. Its rejections are not news.
+    private let first: PublishedState
     private var last: PublishedState?
     private(set) var table = StatusTable()
     /// Whether the last update changed the marks of an intent.
@@ -25,16 +27,18 @@ struct UpdateComputer<Event: Sendable>: Sendable {
         failures.values.contains { if case .closed = $0.error { true } else { false } }
     }
 
-    init(_ source: UpdateSource<Event>) { self.source = source }
+    init(_ source: UpdateSource<Event>, from first: PublishedState) {
+        (self.source, self.first) = (source, first)
+    }
 
     /// Returns the update to a published state.
     ///
     /// - Parameters:
-    ///   - shown: the state that the receiver has; an update replaces what differs from it.
+    ///   - latched: why the store refuses commands; nil if it does not.
     ///   - rejected: reads a rejected intent of the log.
-    /// - Complexity: O(n) in the intents that changed, and the cost of `==` on the app's states.
+    /// - Complexity: O(n) in the intents that changed.
     mutating func update(
-        to new: PublishedState, from shown: PublishedState, latched: StorageFailure?,
+        to new: PublishedState, latched: StorageFailure?,
         rejected: (IntentNumber, LogSequence) throws(FoldbackError) -> RejectedIntent
     ) -> Update {
         var news: [RejectedIntent] = []
@@ -44,17 +48,15 @@ struct UpdateComputer<Event: Sendable>: Sendable {
         areMarksChanged = !touched.isEmpty
         for number in touched {
             let isNews =
-                unread[number]?.isNews ?? ((last ?? shown).rejections[number] == nil)
+                unread[number]?.isNews ?? ((last ?? first).rejections[number] == nil)
             table.set(mark(of: number, in: new, isNews: isNews, &news, rejected), for: number)
         }
         let isRejectionTouched = touched.contains {
             new.rejections[$0] != nil || last?.rejections[$0] != nil
         }
-        let equal = source.areEqual(shown, new)
         last = new
         return Update(
-            base: shown, published: new, isViewChanged: !equal.views,
-            isConfirmedChanged: !equal.confirmed, statuses: table.takeChanges(),
+            published: new, statuses: table.takeChanges(),
             rejections: isRejectionTouched ? table.rejections : nil,
             news: news.sorted { place(of: $0, in: new) < place(of: $1, in: new) },
             condition: latched.map { StoreCondition(latchedBy: $0) }

@@ -1,5 +1,4 @@
 import Foldback
-import Synchronization
 
 /// Reads the updates of a store, one after another, on no particular actor (U28).
 ///
@@ -10,24 +9,22 @@ actor UpdateReader<Event: Sendable> {
     /// Weak, so that nobody keeps a store only to look at it (U29).
     private weak var store: (any UpdatedStore<Event>)?
     private let source: UpdateSource<Event>
-    private let lists: PartList<any ListPart<Event>>
+    private let lists: PartList<any AnyListPart<Event>>
     private var computer: UpdateComputer<Event>
-    /// How many updates the receiver had taken when the last update was put.
-    private var takesAtLastPut = 0
     /// The last state that was read completely.
     private var lastRead: PublishedState
-    nonisolated let mailbox: UpdateMailbox
+    nonisolated let mailbox = Mailbox<Update>()
 
+    /// - Parameter first: the state that the receiver has.
     init(
         _ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>,
-        _ lists: PartList<any ListPart<Event>> = PartList()
+        from first: PublishedState, _ lists: PartList<any AnyListPart<Event>> = PartList()
     ) {
         self.store = store
         self.source = source
         self.lists = lists
-        computer = UpdateComputer(source)
-        mailbox = UpdateMailbox(shown: store.core.published)
-        lastRead = mailbox.shown
+        computer = UpdateComputer(source, from: first)
+        lastRead = first
     }
 
     /// Computes the update to the store's present state.
@@ -35,59 +32,41 @@ actor UpdateReader<Event: Sendable> {
     /// May block on the disk: for the app's reads of rows, and for a short read if an intent was
     /// rejected.
     func read() {
-        let lists = lists.parts
-        var received = mailbox.received
-        if received.takes != takesAtLastPut { for list in lists.values { list.wasReceived() } }
-        guard var update = makeUpdate(from: received.state, lists) else { return }
-        while !mailbox.put(update, takes: received.takes) {
-            // The receiver took an update in the meantime. So the mailbox is empty now, and the
-            // receiver cannot take another before this one is put.
-            received = mailbox.received
-            let equal = source.areEqual(received.state, update.published)
-            update.base = received.state
-            (update.isViewChanged, update.isConfirmedChanged) = (!equal.views, !equal.confirmed)
-            for list in lists.values { list.wasReceived() }
-            update.lists = lists.compactMapValues { $0.show() }
+        guard let update = makeUpdate() else { return }
+        mailbox.add { content in
+            if content == nil { content = update } else { content?.append(update) }
         }
-        takesAtLastPut = received.takes
-        for list in lists.values { list.wasPut() }
     }
 
-    /// Returns the update from the state that the receiver has, with the lists. Nil if there is
-    /// nothing to tell.
-    private func makeUpdate(
-        from shown: PublishedState, _ lists: [PartID: any ListPart<Event>]
-    ) -> Update? {
-        let (read, parts) = readStore(from: shown)
+    /// Returns the next update, with the lists. Nil if there is nothing to tell.
+    private func makeUpdate() -> Update? {
+        let (read, parts) = readStore()
         // Without a store, the last complete state stays. New lists are built from it.
-        var update =
-            read ?? Update(closedAt: lastRead, from: shown, source.areEqual(shown, lastRead))
+        var update = read ?? Update(published: lastRead, condition: .closed)
         update.parts = parts
-        let isChanged =
-            read != nil
-            && (update.isViewChanged || computer.areMarksChanged
-                || lastRead.sequence != shown.sequence)
         lastRead = update.published
-        for list in lists.values {
-            list.build(update.published, computer.table, isChanged: isChanged)
+        let areMarksChanged = read != nil && computer.areMarksChanged
+        update.lists = lists.parts.compactMapValues {
+            $0.build(computer.table, areMarksChanged: areMarksChanged)
         }
-        update.lists = lists.compactMapValues { $0.show() }
         return read == nil && update.lists.isEmpty && parts.isEmpty ? nil : update
     }
 
-    /// Returns the update from the state that the receiver has, and the parts of rows that changed.
-    /// The update is nil if the store is gone or its last marks cannot be read. The rows are shown
-    /// even so, because no later read returns them.
-    private func readStore(from shown: PublishedState) -> (Update?, [PartID: ShowPart]) {
+    /// Returns the next update, and the parts of rows that changed. The update is nil if the store
+    /// is gone or its last marks cannot be read. The rows are shown even so, because no later read
+    /// returns them.
+    private func readStore() -> (Update?, [PartID: ShowPart]) {
         guard let store else { return (nil, [:]) }
         let read = source.read(store)
-        let update = computer.update(
-            to: read.published, from: shown, latched: read.published.latched
+        var update = computer.update(
+            to: read.published, latched: read.published.latched
         ) { number, sequence throws(FoldbackError) in
             let found = try store.rejectedIntent(number, at: sequence)
             return RejectedIntent(recorded: found.recorded, rejection: found.rejection)
         }
-        return (computer.isCutOff ? nil : update, read.parts)
+        if computer.isCutOff { return (nil, read.parts) }
+        update.view = source.view(read.published)
+        return (update, read.parts)
     }
 
     /// Calls `body` while no update is read.
@@ -106,54 +85,6 @@ actor UpdateReader<Event: Sendable> {
         }
         continuation.onTermination = { _ in _ = listening }
         return bell
-    }
-}
-
-/// The updates that were read and not taken.
-final class UpdateMailbox: Sendable {
-    private struct Content {
-        /// The state that the receiver has.
-        var shown: PublishedState
-        /// How many updates it has taken.
-        var takes = 0
-        var update: Update?
-    }
-
-    private let content: Mutex<Content>
-
-    init(shown: PublishedState) { content = Mutex(Content(shown: shown)) }
-
-    /// The state that the receiver has.
-    var shown: PublishedState { content.withLock { $0.shown } }
-
-    /// The state that the receiver has, and how many updates it has taken.
-    var received: (state: PublishedState, takes: Int) {
-        content.withLock { ($0.shown, $0.takes) }
-    }
-
-    /// Adds an update from the state that the receiver had after so many `takes`. Returns false if
-    /// the receiver has taken another update since.
-    func put(_ next: Update, takes: Int) -> Bool {
-        content.withLock { content in
-            guard content.takes == takes else { return false }  // mutant: list-base
-            if content.update == nil {
-                content.update = next
-            } else {
-                content.update?.append(next)
-            }
-            return true
-        }
-    }
-
-    /// Returns all updates as one; nil if there is none.
-    func take() -> Update? {
-        content.withLock { content in
-            guard let update = content.update else { return nil }
-            content.update = nil
-            content.takes += 1
-            content.shown = update.published  // mutant: shown-base
-            return update
-        }
     }
 }
 

@@ -4,12 +4,14 @@ import Foldback
 struct UpdateSource<Event: Sendable>: Sendable {
     /// Returns the intents that do not apply, with the reasons (F9).
     let conflicts: @Sendable (PublishedState) -> Conflicts
-    /// Returns whether the views and the confirmed states of two publications are known to be equal.
-    let areEqual: @Sendable (PublishedState, PublishedState) -> (views: Bool, confirmed: Bool)
+    /// Returns the confirmed events that could not be applied, oldest first (F9).
+    let faults: @Sendable (PublishedState) -> [Fault]
     /// Returns the items that an event is about.
     let items: @Sendable (Event, EventContext) -> [ItemReference<AnyItemID>]
     /// Returns the present state, with the parts of rows that changed.
     let read: @Sendable (any UpdatedStore<Event>) -> PartsRead
+    /// Returns how to show the view of a state; nil if it has not changed.
+    let view: @Sendable (PublishedState) -> ShowPart?
 }
 
 /// The parts of rows that changed, and the state at which they were read.
@@ -20,31 +22,25 @@ struct PartsRead: Sendable {
 
 extension UpdateSource {
     /// The source of a projection at an index of the store's projections.
-    init<P: Projection>(_: P.Type, at index: Int) where P.Event == Event {
+    ///
+    /// - Parameter part: nil if nobody shows the view.
+    init<P: Projection>(_: P.Type, at index: Int, _ part: ViewPart<P>? = nil)
+    where P.Event == Event {
         conflicts = { $0.folded(P.self, at: index).conflicted }
-        areEqual = { old, new in
-            if old.sequence == new.sequence { return (true, true) }
-            let (old, new) = (old.folded(P.self, at: index), new.folded(P.self, at: index))
-            return (isEqual(old.view, new.view), isEqual(old.confirmed, new.confirmed))
-        }
+        faults = { Snapshot<P>($0, index).faults }
         items = itemReader(of: P.self)
         read = { PartsRead(published: $0.core.published) }
+        view = { part?.show($0) }
     }
 
     /// The source of a stored projection at an index of the store's stored projections.
     init<P: StoredProjection>(at index: Int, _ parts: RowParts<P>) where P.Event == Event {
         conflicts = { $0.rows[index].conflicted }
-        areEqual = { ($0.sequence == $1.sequence, true) }
+        faults = { $0.rows[index].faults }
         items = itemReader(of: P.self)
         read = { parts.read(in: $0.projected(P.self), $0.core.publication) }
+        view = { _ in nil }
     }
-}
-
-/// Returns whether two values are known to be equal. False if their type has no `==`.
-private func isEqual<Value>(_ first: Value, _ second: Value) -> Bool {
-    func compared<E: Equatable>(_ first: E) -> Bool { first == second as? E }
-    guard let first = first as? any Equatable else { return false }
-    return compared(first)
 }
 
 /// Returns the function that reads the items of an event; it returns none if the projection is not

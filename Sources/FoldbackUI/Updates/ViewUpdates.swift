@@ -26,7 +26,8 @@ public struct ViewUpdates<P: Projection>: AsyncSequence, Sendable {
         index = store.index(of: P.self)
         makeReader = { [weak store, index] in
             guard let store else { return nil }
-            let reader = UpdateReader(store, UpdateSource(P.self, at: index))
+            let reader = UpdateReader(
+                store, UpdateSource(P.self, at: index), from: store.core.published)
             return (reader, reader.changes(of: store))
         }
     }
@@ -38,7 +39,8 @@ public struct ViewUpdates<P: Projection>: AsyncSequence, Sendable {
         private let reader: UpdateReader<P.Event>?
         private var changes: AsyncStream<Void>.Iterator?
         private let index: Int
-        private var condition: StoreCondition?
+        /// The sequence and the condition of the last update.
+        private var last: (sequence: LogSequence, condition: StoreCondition)?
 
         fileprivate init(
             _ source: (reader: UpdateReader<P.Event>, changes: AsyncStream<Void>)?, _ index: Int
@@ -59,9 +61,9 @@ public struct ViewUpdates<P: Projection>: AsyncSequence, Sendable {
             while await changes?.next(isolation: actor) != nil {
                 await reader.read()
                 guard let update = reader.mailbox.take(),
-                    update.condition != condition || !update.isEmpty
+                    update.condition != last?.condition || !update.isEmpty(since: last?.sequence)
                 else { continue }
-                condition = update.condition
+                last = (update.published.sequence, update.condition)
                 return ViewUpdate(update, index)
             }
             return nil

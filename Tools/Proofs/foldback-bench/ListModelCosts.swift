@@ -1,8 +1,8 @@
 import Foldback
 import FoldbackUI
 
-/// Measures a model's list of 10,000 rows after a commit: the rows, their comparison with the rows
-/// shown, and the difference, off the main actor, and then the main actor's work.
+/// Measures a model's list of 10,000 rows after a commit: the rows and their comparison with the rows
+/// shown, off the main actor, and then the main actor's work.
 ///
 /// The times off the main actor include the app's function, which looks 10,000 posts up.
 struct ListModelCosts: Sendable {

@@ -15,10 +15,10 @@ import Testing
     ) throws {
         let (first, second) = (try Self.list(old), try Self.list(new))
         var list = WireList()
-        list.apply(first.difference(from: FeedSnapshot()), Self.writer)
+        list.show(first, Self.writer)
         _ = list.takeEdits()
         var page = list.rows
-        list.apply(second.difference(from: first), Self.writer)
+        list.show(second, Self.writer)
         for step in list.takeEdits().steps {
             switch step {
             case .insert(let place, let row): page.insert(row, at: place)

@@ -9,7 +9,6 @@ import Observation
     private let content: @MainActor () -> ScreenContent
     private let adoptCommits: @MainActor () async -> Void
     private var rows = WireList()
-    private var listening: ListSubscription?
     /// The cues that are not in a message yet.
     private var cues: [WireCue] = []
     /// The number of the last content.
@@ -33,12 +32,6 @@ import Observation
         (self.list, self.writer, self.content) = (list, writer, content)
         self.adoptCommits = adoptCommits
         hub = Hub(boot: boot, content())
-        rows.apply(list.snapshot.difference(from: FeedSnapshot()), writer())
-        listening = list.listen { [weak self] update in
-            guard let self else { return }
-            rows.apply(update.difference, writer())
-            showSoon()
-        }
         show()
     }
 
@@ -49,7 +42,7 @@ import Observation
 
     /// Writes the texts of all marks again.
     func rewriteMarks() {
-        rows.rewriteMarks(list.snapshot, writer())
+        rows.rewriteMarks(writer())
         showSoon()
     }
 
@@ -57,17 +50,18 @@ import Observation
     func show() {
         shown += 1
         isStale = false
-        let next = withObservationTracking {
-            content()
+        let (next, snapshot) = withObservationTracking {
+            (content(), list.snapshot)
         } onChange: { [weak self, shown] in
             // Everything that is observed changes on the main actor.
             MainActor.assumeIsolated { self?.changes(since: shown) }
         }
+        rows.show(snapshot, writer())
         hub.show(next, rows.rows, rows.takeEdits(), cues)
         cues = []
     }
 
-    /// Something of the content is about to change.
+    /// The list or something of the content is about to change.
     private func changes(since content: Int) {
         if content == shown { showSoon() }
     }

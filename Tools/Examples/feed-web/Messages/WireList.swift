@@ -6,15 +6,20 @@ struct WireEdits: Sendable {
     var replacements: [WireReplacement] = []
 }
 
-/// The rows of a list as a page has them, kept up to date by the list's differences.
+/// The rows of a list as a page has them, and the edits that keep the page up to date: the difference
+/// of each snapshot from the snapshot before.
 ///
 /// The list has one section, so a place is the number of a row.
 struct WireList: Sendable {
     private(set) var rows: [WireRow] = []
+    /// The snapshot that the rows are of.
+    private var snapshot = FeedSnapshot()
     private var edits = WireEdits()
 
-    /// Carries out a difference of the list.
-    mutating func apply(_ difference: FeedDifference, _ writer: RowWriter) {
+    /// Makes the rows those of another snapshot.
+    mutating func show(_ next: FeedSnapshot, _ writer: RowWriter) {
+        let difference = next.difference(from: snapshot)
+        snapshot = next
         let replaced = difference.replacements.map { rows[$0.deletion.row].id }
         for step in difference.steps {
             switch step {
@@ -39,7 +44,7 @@ struct WireList: Sendable {
     }
 
     /// Writes the rows with marks again, because the text of a mark also depends on the network.
-    mutating func rewriteMarks(_ snapshot: FeedSnapshot, _ writer: RowWriter) {
+    mutating func rewriteMarks(_ writer: RowWriter) {
         for (place, row) in snapshot.sections.flatMap(\.rows).enumerated()
         where !row.status.marks.isEmpty {
             change(place, to: writer.row(row))
@@ -60,7 +65,6 @@ struct WireList: Sendable {
 }
 
 typealias FeedSnapshot = ListSnapshot<String, FeedItem>
-typealias FeedDifference = ListDifference<String, FeedItem>
 
 extension FeedSnapshot.RowID {
     /// The id of the row in messages.

@@ -1,0 +1,20 @@
+import Synchronization
+
+/// Takes what happens on any task to its receiver, in bounded space: what the receiver has not taken
+/// yet is one content, to which more is added.
+final class Mailbox<Content: Sendable>: Sendable {
+    private let content = Mutex<Content?>(nil)
+
+    /// Adds to the content, which is nil if the receiver has taken everything. Returns whether it was
+    /// nil.
+    @discardableResult func add(_ change: (inout Content?) -> Void) -> Bool {
+        content.withLock { content in
+            let wasEmpty = content == nil
+            change(&content)
+            return wasEmpty
+        }
+    }
+
+    /// Returns and removes the content; nil if there is none.
+    func take() -> Content? { content.withLock { $0.take() } }
+}
