@@ -369,7 +369,8 @@ import Testing
 
     private static func store(on storage: TestStorage) throws -> Store<Board> {
         let core = try StoreCore(
-            on: storage, codec: AppCodec(codec: Board.codec), projections: ProjectionSet(Board.self),
+            on: storage, codec: AppCodec(codec: Board.codec),
+            projections: ProjectionSet(Board.self),
             clock: LogSources.counting().now, policy: .manual, hasThread: false)
         return Store(core: core)
     }
