@@ -37,9 +37,10 @@ import Observation
         catchUp()
         isNotified = true
         follow()
-        Task {
-            catchUp()
-            changed()
+        // The test that owns this may be over by then.
+        Task { [weak self] in
+            self?.catchUp()
+            self?.changed()
         }
     }
 
