@@ -25,7 +25,7 @@ package struct WriteBatch: Sendable {
     }
 
     package var hasEntries: Bool { !records.isEmpty }
-    var hasFactsBeside: Bool { !attempts.isEmpty || lineage != nil }
+    var hasFactsBeside: Bool { !attempts.isEmpty || lineage != nil || lostData != nil }
 
     /// All writes, in the order of execution.
     package var writes: [TableWrite] { records.writes + otherWrites }

@@ -49,9 +49,11 @@ package final class Checkpointer: Sendable {
 
     /// Begins a checkpoint if one is due. The writer calls it after each commit. O(1).
     func beginIfDue() {
-        let (sequence, recordBytes) = runner.writer.publication.read {
-            ($0.sequence, $0.recordBytes)
+        let publication = runner.writer.publication
+        let (sequence, recordBytes, isOver) = publication.read {
+            ($0.sequence, $0.recordBytes, $0.isClosed || $0.latched != nil)
         }
+        if isOver { return }
         let isDue = state.withLock { state in
             let entries = sequence.value - state.lastSequence.value
             return state.running == nil && entries > 0
@@ -59,7 +61,7 @@ package final class Checkpointer: Sendable {
                     entries: Int(clamping: entries), bytes: recordBytes - state.lastRecordBytes,
                     lastBytes: state.usableBytes)
         }
-        if isDue { _ = begin(runner.writer.publication.current) }
+        if isDue { _ = begin(publication.current) }
     }
 
     /// Writes a checkpoint of the published state, and returns when it is as durable as the store;
