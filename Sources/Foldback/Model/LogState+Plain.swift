@@ -14,7 +14,7 @@
 /// | step | lean path | general path |
 /// |---|---|---|
 /// | decide | ``LogState/plainEntry(for:at:)`` | ``LogState/decision(for:settled:time:)`` |
-/// | append | `WorkingLog.append(_:isForced:at:)` | `WorkingLog.carryOutAny` |
+/// | append | `WorkingLog.append(_:isForced:time:)` | `WorkingLog.carryOutAny` |
 /// | apply | `LogState.apply(_:)` | ``LogState/apply(_:at:settledIntent:)`` |
 package enum PlainEntry: Sendable {
     case intent(UnsettledIntent)

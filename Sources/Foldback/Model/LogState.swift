@@ -37,7 +37,7 @@ public enum LogKind: String, Hashable, Sendable, CaseIterable {
 ///
 /// | file | question | rules |
 /// |---|---|---|
-/// | LogState+Decisions.swift | Which entry does a command append? | F2 to F7, F14 |
+/// | LogState+Decisions.swift | Which entry does a command append? | F2 to F7, F14, F19 |
 /// | LogState+Plain.swift | Which commands take a lean path? | |
 /// | LogState+Batches.swift | What does a batch confirm, and what is new in it? | F3, F5, F6 |
 /// | LogState.swift | What does an entry change? | F3 to F8, F10, F13, F14 |

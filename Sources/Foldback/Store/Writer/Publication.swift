@@ -6,7 +6,7 @@ import Synchronization
 /// The writer publishes; readers read ``current`` or wait for it. Everything that a reader can know
 /// is in one ``PublishedState``, so two facts that are read together are of one moment.
 ///
-/// The order of F15 is: ``publish(_:)`` rings ``changes``, then the writer resumes the callers of
+/// The order of F15 is: ``publish(_:_:)`` rings ``changes``, then the writer resumes the callers of
 /// the commit, and then ``deliver(_:)`` rings for those who wait for answers.
 package final class Publication: Sendable {
     private struct States {
