@@ -208,8 +208,8 @@ let package = Package(
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "BrowserDriver", "FoldbackShell", "Processes", "foldback", "foldback-demo",
-                "foldback-probe", "feed-replay", "chat-replay", "shopping-list",
+                "FoldbackShell", "Processes", "foldback", "foldback-demo", "foldback-probe",
+                "feed-replay", "chat-replay", "shopping-list",
             ],
             swiftSettings: strict),
         // The feed in a real browser. Needs Chromium and chromedriver.
