@@ -25,8 +25,8 @@ import Foldback
 ///
 /// Three waits hold a suspect up: the pause of the link, the pause of the search, and the intent's
 /// own delay. The first is for all intents. The second bounds how often a server that fails
-/// everything is asked. Because of the third, an
-/// answer to other intents does not repeat a failure at once.
+/// everything is asked. Because of the third, an answer to other intents does not repeat a failure
+/// at once.
 struct SuspectSearch: Sendable {
     /// The waiting intents that are suspects or quarantined.
     private(set) var waiting: Set<IntentNumber> = []

@@ -62,9 +62,12 @@ public struct RowChanges<Key: RowKey, Row: Sendable>: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)?
         ) async throws -> RowChangeBatch<Key, Row>? {
             let watcher = watcher
-            while await publication.next(where: { !watcher.isEmpty || $0.isClosed }) != nil {
+            while !Task.isCancelled {
+                let state = await publication.next { !watcher.isEmpty || $0.isClosed }
                 let gathered = watcher.take()
-                if gathered.isEmpty { return nil }
+                guard let state, !gathered.isEmpty || !state.isClosed else { return nil }
+                // A copy of this iterator may have taken the changes.
+                if gathered.isEmpty { continue }
                 if let batch = try batching(gathered) { return batch }
             }
             return nil

@@ -120,6 +120,7 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
     package mutating func next(
         isolation actor: isolated (any Actor)?
     ) async -> PendingChanges? {
+        guard !Task.isCancelled else { return nil }
         let last = sequence
         let published = await publication.next { last != $0.sequence || $0.isClosed }
         guard let published, last != published.sequence else { return nil }

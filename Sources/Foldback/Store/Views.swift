@@ -30,6 +30,7 @@ public struct Views<P: Projection>: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async -> Snapshot<P>? {
+            guard !Task.isCancelled else { return nil }
             let last = last
             let published = await publication.next { $0.isAfter(last) || $0.isClosed }
             guard let published, published.isAfter(last) else { return nil }

@@ -40,7 +40,7 @@ extension RowsModel {
     ///   - pageSize: the most rows that an extension adds, from 1 up.
     ///   - windowMax: the most rows that the window has, from `pageSize` up.
     ///   - wait: how a view shows a fetch; see ``PageModel/progress(of:)``. Its cues are among the
-    ///     model's ``cues``.
+    ///     model's ``StoreModel/cues``.
     ///   - policy: the time limits of the wait.
     ///   - fetch: one request. It runs outside of the main actor. An ``ExplainedError`` gives the
     ///     wait's words.

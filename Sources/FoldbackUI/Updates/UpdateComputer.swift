@@ -7,8 +7,8 @@ import Foldback
 /// so the difference costs as much as the changes, however many commits were skipped (U25).
 struct UpdateComputer<Event: Sendable>: Sendable {
     private let source: UpdateSource<Event>
-    /// The receiver's state before the first update. Its rejections are not news.
-    private let first: PublishedState
+    /// The rejections of the receiver's state before the first update. They are not news.
+    private let first: NumberMap<IntentNumber, LogSequence>
     private var last: PublishedState?
     private(set) var table = StatusTable()
     /// Whether the last update changed the marks of an intent.
@@ -28,7 +28,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
     }
 
     init(_ source: UpdateSource<Event>, from first: PublishedState) {
-        (self.source, self.first) = (source, first)
+        (self.source, self.first) = (source, first.rejections)
     }
 
     /// Returns the update to a published state.
@@ -48,7 +48,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
         areMarksChanged = !touched.isEmpty
         for number in touched {
             let isNews =
-                unread[number]?.isNews ?? ((last ?? first).rejections[number] == nil)
+                unread[number]?.isNews ?? ((last?.rejections ?? first)[number] == nil)
             table.set(mark(of: number, in: new, isNews: isNews, &news, rejected), for: number)
         }
         let isRejectionTouched = touched.contains {

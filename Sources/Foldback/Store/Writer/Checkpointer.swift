@@ -47,7 +47,8 @@ package final class Checkpointer: Sendable {
     /// The error of the last attempt to write a checkpoint; nil if it succeeded.
     package var failure: FoldbackError? { state.withLock { $0.failure } }
 
-    /// Begins a checkpoint if one is due. The writer calls it after each commit. O(1).
+    /// Begins a checkpoint if one is due. Called after each change of the published state, on any
+    /// thread. O(1).
     func beginIfDue() {
         let publication = runner.writer.publication
         let (sequence, recordBytes, isOver) = publication.read {
@@ -55,11 +56,12 @@ package final class Checkpointer: Sendable {
         }
         if isOver { return }
         let isDue = state.withLock { state in
+            // A checkpoint of a later state may have begun since this read.
+            guard state.running == nil, sequence > state.lastSequence else { return false }
             let entries = sequence.value - state.lastSequence.value
-            return state.running == nil && entries > 0
-                && policy.isDue(
-                    entries: Int(clamping: entries), bytes: recordBytes - state.lastRecordBytes,
-                    lastBytes: state.usableBytes)
+            return policy.isDue(
+                entries: Int(clamping: entries), bytes: recordBytes - state.lastRecordBytes,
+                lastBytes: state.usableBytes)
         }
         if isDue { _ = begin(publication.current) }
     }

@@ -22,8 +22,9 @@ package final class Publication: Sendable {
     package let changes = Signal()
     /// Rings after answers, for those who follow all answers.
     private let answers = Signal()
-    /// Ring after the answer to one intent. Only intents that somebody waits for are here.
-    private let answersByIntent = Mutex<[IntentNumber: Signal]>([:])
+    /// Ring after the answer to one intent. Only intents that somebody waits for are here, each with
+    /// the number of those who wait.
+    private let answersByIntent = Mutex<[IntentNumber: (signal: Signal, waiting: Int)]>([:])
     private let watchers = Mutex<[RowWatcher]>([])
 
     package init(_ state: PublishedState) { states = Monitor(States(current: state)) }
@@ -80,10 +81,16 @@ package final class Publication: Sendable {
     nonisolated(nonsending) func waitForAnswer(
         to number: IntentNumber, after last: IntentState?
     ) async {
-        let signal = answersByIntent.withLock { signals in
-            let signal = signals[number] ?? Signal()
-            signals[number] = signal
+        let signal = answersByIntent.withLock { waited in
+            let (signal, waiting) = waited[number] ?? (Signal(), 0)
+            waited[number] = (signal, waiting + 1)
             return signal
+        }
+        defer {
+            answersByIntent.withLock { waited in
+                let waiting = (waited[number]?.waiting ?? 1) - 1
+                waited[number] = waiting == 0 ? nil : (signal, waiting)
+            }
         }
         await signal.wait { [self] in read { $0.overlay[number]?.state != last || $0.isClosed } }
     }
@@ -107,7 +114,7 @@ package final class Publication: Sendable {
 
     /// Announces a state that the writer begins to write. Nil takes it back: the commit failed.
     func announce(_ next: PublishedState?) {
-        states.withLock { $0.upcoming = next }
+        states.withLock { $0.upcoming = next?.with(obstaclesOf: $0.current) }
         if next == nil { states.wakeAll() }
     }
 
@@ -136,10 +143,10 @@ package final class Publication: Sendable {
     }
 
     /// Resumes those who wait for the answers to these intents, or for any answer.
-    func deliver(_ answered: [IntentNumber]) {
+    package func deliver(_ answered: [IntentNumber]) {
         answers.ring()
-        let signals = answersByIntent.withLock { signals in
-            signals.isEmpty ? [] : answered.compactMap { signals.removeValue(forKey: $0) }
+        let signals = answersByIntent.withLock { waited in
+            waited.isEmpty ? [] : answered.compactMap { waited[$0]?.signal }
         }
         for signal in signals { signal.ring() }
     }
@@ -148,9 +155,8 @@ package final class Publication: Sendable {
     func close() {
         change { $0.isClosed = true }
         answers.ring()
-        let signals = answersByIntent.withLock { signals in
-            defer { signals.removeAll() }
-            return signals.sorted { $0.key < $1.key }.map(\.value)
+        let signals = answersByIntent.withLock { waited in
+            waited.sorted { $0.key < $1.key }.map(\.value.signal)
         }
         for signal in signals { signal.ring() }
     }

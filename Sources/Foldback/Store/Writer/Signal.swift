@@ -49,7 +49,13 @@ package final class Signal: Sendable {
             return (content.waiting, content.listeners)
         }
         for listener in listeners { listener.call() }
-        for waiter in waiting where waiter.isOver() { wake(waiter.id) }
+        let over = Set(waiting.filter { $0.isOver() }.map(\.id))
+        if over.isEmpty { return }
+        let woken = content.withLock { content in
+            defer { content.waiting.removeAll { over.contains($0.id) } }
+            return content.waiting.filter { over.contains($0.id) }
+        }
+        for waiter in woken { waiter.continuation.resume() }
     }
 
     /// Waits until `isOver` returns true, or until the task is canceled.
@@ -101,7 +107,12 @@ package final class Signal: Sendable {
             return id
         }
         return Listening { [weak self] in
-            self?.content.withLock { $0.listeners.removeAll { $0.id == id } }
+            // Released outside of the lock, because what it keeps may stop another listener.
+            let stopped = self?.content.withLock { content in
+                defer { content.listeners.removeAll { $0.id == id } }
+                return content.listeners.filter { $0.id == id }
+            }
+            withExtendedLifetime(stopped) {}
         }
     }
 }

@@ -38,7 +38,7 @@ extension StoreCore {
         let (row, recorded) = try storage.settledIntent(number, codec: codec)
         // The row can be of a commit that is not published yet. Its answer must not be returned
         // before the commit is published, which happens at once or never (F15).
-        guard row.settlementSequence <= published.sequence else {
+        guard row.settlementSequence <= publication.read(\.sequence) else {
             if let refusal = publication.read(\.refusal) { throw refusal }
             return try status(of: number)
         }

@@ -7,7 +7,7 @@ package final class StoreCore: Sendable {
     /// Where folding began when the log was opened, and the checkpoints that could not be used.
     package let replayStart: ReplayStart
     package let checkpointer: Checkpointer
-    /// Lets the checkpointer look at each commit.
+    /// Lets the checkpointer look at each published state.
     private let checkpointing: Listening
     /// The store's projections before the first entry.
     package let projections: ProjectionSet
