@@ -50,7 +50,8 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
         guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
         var fold = try LogFold.past(
             core.storage, .init(rowsOf: P.self), among: core.projections, core.shared,
-            codec: core.codec, upTo: sequence)  // mutant: past-rows
+            codec: core.codec,
+            upTo: sequence)  // mutant: past-rows
         let published = fold.makePublishedState()
         return try body(RowReader(published, published.rows[0], StoredRows(emptyAt: sequence)))
     }
