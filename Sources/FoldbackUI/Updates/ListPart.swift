@@ -72,11 +72,11 @@ final class ListPart<
 
     func build(_ table: StatusTable, areMarksChanged: Bool) -> ShowPart? {
         let revision = source.revision()
-        let isStale = state.withLock { state in
-            let isInputChanged = state.isRebuildAsked || state.revision != revision
-            state = (false, revision)
-            return areMarksChanged || isInputChanged  // mutant: list-marks
+        let isInputChanged = state.withLock { state in
+            defer { state = (false, revision) }
+            return state.isRebuildAsked || state.revision != revision
         }
+        let isStale = areMarksChanged || isInputChanged  // mutant: list-marks
         guard isStale else { return nil }
         switch source.input() {
         case .notAsked, .loading: return nil
