@@ -129,10 +129,12 @@ if let tests = Context.environment["FOLDBACK_TESTS"]?.split(separator: " ").map(
         $0.type == .executable || $0.type == .test && !tests.contains($0.name)
     }
     package.targets.append(
+        .target(name: "Processes", path: "Tools/Support/Processes", swiftSettings: strict))
+    package.targets.append(
         .executableTarget(
             name: "foldback-mutants",
             dependencies: [
-                "FoldbackHistory", "FoldbackTesting",
+                "FoldbackHistory", "FoldbackTesting", "Processes",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tools/Proofs/foldback-mutants", swiftSettings: strict))
