@@ -129,7 +129,9 @@ if let tests = Context.environment["FOLDBACK_TESTS"]?.split(separator: " ").map(
         $0.type == .executable || $0.type == .test && !tests.contains($0.name)
     }
     package.targets.append(
-        .target(name: "Processes", path: "Tools/Support/Processes", swiftSettings: strict))
+        .target(
+            name: "Processes", dependencies: ["Foldback", "FoldbackTesting"],
+            path: "Tools/Support/Processes", swiftSettings: strict))
     package.targets.append(
         .executableTarget(
             name: "foldback-mutants",
