@@ -16,8 +16,8 @@ final class DownlinkReaders: Sendable {
     }
 
     func status<P>(of store: Store<P>) -> DownlinkStatus {
-        let (through, superseded) = (store.syncPoint.through, store.superseded)
-        return state.withLock { DownlinkStatus($0, through: through, superseded: superseded) }
+        let log = store.core.published
+        return state.withLock { DownlinkStatus($0, of: log) }
     }
 
     func failure(of reader: ReaderNumber) -> AuthorityFailure? {

@@ -13,9 +13,9 @@ public struct DownlinkStatus: Hashable, Sendable {
     /// request.
     public let nextAttempt: Timestamp?
 
-    init(_ state: DownlinkState, through: Position, superseded: Position?) {
-        pause = SyncPause(state.link, superseded: superseded, isRunning: state.isRunning)
-        self.through = through
+    init(_ state: DownlinkState, of log: PublishedState) {
+        pause = SyncPause(state.link, superseded: log.superseded, isRunning: state.isRunning)
+        through = log.through
         isFetching = state.isFetching
         nextAttempt = state.nextAttempt
     }

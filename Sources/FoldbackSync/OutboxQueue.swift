@@ -37,11 +37,10 @@ final class OutboxQueue: Sendable {
     /// - Parameter store: has the log's pending intents now. The state knows of new intents and of
     ///   answers a moment later.
     func status<P>(of store: Store<P>) -> OutboxStatus {
-        let (pending, superseded) = (store.core.published, store.superseded)
+        let log = store.core.published
         return content.withLock {
             OutboxStatus(
-                $0.state, pending, superseded: superseded, isRunning: $0.isRunning,
-                nextAttempt: $0.wait)
+                $0.state, of: log, isRunning: $0.isRunning, nextAttempt: $0.wait)
         }
     }
 

@@ -30,17 +30,16 @@ public struct OutboxStatus: Hashable, Sendable {
     public let nextAttempt: Timestamp?
 
     init(
-        _ state: OutboxState, _ pending: PublishedState, superseded: Position?, isRunning: Bool,
-        nextAttempt: Timestamp?
+        _ state: OutboxState, of log: PublishedState, isRunning: Bool, nextAttempt: Timestamp?
     ) {
-        pause = SyncPause(state.link, superseded: superseded, isRunning: isRunning)
+        pause = SyncPause(state.link, superseded: log.superseded, isRunning: isRunning)
         let requests = state.requests.values
         inFlight = requests.filter { $0.phase == .sent }
-            .flatMap(\.intents.keys).filter(pending.isPending).sorted()
-        unreadable = state.unreadable.filter(pending.isPending).sorted()
-        let requested = requests.flatMap(\.intents.keys).count(where: pending.isPending)
-        waitingCount = pending.pendingCount - requested - unreadable.count
-        quarantined = state.quarantined.filter { pending.isPending($0.key) }
+            .flatMap(\.intents.keys).filter(log.isPending).sorted()
+        unreadable = state.unreadable.filter(log.isPending).sorted()
+        let requested = requests.flatMap(\.intents.keys).count(where: log.isPending)
+        waitingCount = log.pendingCount - requested - unreadable.count
+        quarantined = state.quarantined.filter { log.isPending($0.key) }
         blocking = state.policy.keepsOrder ? quarantined.keys.min() : nil
         self.nextAttempt = nextAttempt
     }

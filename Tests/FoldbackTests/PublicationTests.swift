@@ -4,7 +4,7 @@ import Testing
 
 /// Born from a review: a task that began to wait for an answer after its publication, and before its
 /// delivery, was never woken again.
-@Suite struct PublicationTests {
+@Suite(.timeLimit(.minutes(1))) struct PublicationTests {
     /// Waits until other tasks have had many turns.
     private static func yield() async { for _ in 0..<100 { await Task.yield() } }
 

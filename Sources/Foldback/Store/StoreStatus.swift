@@ -48,7 +48,7 @@ public struct StoreStatus: Hashable, Sendable {
         through = published.through
         lineage = published.lineage
         superseded = published.superseded
-        pendingCount = published.overlay.count - published.acceptedCount
+        pendingCount = published.pendingCount
         acceptedCount = published.acceptedCount
         rejectedCount = published.rejections.count
         nextIntent = published.nextNumber

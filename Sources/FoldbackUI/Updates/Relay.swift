@@ -17,6 +17,9 @@ final class Relay<Value: Sendable>: Sendable {
         var shown: Version
         var sent: Version
         var sendCount = 0
+        /// Versions that are not shown any more. The reader frees them, because freeing a long list
+        /// takes the main actor longer than showing the next.
+        var replaced: [Version] = []
     }
 
     private let areEqual: @Sendable (_ old: Value, _ new: Value) -> Bool
@@ -42,7 +45,11 @@ final class Relay<Value: Sendable>: Sendable {
     /// Sends a value, and returns whether it differs from the value sent before. Only the reader may
     /// call it, so that ``sent`` has the value afterwards.
     func send(_ value: Value) -> Bool {
-        let (shown, sent) = content.withLock { ($0.shown, $0.sent) }
+        let (shown, sent, replaced) = content.withLock { content in
+            defer { content.replaced = [] }
+            return (content.shown, content.sent, content.replaced)
+        }
+        defer { withExtendedLifetime(replaced) {} }
         // The value can change and change back before the main actor shows any of it. If another
         // version is shown meanwhile, it is the version that was sent before.
         let known = shown === sent ? [sent] : [sent, shown]  // mutant: relay-shown
@@ -59,6 +66,7 @@ final class Relay<Value: Sendable>: Sendable {
     @MainActor func show(_ version: Version) -> Value? {
         content.withLock { content in
             if content.shown === version { return nil }
+            content.replaced.append(content.shown)
             content.shown = version  // mutant: shown-base
             return version.value
         }
