@@ -105,7 +105,7 @@
         fileprivate let until: Int64?
         fileprivate let key: ExactString?
         fileprivate let wanted: IntentState?
-        fileprivate let states: (@Sendable (IntentNumber) throws(FoldbackError) -> IntentState?)?
+        fileprivate let states: (@Sendable (IntentNumber) throws(LogError) -> IntentState?)?
         fileprivate var intent: Intent?
 
         /// - Parameter entry: the next entry. Entries come in the order of the log.

@@ -66,7 +66,7 @@
                 } else {
                     try command.run()
                 }
-            } catch let error as FoldbackError {
+            } catch let error as LogError {
                 fail(text(of: error), code: error.isWrongUse ? 2 : 3)
             } catch let error as StreamFailure {
                 fail(error.description, code: 3)
@@ -101,7 +101,7 @@
         }
 
         /// The text of an error. A tool gets the projections of a log from its list.
-        private static func text(of error: FoldbackError) -> String {
+        private static func text(of error: LogError) -> String {
             guard case .lacksProjections(_, let names) = error,
                 !projections.contains(where: { names.contains($0.nameInLog) })
             else { return error.description }
@@ -149,7 +149,7 @@
         }
     }
 
-    extension FoldbackError {
+    extension LogError {
         /// Whether the command or request is wrong, and not the log.
         var isWrongUse: Bool {
             switch self {

@@ -37,7 +37,7 @@ public final class Downlink<P: EventFold>: Sendable {
         case stopped
     }
 
-    private typealias Outcome = Result<FetchResult, FoldbackError>
+    private typealias Outcome = Result<FetchResult, LogError>
 
     private let store: Store<P>
     private let authority: any Authority<P.Event>
@@ -98,7 +98,7 @@ public final class Downlink<P: EventFold>: Sendable {
     ///   the events that came before. `.superseded`, `.latched`, and damage that refuses all commands
     ///   end this also if an outbox or a command of the app found the cause, and end each later call
     ///   at once.
-    public func follow() async throws(FoldbackError) {
+    public func follow() async throws(LogError) {
         let gate = store.core.followers
         let run = gate.newRun()
         defer { gate.leave(run) }
@@ -147,7 +147,7 @@ public final class Downlink<P: EventFold>: Sendable {
     /// - Throws: `.superseded` if the authority is another one or has lost data, also if that was
     ///   found before. `.latched` and the errors of ``/Foldback/Store/confirm(_:through:from:)``.
     ///   The log has the events that came before.
-    public func fetch() async throws(FoldbackError) -> FetchResult {
+    public func fetch() async throws(LogError) -> FetchResult {
         guard store.status.kind == .downlink else {
             return .caughtUp(through: store.status.through)
         }
@@ -161,7 +161,7 @@ public final class Downlink<P: EventFold>: Sendable {
     /// noticed that. Use it where the system gives the app a limited time, as after a push message.
     ///
     /// - Throws: as ``fetch()``.
-    public func fetch(within limit: Duration) async throws(FoldbackError) -> FetchResult {
+    public func fetch(within limit: Duration) async throws(LogError) -> FetchResult {
         guard store.status.kind == .downlink else {
             return .caughtUp(through: store.status.through)
         }
@@ -202,7 +202,7 @@ public final class Downlink<P: EventFold>: Sendable {
             let (step, seen) = readers.next(reader)
             switch step {
             case .request(let waiting):
-                do throws(FoldbackError) { try await request(waiting, reader) } catch {
+                do throws(LogError) { try await request(waiting, reader) } catch {
                     return .failure(error)
                 }
             case .wait(let until): await readers.idle(until: until, seen: seen)
@@ -218,7 +218,7 @@ public final class Downlink<P: EventFold>: Sendable {
     /// Asks for a page, records it, and reports what happened.
     private func request(
         _ waiting: Duration?, _ reader: ReaderNumber
-    ) async throws(FoldbackError) {
+    ) async throws(LogError) {
         let device = store.syncPoint
         switch await answer(to: device, waiting, reader) {
         case nil: readers.say(.requestDropped(reader))
@@ -270,13 +270,13 @@ public final class Downlink<P: EventFold>: Sendable {
     /// Records a page, and returns what happened.
     private func recorded(
         _ changes: Changes<P.Event>, _ device: SyncPoint, _ reader: ReaderNumber
-    ) async throws(FoldbackError) -> DownlinkState.Input {
+    ) async throws(LogError) -> DownlinkState.Input {
         // A page that promises more but does not move `through` would never end.
         guard !changes.hasMore || changes.through > device.through else {
             let reason = "there is more after \(device.through), but this page has none of it"
             return .requestFailed(reader, .invalidAnswer(reason: reason))
         }
-        do throws(FoldbackError) {
+        do throws(LogError) {
             try await store.requireShared(device, lineage: changes.lineage, head: changes.head)
             try await store.confirm(
                 changes.events,

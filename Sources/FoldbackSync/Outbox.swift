@@ -70,7 +70,7 @@ public final class Outbox<P: EventFold>: Sendable {
     /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`, `.damaged`, `.storage`, and
     ///   the intent stays quarantined; `.outcomeUnknown` if it may stay quarantined.
     /// - Complexity: one write.
-    public func release(_ number: IntentNumber) async throws(FoldbackError) {
+    public func release(_ number: IntentNumber) async throws(LogError) {
         if let attempt = store.attempt(of: number), attempt.suspicion != .none {
             _ = try await store.recordAttempts([number: attempt.released], flushes: false)
         }
@@ -95,7 +95,7 @@ public final class Outbox<P: EventFold>: Sendable {
     ///   if a downlink or a command of the app found the cause, and end each later run of the store
     ///   at once. (A log that acknowledgements confirm is not continued. If its authority is back,
     ///   open the store again.)
-    public func run() async throws(FoldbackError) {
+    public func run() async throws(LogError) {
         let senders = store.core.senders
         let run = senders.newRun()
         defer { senders.leave(run) }
@@ -103,7 +103,7 @@ public final class Outbox<P: EventFold>: Sendable {
         // is refused because of this run.
         let failure = await withTaskCancellationHandler {
             switch await senders.enter(run) {
-            case .ended: return FoldbackError?.none
+            case .ended: return LogError?.none
             case .refused: return .alreadyRunning
             case .entered: return await sending(in: run)
             }
@@ -114,14 +114,14 @@ public final class Outbox<P: EventFold>: Sendable {
     }
 
     /// Sends intents until the run ends. Returns the failure that ended it; nil for none.
-    private func sending(in run: RunGate.Run) async -> FoldbackError? {
+    private func sending(in run: RunGate.Run) async -> LogError? {
         queue.start()
         defer { queue.stop() }
         store.core.release.withLock { [queue] release in
             release = { queue.say(.released($0)) }
         }
         defer { store.core.release.withLock { $0 = nil } }
-        return await withDiscardingTaskGroup(returning: FoldbackError?.self) { group in
+        return await withDiscardingTaskGroup(returning: LogError?.self) { group in
             group.addTask { await self.follow() }
             // Found by a downlink, or by a command of the app. An idle outbox would not notice.
             group.addTask {
@@ -148,7 +148,7 @@ public final class Outbox<P: EventFold>: Sendable {
     ) async {
         switch action {
         case .cover(let request, let attempts, let flushes):
-            await usingStore { () throws(FoldbackError) in
+            await usingStore { () throws(LogError) in
                 let pending = try await store.recordAttempts(  // mutant: attempts-first
                     attempts, flushes: flushes)
                 queue.say(.covered(request, pending: pending))
@@ -156,7 +156,7 @@ public final class Outbox<P: EventFold>: Sendable {
         case .send(let request, let intents):
             group.addTask { await self.send(intents, as: request) }
         case .note(let attempts):
-            await usingStore { () throws(FoldbackError) in
+            await usingStore { () throws(LogError) in
                 _ = try await store.recordAttempts(attempts, flushes: false)  // mutant: noted
             }
         case .wait:
@@ -165,8 +165,8 @@ public final class Outbox<P: EventFold>: Sendable {
     }
 
     /// Calls `body`, which uses the store. An error of `body` ends the run.
-    private func usingStore(_ body: () async throws(FoldbackError) -> Void) async {
-        do throws(FoldbackError) { try await body() } catch {
+    private func usingStore(_ body: () async throws(LogError) -> Void) async {
+        do throws(LogError) { try await body() } catch {
             switch error {
             case .closed, .cancelled: queue.end(nil)
             default: queue.end(error)
@@ -206,7 +206,7 @@ public final class Outbox<P: EventFold>: Sendable {
             }
             return
         }
-        await usingStore { () throws(FoldbackError) in
+        await usingStore { () throws(LogError) in
             let replies = try await store.record(
                 verdicts, on: submissions.map(\.id), knowing: device)
             queue.say(.attemptAnswered(request, replies))

@@ -34,7 +34,7 @@ extension Store {
     /// }
     /// ```
     ///
-    /// The authority is another one, or has lost data (`FoldbackError.superseded`). This opens a new
+    /// The authority is another one, or has lost data (`LogError.superseded`). This opens a new
     /// log beside this log, fetches the authority's events, and records the unsettled intents of
     /// this log that no fetched event names. Each gets its old id as once key, in place of its own
     /// key. Then it flushes the new log, closes this store, exchanges the names of the two logs, and
@@ -67,8 +67,8 @@ extension Store {
     public func continueOnNewLog(
         from authority: any Authority<P.Event>, policy: SyncPolicy,
         sources: SyncSources = .system,
-        opening open: @escaping @Sendable (URL) async throws(FoldbackError) -> Store<P>
-    ) async throws(FoldbackError) -> Continuation<P> {
+        opening open: @escaping @Sendable (URL) async throws(LogError) -> Store<P>
+    ) async throws(LogError) -> Continuation<P> {
         let path = status.path
         let place: any SuccessorPlace<P> =
             isInMemory
@@ -81,18 +81,18 @@ extension Store {
     package func continueOnNewLog(
         from authority: any Authority<P.Event>, policy: SyncPolicy, sources: SyncSources,
         in place: any SuccessorPlace<P>
-    ) async throws(FoldbackError) -> Continuation<P> {
+    ) async throws(LogError) -> Continuation<P> {
         try requireContinuable()
         let senders = core.senders
         let run = senders.newRun()
         defer { senders.leave(run) }
         let result = await withTaskCancellationHandler {
             switch await senders.enter(run) {
-            case .ended: return Result<Continuation<P>, FoldbackError>.success(.stopped)
+            case .ended: return Result<Continuation<P>, LogError>.success(.stopped)
             case .refused: return .failure(.alreadyRunning)
             case .entered: break
             }
-            do throws(FoldbackError) {
+            do throws(LogError) {
                 return .success(try await continued(from: authority, policy, sources, place))
             } catch {
                 return .failure(error)
@@ -104,7 +104,7 @@ extension Store {
     }
 
     /// - Throws: `.closed`, `.latched`, `.kindDiffers`.
-    private func requireContinuable() throws(FoldbackError) {
+    private func requireContinuable() throws(LogError) {
         try requireOpen()
         if let refusal = core.publication.read(\.refusal) { throw refusal }
         // In an acknowledgement log, the confirmed state is nowhere else, and nothing shows which
@@ -117,11 +117,11 @@ extension Store {
     private func continued(
         from authority: any Authority<P.Event>, _ policy: SyncPolicy, _ sources: SyncSources,
         _ place: any SuccessorPlace<P>
-    ) async throws(FoldbackError) -> Continuation<P> {
+    ) async throws(LogError) -> Continuation<P> {
         try requireOpen()
         guard superseded != nil else { return .notSuperseded }
         var successor = try await place.openSuccessor()
-        do throws(FoldbackError) {
+        do throws(LogError) {
             var result = try await successor.fetchAll(from: authority, policy, sources)
             if case .superseded = result {
                 // An earlier call began this log with another authority.
@@ -154,8 +154,8 @@ extension Store {
         }
         // From here on, this store is closed, so a canceled task must get the new store.
         let filled = successor
-        let result = await place.uncanceled { () async -> Result<Store<P>, FoldbackError> in
-            do throws(FoldbackError) {
+        let result = await place.uncanceled { () async -> Result<Store<P>, LogError> in
+            do throws(LogError) {
                 return .success(try await self.replaced(by: filled, in: place))
             } catch {
                 return .failure(error)
@@ -167,8 +167,8 @@ extension Store {
     /// Closes this store, puts the filled new log in its place, and returns the store of that.
     private func replaced(
         by successor: Store<P>, in place: any SuccessorPlace<P>
-    ) async throws(FoldbackError) -> Store<P> {
-        do throws(FoldbackError) {
+    ) async throws(LogError) -> Store<P> {
+        do throws(LogError) {
             await close()
             // Intents that were recorded while the first ones were carried.
             let carried = try await successor.carry(from: self)  // mutant: late-intents
@@ -182,9 +182,9 @@ extension Store {
 
     private func fetchAll(
         from authority: any Authority<P.Event>, _ policy: SyncPolicy, _ sources: SyncSources
-    ) async throws(FoldbackError) -> FirstFetch {
+    ) async throws(LogError) -> FirstFetch {
         let downlink = Downlink(self, from: authority, policy: policy, sources: sources)
-        do throws(FoldbackError) {
+        do throws(LogError) {
             return switch try await downlink.fetch() {
             case .caughtUp: .fetched
             case .failed(let failure): .failed(failure)

@@ -12,10 +12,10 @@ package protocol SuccessorPlace<P>: Sendable {
     associatedtype P: EventFold
 
     /// Opens the successor, with what an interrupted call left in it.
-    func openSuccessor() async throws(FoldbackError) -> Store<P>
+    func openSuccessor() async throws(LogError) -> Store<P>
 
     /// Removes the successor, whose store is closed.
-    func wipeSuccessor() async throws(FoldbackError)
+    func wipeSuccessor() async throws(LogError)
 
     /// Puts the successor in the place of the superseded log, whose store is closed, wipes that log,
     /// and returns the store to continue with.
@@ -26,7 +26,7 @@ package protocol SuccessorPlace<P>: Sendable {
     ///   - carried: the unsettled intents of the superseded log that the successor has.
     func replace(
         _ old: StoreStatus, by successor: Store<P>, carried: Set<IntentID>
-    ) async throws(FoldbackError) -> Store<P>
+    ) async throws(LogError) -> Store<P>
 
     /// Calls `body` and waits for it, also if the task is canceled. `body` does not see that.
     func uncanceled<R: Sendable>(_ body: @escaping @Sendable () async -> R) async -> R
@@ -42,19 +42,19 @@ extension SuccessorPlace {
 struct SuccessorFiles<P: EventFold>: SuccessorPlace {
     /// The path of the superseded log.
     let path: String
-    let open: @Sendable (URL) async throws(FoldbackError) -> Store<P>
+    let open: @Sendable (URL) async throws(LogError) -> Store<P>
 
-    func openSuccessor() async throws(FoldbackError) -> Store<P> {
+    func openSuccessor() async throws(LogError) -> Store<P> {
         try await open(URL(filePath: SuccessorLog.path(of: path), directoryHint: .isDirectory))
     }
 
-    func wipeSuccessor() async throws(FoldbackError) { try await SuccessorLog.wipe(of: path) }
+    func wipeSuccessor() async throws(LogError) { try await SuccessorLog.wipe(of: path) }
 
     func replace(
         _ old: StoreStatus, by successor: Store<P>, carried: Set<IntentID>
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         await successor.close()
-        do throws(FoldbackError) {
+        do throws(LogError) {
             try await SuccessorLog.replace(old, carried: carried)
         } catch {
             // The new log has its place, and finishWipes removes what is left of the old log.
@@ -67,9 +67,9 @@ struct SuccessorFiles<P: EventFold>: SuccessorPlace {
 /// Two logs in memory. The successor needs no other place.
 struct SuccessorInMemory<P: EventFold>: SuccessorPlace {
     let path: String
-    let open: @Sendable (URL) async throws(FoldbackError) -> Store<P>
+    let open: @Sendable (URL) async throws(LogError) -> Store<P>
 
-    func openSuccessor() async throws(FoldbackError) -> Store<P> {
+    func openSuccessor() async throws(LogError) -> Store<P> {
         try await open(URL(filePath: SuccessorLog.path(of: path), directoryHint: .isDirectory))
     }
 

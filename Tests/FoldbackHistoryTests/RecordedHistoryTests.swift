@@ -48,7 +48,7 @@ import Testing
         #expect(try history.snapshot(of: Board.self, at: 8).rejections == [2])
         let end = try history.snapshot(of: Board.self)
         #expect(end.pending == [5] && end.rejections.isEmpty && end.through == 6)
-        #expect(throws: FoldbackError.self) { try history.snapshot(of: Board.self, at: 13) }
+        #expect(throws: LogError.self) { try history.snapshot(of: Board.self, at: 13) }
     }
 
     @Test func `entries that do not follow from each other do not make a history`() throws {
@@ -91,7 +91,7 @@ import Testing
             do {
                 _ = try Self.history(kind, entries)
                 Issue.record("\(entries) make a history")
-            } catch FoldbackError.doesNotFollow(let sequence, _) {
+            } catch LogError.doesNotFollow(let sequence, _) {
                 #expect(sequence == offender, "\(entries)")
             }
         }

@@ -257,7 +257,7 @@ import Testing
         let failure = StorageFailure(
             path: "a.log", reason: .diskFull(freeBytes: 0),
             detail: "\(LMDBError(.commit, .diskFull(freeBytes: 0)))", leavesOutcomeUnknown: true)
-        for error in [FoldbackError.storage(failure), .outcomeUnknown(intent: 1, failure)] {
+        for error in [LogError.storage(failure), .outcomeUnknown(intent: 1, failure)] {
             #expect("\(error)".components(separatedBy: "0 bytes free").count == 2, "\(error)")
         }
     }

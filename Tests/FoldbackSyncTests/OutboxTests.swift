@@ -410,7 +410,7 @@ import Testing
             _ = try await store.record(.set("a", 1))
             storage.failWrites(leavingOutcomeUnknown: true)
             let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
-            let failure = await error { () throws(FoldbackError) in try await outbox.run() }
+            let failure = await error { () throws(LogError) in try await outbox.run() }
             guard case .outcomeUnknown(intent: nil, _) = failure else {
                 Issue.record("\(String(describing: failure))")
                 return

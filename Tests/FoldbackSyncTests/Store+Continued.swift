@@ -8,7 +8,7 @@ extension Store {
     /// ends the test.
     func continuedLog(
         from authority: any Authority<P.Event>, policy: SyncPolicy,
-        opening open: @escaping @Sendable (URL) async throws(FoldbackError) -> Store<P>,
+        opening open: @escaping @Sendable (URL) async throws(LogError) -> Store<P>,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Store<P> {
         let result = try await continueOnNewLog(from: authority, policy: policy, opening: open)

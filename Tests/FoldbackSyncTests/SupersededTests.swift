@@ -20,7 +20,7 @@ import Testing
 
     private static func lineage(_ name: String) -> Lineage { Lineage(name)! }
 
-    @Sendable private static func open(_ url: URL) async throws(FoldbackError) -> Store<Board> {
+    @Sendable private static func open(_ url: URL) async throws(LogError) -> Store<Board> {
         try await Store.open(
             at: url, Board.self, confirmedBy: .downlink, durability: .relaxed)
     }
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `N6: an answer that is refused notes no lineage`() async throws {
         let store = try await Self.open(directory.log)
-        await #expect(throws: FoldbackError.self) {
+        await #expect(throws: LogError.self) {
             try await store.reject(7, message: "no", from: Self.lineage("first"))
         }
         #expect(store.syncPoint.lineage == nil)
@@ -97,7 +97,7 @@ import Testing
         for (bytes, isDamage) in [([1, 2, 3] as [UInt8], true), (Self.newer, false)] {
             let log = MemoryLog(rows)
             try log.write([TableWrite(.log, .bytes(Lineage.key), bytes)])
-            let error = #expect(throws: FoldbackError.self) { try log.lineage() }
+            let error = #expect(throws: LogError.self) { try log.lineage() }
             switch error {
             case .damaged?: #expect(isDamage)
             case .newerFormat?: #expect(!isDamage)
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func `the error says how to continue`() {
-        let text = "\(FoldbackError.superseded(shared: 0))"
+        let text = "\(LogError.superseded(shared: 0))"
         #expect(text.contains("continueOnNewLog") && text.contains("nothing was recorded"))
     }
 
@@ -295,7 +295,7 @@ import Testing
             _ = try await store.continueOnNewLog(
                 from: server, policy: Self.policy, opening: Self.open)
             Issue.record("nothing was thrown")
-        } catch FoldbackError.kindDiffers {
+        } catch LogError.kindDiffers {
             #expect(store.snapshot.pending == [1])
         }
     }
@@ -315,7 +315,7 @@ import Testing
                         from: server, policy: Self.policy, sources: time.sources,
                         opening: Self.open)
                     Issue.record("nothing was thrown")
-                } catch FoldbackError.alreadyRunning {
+                } catch LogError.alreadyRunning {
                     group.cancelAll()
                 }
             }
@@ -325,7 +325,7 @@ import Testing
     /// An app whose developer switches between two servers. Its replicas' names have spaces.
     @Test func `N6: an intent that continued twice is known by each of its ids`() async throws {
         let first = InProcessAuthority(Board.self, lineage: Self.lineage("first"))
-        let open = { @Sendable (url: URL) async throws(FoldbackError) -> Store<Board> in
+        let open = { @Sendable (url: URL) async throws(LogError) -> Store<Board> in
             try await Store.open(
                 at: url, Board.self, confirmedBy: .downlink, durability: .relaxed,
                 replica: .named("my phone"))
@@ -392,7 +392,7 @@ import Testing
             _ = try await store.continueOnNewLog(
                 from: server, policy: Self.policy, opening: Self.open)
             Issue.record("nothing was thrown")
-        } catch FoldbackError.closed {
+        } catch LogError.closed {
             #expect(next.snapshot.pending == [1])
         }
         await next.close()
@@ -431,7 +431,7 @@ private func expectSuperseded(
     do {
         try await body()
         Issue.record("nothing was thrown", sourceLocation: sourceLocation)
-    } catch FoldbackError.superseded(let found) {
+    } catch LogError.superseded(let found) {
         #expect(found == shared, sourceLocation: sourceLocation)
     } catch {
         Issue.record("\(error)", sourceLocation: sourceLocation)

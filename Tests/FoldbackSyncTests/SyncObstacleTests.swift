@@ -48,7 +48,7 @@ import Testing
                     do {
                         try await task.value
                         Issue.record("nothing was thrown")
-                    } catch FoldbackError.superseded(shared: 3) {
+                    } catch LogError.superseded(shared: 3) {
                         #expect(time.passed == .seconds(5))
                     }
                 }
@@ -56,8 +56,8 @@ import Testing
                 #expect(downlink.status.pause == .superseded(shared: 3))
             }
             // A push message must not bring events of the other authority.
-            await #expect(throws: FoldbackError.self) { try await downlink.fetch() }
-            await #expect(throws: FoldbackError.self) {
+            await #expect(throws: LogError.self) { try await downlink.fetch() }
+            await #expect(throws: LogError.self) {
                 try await downlink.fetch(within: .seconds(1))
             }
             try await store.noteNotSuperseded()
@@ -77,12 +77,12 @@ import Testing
             at: directory.log, Board.self, confirmedBy: .downlink, durability: .durable)
         let tasks = Self.start(Self.both(store, InProcessAuthority(Board.self), .system))
         try FileManager.default.removeItem(at: directory.log)
-        await #expect(throws: FoldbackError.self) { try await store.record(.set("a", 1)) }
+        await #expect(throws: LogError.self) { try await store.record(.set("a", 1)) }
         for task in tasks {
             do {
                 try await task.value
                 Issue.record("nothing was thrown")
-            } catch FoldbackError.latched {}
+            } catch LogError.latched {}
         }
         await store.close()
     }
@@ -102,7 +102,7 @@ import Testing
         var store = try await open()
         try await store.confirm([Self.event(9)], from: lineage)
         let low = StubAuthority<Move>([], lineage: lineage, head: 4)
-        await #expect(throws: FoldbackError.self) {
+        await #expect(throws: LogError.self) {
             try await Downlink(store, from: low, policy: .ordered).fetch()
         }
         for isRestarted in [false, true] {
@@ -111,7 +111,7 @@ import Testing
                 store = try await open()
             }
             #expect(store.status.superseded == 4)
-            await #expect(throws: FoldbackError.self) {
+            await #expect(throws: LogError.self) {
                 try await store.confirm([Self.event(10)], from: lineage)
             }
             #expect(store.status.through == 9)
@@ -153,7 +153,7 @@ import Testing
 
         func carryOut(
             on sync: (outbox: Outbox<Board>, downlink: Downlink<Board>)
-        ) async throws(FoldbackError) {
+        ) async throws(LogError) {
             switch self {
             case .run: try await sync.outbox.run()
             case .follow: try await sync.downlink.follow()
@@ -181,7 +181,7 @@ import Testing
             try await store.record(.set("b", 1))
             try await time.run {
                 let sync = Self.both(store, server, time.sources)
-                let failure = await error { () throws(FoldbackError) in
+                let failure = await error { () throws(LogError) in
                     try await call.carryOut(on: sync)
                 }
                 switch failure {
@@ -233,7 +233,7 @@ import Testing
         _ store: Store<Board>, _ server: InProcessAuthority<Board>
     ) async throws {
         let next = try await store.continuedLog(from: server, policy: .ordered) {
-            url throws(FoldbackError) in
+            url throws(LogError) in
             try await Store.open(
                 at: url, Board.self, confirmedBy: .downlink, durability: .durable)
         }

@@ -342,7 +342,7 @@ import Testing
         let store = Store.inMemory(Diary.self, confirmedBy: .downlink)
         _ = try await store.record(.set("a", 3))
         _ = try await store.record(.remove("a"))
-        #expect(throws: FoldbackError.self) {
+        #expect(throws: LogError.self) {
             try store.read { _ = try $0.page(of: Diary.byDate, limit: 9) }
         }
     }

@@ -14,7 +14,7 @@ import Testing
 
     private static func answers(
         to numbers: [IntentNumber], in store: any BoardStore
-    ) async throws -> [Result<RequestResult, FoldbackError>] {
+    ) async throws -> [Result<RequestResult, LogError>] {
         let commands = numbers.map {
             Command.acknowledge($0, position: nil, replacement: nil)
         }
@@ -55,7 +55,7 @@ import Testing
     {
         let store = try await TestStorage().store(Board.self)
         try await Self.record([.set("a", 1), .set("b", 2)], in: store)
-        let failure = await error { () throws(FoldbackError) in
+        let failure = await error { () throws(LogError) in
             try await store.acknowledge(contentsOf: [1, 7, 2].map { Acknowledgement($0) })
         }
         guard case .unknownIntent(7) = failure else {
@@ -157,7 +157,7 @@ import Testing
         let store = try await keeper.store(over: storage)
         try await Self.record([.set("a", 1), .set("b", 2)], in: store)
         storage.failWrites(leavingOutcomeUnknown: true)
-        let failure = await error { () throws(FoldbackError) in
+        let failure = await error { () throws(LogError) in
             try await Self.submitted(to: [1, 2], in: store)
         }
         guard case .outcomeUnknown(nil, _) = failure else {
@@ -170,7 +170,7 @@ import Testing
 
     private static func submitted(
         to numbers: [IntentNumber], in store: any BoardStore
-    ) async throws(FoldbackError) -> RequestResult {
+    ) async throws(LogError) -> RequestResult {
         let commands = numbers.map { Command.acknowledge($0, position: nil, replacement: nil) }
         return try await store.core.runner.submit(.answers(commands, from: nil), bytes: 0)
             .outcome()

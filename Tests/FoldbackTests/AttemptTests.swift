@@ -27,7 +27,7 @@ import Testing
         suspicion: .init(
             failures: 9, intentsMax: 1, quarantine: .init(since: time(6), reason: "HTTP 500")))
 
-    private func open() async throws(FoldbackError) -> Store<Board> {
+    private func open() async throws(LogError) -> Store<Board> {
         try await Store.open(
             at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: .manual, replica: .exactly(ReplicaID("me")!), sources: .counting())
@@ -101,7 +101,7 @@ import Testing
         let store = try await engine.store(Board.self, .downlink, in: directory)
         for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
         _ = try await store.recordAttempts([1: Self.once], flushes: false)
-        let refused = await error { () throws(FoldbackError) in try await store.withdraw(1) }
+        let refused = await error { () throws(LogError) in try await store.withdraw(1) }
         guard case .mayHaveLeft(1) = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -233,7 +233,7 @@ import Testing
         await store.close()
         // Correct bytes under the wrong key are damage too.
         try change(2, to: Self.failed.encoded(for: 1))
-        let refused = await error { () throws(FoldbackError) in try await open() }
+        let refused = await error { () throws(LogError) in try await open() }
         guard case .damaged(let path, _, _) = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -327,7 +327,7 @@ import Testing
     }
 
     @Test func `a store without a thread writes a log on disk`() async throws {
-        func open() throws(FoldbackError) -> Store<Board> {
+        func open() throws(LogError) -> Store<Board> {
             try Store.openWithoutThread(
                 at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed,
                 replica: .exactly(ReplicaID("me")!), sources: .counting())

@@ -12,7 +12,7 @@ import Testing
 
     private func open<P: Projection>(
         _ projection: P.Type = Board.self, _ policy: CheckpointPolicy = .manual
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         try await Store.open(
             at: directory.log, projection, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: policy, replica: .exactly(ReplicaID("me")!))
@@ -20,7 +20,7 @@ import Testing
 
     private func open(
         _ keeper: BoardKeeper, _ policy: CheckpointPolicy = .manual
-    ) async throws(FoldbackError) -> any BoardStore {
+    ) async throws(LogError) -> any BoardStore {
         try await keeper.open(at: directory.log, checkpoints: policy, replica: "me")
     }
 
@@ -225,7 +225,7 @@ import Testing
         try await store.checkpoint()
         await store.close()
         try deleteEntry(9)
-        let damaged = await error { () throws(FoldbackError) in try await open(keeper) }
+        let damaged = await error { () throws(LogError) in try await open(keeper) }
         guard case .damaged(_, sequence: 9, _) = damaged else {
             Issue.record("\(String(describing: damaged))")
             return
@@ -241,7 +241,7 @@ import Testing
         try await store.checkpoint()
         await store.close()
         try deleteEntry(9)
-        let damaged = await error { () throws(FoldbackError) in try await open(NegativeBoard.self) }
+        let damaged = await error { () throws(LogError) in try await open(NegativeBoard.self) }
         guard case .damaged(_, sequence: 9, _) = damaged else {
             Issue.record("\(String(describing: damaged))")
             return

@@ -14,7 +14,7 @@ import Testing
     private func open<P: EventFold>(
         _ fold: P.Type, _ kind: LogKind = .downlink,
         onCatchUp progress: (@Sendable (CatchUpProgress) -> Void)? = nil
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         try await Store.open(
             at: directory.log, fold, confirmedBy: kind, durability: .relaxed,
             checkpoints: .manual, replica: .exactly(ReplicaID("me")!), unreadable: .opened,

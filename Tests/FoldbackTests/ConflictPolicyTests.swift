@@ -13,7 +13,7 @@ import Testing
 
     private func open(
         _ policy: ConflictPolicy = .shared, also: [AdditionalProjection<Chat>] = messages
-    ) async throws(FoldbackError) -> Store<Channels> {
+    ) async throws(LogError) -> Store<Channels> {
         try await Store.open(
             at: directory.log, Channels.self, also: also, conflicts: policy, confirmedBy: .downlink,
             durability: .relaxed, replica: .exactly(ReplicaID("me")!), sources: .counting())
@@ -32,7 +32,7 @@ import Testing
         return try await messages.snapshot(at: sequence).view.keys
     }
 
-    private func names(_ error: FoldbackError?) -> [String] {
+    private func names(_ error: LogError?) -> [String] {
         guard case .lacksProjections(_, let names) = error else { return ["\(error as Any)"] }
         return names
     }
@@ -69,15 +69,15 @@ import Testing
 
         let name = Messages.name
         for policy in [ConflictPolicy.shared, .perProjection, .shared.dropping("other")] {
-            let refused = await error { () throws(FoldbackError) in
+            let refused = await error { () throws(LogError) in
                 try await open(policy, also: [])
             }
             #expect(names(refused) == [name])
         }
         let reader = try LogReader(at: directory.log)
-        let verifying = await error { () throws(FoldbackError) in try reader.verify(Channels.self) }
+        let verifying = await error { () throws(LogError) in try reader.verify(Channels.self) }
         #expect(names(verifying) == [name])
-        let past = await error { () throws(FoldbackError) in
+        let past = await error { () throws(LogError) in
             try reader.snapshot(of: Channels.self, at: 1)
         }
         #expect(names(past) == [name])
@@ -104,7 +104,7 @@ import Testing
             store = try await open(.shared.dropping(Messages.name), also: [])
             #expect(store.snapshot.conflicted == [1])
             // Past views that Messages shared need its code.
-            let past = await error { () throws(FoldbackError) in try await store.snapshot(at: 0) }
+            let past = await error { () throws(LogError) in try await store.snapshot(at: 0) }
             #expect(names(past) == [Messages.name])
             #expect(try await store.snapshot(at: 1).conflicted == [1])
             await store.close()
@@ -173,7 +173,7 @@ import Testing
             let end = try history.snapshot(of: Messages.self, also: also)
             #expect(end.view == own.view && end.conflicted == [2])
             #expect(try history.snapshot(of: Messages.self, also: also, at: 2).view.keys == [1])
-            let refused = await error { () throws(FoldbackError) in
+            let refused = await error { () throws(LogError) in
                 try history.snapshot(of: Messages.self)
             }
             #expect(names(refused) == [Channels.name])
@@ -213,7 +213,7 @@ import Testing
         while try replay.next() != nil {}
         #expect(replay.snapshot.conflicted == [])
         var lacking = try reader.replay(Messages.self)
-        let refused = await error { () throws(FoldbackError) in try lacking.next() }
+        let refused = await error { () throws(LogError) in try lacking.next() }
         #expect(names(refused) == [Channels.name])
         var whole = try reader.replay(Messages.self, also: [AdditionalProjection(Channels.self)])
         var seen: [[Int]] = [whole.snapshot.view.keys]
@@ -221,7 +221,7 @@ import Testing
         #expect(seen == [[], [], []])
         // A refused entry is not skipped.
         for _ in 1...3 {
-            let again = await error { () throws(FoldbackError) in try lacking.next() }
+            let again = await error { () throws(LogError) in try lacking.next() }
             #expect(names(again) == [Channels.name] && lacking.sequence == 0)
         }
         let rerun = try reader.rerun(

@@ -13,7 +13,7 @@ import Testing
     private let directory = TemporaryDirectory()
     private var dataFile: URL { directory.log.appending(path: "data.mdb") }
 
-    private func open(_ keeper: BoardKeeper) async throws(FoldbackError) -> any BoardStore {
+    private func open(_ keeper: BoardKeeper) async throws(LogError) -> any BoardStore {
         try await keeper.open(at: directory.log)
     }
 
@@ -29,7 +29,7 @@ import Testing
         _ = newer.seal(seed: 0)
         try forge(newer.bytes, at: nil)
         let before = try Data(contentsOf: dataFile)
-        let refused = await error { () throws(FoldbackError) in try await open(keeper) }
+        let refused = await error { () throws(LogError) in try await open(keeper) }
         guard case .newerFormat = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -45,7 +45,7 @@ import Testing
         newer.fixed(40 as UInt8)
         _ = newer.seal(seed: 6)
         try forge(newer.bytes, at: 6)
-        let refused = await error { () throws(FoldbackError) in try await open(keeper) }
+        let refused = await error { () throws(LogError) in try await open(keeper) }
         guard case .newerFormat(_, sequence: 6, found: "entry kind 40") = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -56,13 +56,13 @@ import Testing
     func `L5: damage names the sequence and is never skipped`(keeper: BoardKeeper) async throws {
         try await keeper.fillLog(at: directory.log)
         try forge([1, 2, 3], at: 3)
-        let damaged = await error { () throws(FoldbackError) in try await open(keeper) }
+        let damaged = await error { () throws(LogError) in try await open(keeper) }
         guard case .damaged(_, sequence: 3, _) = damaged else {
             Issue.record("\(String(describing: damaged))")
             return
         }
         let reader = try LogReader(at: directory.log)
-        #expect(throws: FoldbackError.self) { try reader.status() }
+        #expect(throws: LogError.self) { try reader.status() }
         #expect(try reader.entries(from: 1, countMax: 2).count == 2)
         reader.close()
     }
@@ -85,7 +85,7 @@ import Testing
             _ = try transaction.delete(sequence.value, from: entries)
         }
         environment.close()
-        let damaged = await error { () throws(FoldbackError) in try await open(keeper) }
+        let damaged = await error { () throws(LogError) in try await open(keeper) }
         guard case .damaged(_, sequence: sequence, _) = damaged else {
             Issue.record("\(String(describing: damaged))")
             return
@@ -123,7 +123,7 @@ import Testing
                 stamp: Stamp(sequence: 6, time: Timestamp(millisecondsSince1970: 0)),
                 replica: ReplicaID("me")!, info: [:], entry: entry)
             try forge(record.encoded(predecessor: chain, replicas: replicas).bytes, at: 6)
-            let damaged = await error { () throws(FoldbackError) in try await open(keeper) }
+            let damaged = await error { () throws(LogError) in try await open(keeper) }
             guard case .damaged(_, sequence: 6, let reason) = damaged else {
                 Issue.record("\(entry): \(String(describing: damaged))")
                 continue
@@ -159,7 +159,7 @@ import Testing
             let handle = try FileHandle(forWritingTo: dataFile)
             try handle.truncate(atOffset: UInt64(newSize))
             try handle.close()
-            let cutOff = await error { () throws(FoldbackError) in try await open(keeper) }
+            let cutOff = await error { () throws(LogError) in try await open(keeper) }
             guard case .damaged = cutOff else {
                 Issue.record("\(newSize) of \(size) bytes: \(String(describing: cutOff))")
                 return
@@ -175,7 +175,7 @@ import Testing
         let whole = try Data(contentsOf: dataFile)
         for rest in [whole.prefix(4_096), Data(repeating: 0, count: 8_192)] {
             try rest.write(to: dataFile)
-            let refused = await error { () throws(FoldbackError) in try await open(keeper) }
+            let refused = await error { () throws(LogError) in try await open(keeper) }
             #expect(refused != nil)
             #expect(try Data(contentsOf: dataFile) == rest)
         }
@@ -196,10 +196,10 @@ import Testing
             try handle.write(contentsOf: Data(repeating: 7, count: 8))
         }
         try handle.close()
-        #expect(throws: FoldbackError.self) { try store.entries(from: 1, countMax: 1) }
+        #expect(throws: LogError.self) { try store.entries(from: 1, countMax: 1) }
         switch keeper {
         case .memory: #expect(try store.cells["a"] == 1)
-        case .rows: #expect(throws: FoldbackError.self) { try store.cells }
+        case .rows: #expect(throws: LogError.self) { try store.cells }
         }
         await store.close()
     }

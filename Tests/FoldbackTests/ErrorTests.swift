@@ -57,10 +57,10 @@ import Testing
 
     private func refusal(
         _ event: Ask, _ also: [AdditionalProjection<Ask>] = []
-    ) async throws -> (FoldbackError, Inapplicable) {
+    ) async throws -> (LogError, Inapplicable) {
         let store = Store.inMemory(Posts.self, also: also, confirmedBy: .downlink)
         let error = try #require(
-            await error { () throws(FoldbackError) in try await store.record(event) })
+            await error { () throws(LogError) in try await store.record(event) })
         guard case .inapplicable(let refusal) = error else { throw error }
         #expect(store.status.sequence == 0)
         return (error, refusal)
@@ -120,7 +120,7 @@ import Testing
     func `an app's error without words leaves the words of the refusal`(
         description: String?, suggestion: String?
     ) {
-        let error = FoldbackError.inapplicable(
+        let error = LogError.inapplicable(
             Inapplicable(
                 projection: "Posts",
                 error: Partial(errorDescription: description, recoverySuggestion: suggestion)))
@@ -141,7 +141,7 @@ import Testing
         #expect(refusal.projection == Posts.name)
         let store = Store.inMemory(
             Others.self, also: [AdditionalProjection(Posts.self)], confirmedBy: .downlink)
-        let other = await error { () throws(FoldbackError) in try await store.record(.worded) }
+        let other = await error { () throws(LogError) in try await store.record(.worded) }
         guard case .inapplicable(let found) = other else {
             Issue.record("\(String(describing: other))")
             return
@@ -151,40 +151,40 @@ import Testing
     }
 
     @Test func `errors have a sentence and a suggestion`() {
-        let failure = FoldbackError.locked(path: "/a", holder: .thisProcess)
+        let failure = LogError.locked(path: "/a", holder: .thisProcess)
         #expect(
             words(failure)
                 == ("The log at /a is in use: this process has it open already.", "Use that store.")
         )
         #expect(
-            words(FoldbackError.pendingIntents(path: "/a", count: 1)).0
+            words(LogError.pendingIntents(path: "/a", count: 1)).0
                 == "The log at /a has 1 pending intent; nothing was changed.")
         #expect(
-            words(FoldbackError.pendingIntents(path: "/a", count: 1)).1
+            words(LogError.pendingIntents(path: "/a", count: 1)).1
                 == "Send it first or discard it.")
         #expect(
-            words(FoldbackError.pendingIntents(path: "/a", count: 2)).1
+            words(LogError.pendingIntents(path: "/a", count: 2)).1
                 == "Send them first or discard them.")
         #expect(
-            words(FoldbackError.damaged(path: "/a", sequence: 3, reason: "no"))
+            words(LogError.damaged(path: "/a", sequence: 3, reason: "no"))
                 == (
                     "The log at /a is damaged at sequence 3: no; nothing was changed.",
                     "Restore a backup or send the log to its developers."
                 ))
         #expect(
-            words(FoldbackError.newerFormat(path: "/a", sequence: nil, found: "format 9"))
+            words(LogError.newerFormat(path: "/a", sequence: nil, found: "format 9"))
                 == (
                     "The log at /a was written by a newer Foldback (format 9); nothing was changed.",
                     "Use that version."
                 ))
-        #expect(words(FoldbackError.cancelled).1 == nil)
+        #expect(words(LogError.cancelled).1 == nil)
         #expect(
             words(RowError.isAbsent(table: "posts")).0 == "The row in posts does not exist.")
     }
 
     @Test func `F9: a stored projection's error is kept, too`() async throws {
         let store = Store.inMemory(Rows.self, confirmedBy: .downlink)
-        let error = await error { () throws(FoldbackError) in try await store.record(.plain) }
+        let error = await error { () throws(LogError) in try await store.record(.plain) }
         guard case .inapplicable(let refusal) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -194,12 +194,12 @@ import Testing
     }
 
     @Test func `a suggestion for people has no words of the API`() {
-        let lacking = FoldbackError.lacksProjections(path: "/a", names: ["Likes"])
+        let lacking = LogError.lacksProjections(path: "/a", names: ["Likes"])
         #expect(words(lacking).1 == "Open it with the app that has them.")
         #expect("\(lacking)".contains(".shared.dropping(...)"))
-        let other = FoldbackError.otherApp(path: "/a", projections: [])
+        let other = LogError.otherApp(path: "/a", projections: [])
         #expect(words(other).1 == "Check the path." && "\(other)".contains(".opened"))
-        let superseded = FoldbackError.superseded(shared: 0)
+        let superseded = LogError.superseded(shared: 0)
         #expect(words(superseded).0.hasSuffix(": it has other data; nothing was recorded."))
         #expect(words(superseded).1 == "Continue on a new log.")
         #expect("\(superseded)".contains("Store.continueOnNewLog"))
@@ -214,7 +214,7 @@ import Testing
         #expect("\(failure)" == "t\(problem); free some space")
         #expect(words(failure) == ("T\(problem).", "Free some space."))
         #expect(
-            "\(FoldbackError.storage(failure))"
+            "\(LogError.storage(failure))"
                 == "t\(problem); nothing was changed by this call; free some space")
     }
 

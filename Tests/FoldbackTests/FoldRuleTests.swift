@@ -34,10 +34,10 @@ import Testing
         func check<P: BoardFold>(_ board: P.Type) async throws {
             let store = try await engine.store(board, .acknowledgement, in: directory)
             let receipt = try await store.record(.set("a", 1))
-            let batch = await error { () throws(FoldbackError) in
+            let batch = await error { () throws(LogError) in
                 try await store.confirm([ConfirmedEvent(position: 1, event: .set("b", 1))])
             }
-            let position = await error { () throws(FoldbackError) in
+            let position = await error { () throws(LogError) in
                 try await store.acknowledge(receipt.number, position: 4)
             }
             #expect(batch?.isInvalidBatch == true)
@@ -86,10 +86,10 @@ import Testing
         func check<P: BoardFold>(_ board: P.Type) async throws {
             let store = try await engine.store(board, .downlink, in: directory)
             let events = [ConfirmedEvent(position: 5, event: Move.set("a", 1))]
-            let low = await error { () throws(FoldbackError) in
+            let low = await error { () throws(LogError) in
                 try await store.confirm(events, through: 4)
             }
-            let zero = await error { () throws(FoldbackError) in
+            let zero = await error { () throws(LogError) in
                 try await store.confirm([ConfirmedEvent(position: 0, event: .set("a", 1))])
             }
             #expect(low?.isInvalidBatch == true)
@@ -236,7 +236,7 @@ import Testing
             let store = try await engine.store(
                 board, .downlink, in: directory, also: also, conflicts: .perProjection)
             _ = try await store.record(.set("a", 30))
-            let refused = await error { () throws(FoldbackError) in
+            let refused = await error { () throws(LogError) in
                 try await store.record(.set("b", 30))
             }
             #expect(refused?.isInapplicable == true)
@@ -260,7 +260,7 @@ import Testing
             for value in 1...3 { _ = try await store.record(.set("a", value)) }
             #expect(try await store.snapshot(of: Board.self, at: 0).view.cells == [:])
             #expect(try await store.snapshot(of: Board.self, at: 2).view.cells == ["a": 2])
-            let beyond = await error { () throws(FoldbackError) in
+            let beyond = await error { () throws(LogError) in
                 try await store.snapshot(of: Board.self, at: 4)
             }
             guard case .beyondEnd(4, last: 3) = beyond else {
@@ -398,7 +398,7 @@ import Testing
             #expect(try store.intent(first.number).isDismissed)
             #expect(store.rejections.isEmpty)
             #expect(try await store.record(.set("a", 9), once: "k").number == second.number)
-            let again = await error { () throws(FoldbackError) in
+            let again = await error { () throws(LogError) in
                 try await store.retry(first.number, with: .set("a", 3))
             }
             guard case .notRejected(1, state: .rejected, isDismissed: true) = again else {
@@ -419,7 +419,7 @@ import Testing
             let store = try await engine.store(board, .downlink, in: directory)
             let first = try await store.record(.set("a", 1))
             try await store.reject(first.number, message: "no")
-            let refused = await error { () throws(FoldbackError) in
+            let refused = await error { () throws(LogError) in
                 try await store.retry(first.number, with: .add("b", 1))
             }
             guard case .inapplicable = refused else {
@@ -518,7 +518,7 @@ import Testing
     }
 }
 
-extension FoldbackError {
+extension LogError {
     var isInvalidBatch: Bool { if case .invalidBatch = self { true } else { false } }
     var isInapplicable: Bool { if case .inapplicable = self { true } else { false } }
     var isCancelled: Bool { if case .cancelled = self { true } else { false } }

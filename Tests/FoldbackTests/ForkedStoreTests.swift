@@ -18,7 +18,7 @@ import Testing
             let directory = TemporaryDirectory()
             let store = try await keeper.store(.lmdb, .downlink, in: directory)
             _ = try await store.record(.set("a", 1))
-            let status = try inChild { () throws(FoldbackError) in
+            let status = try inChild { () throws(LogError) in
                 _ = try store.entries(from: 1, countMax: 1)
             }
             #expect(status == 1, "the child was not refused")
@@ -28,11 +28,11 @@ import Testing
 
         /// Runs `body` in a child process and returns the child's exit code: 0 if `body` returned,
         /// 1 if it was refused after the fork, 2 after another error.
-        private func inChild(_ body: () throws(FoldbackError) -> Void) throws -> Int32 {
+        private func inChild(_ body: () throws(LogError) -> Void) throws -> Int32 {
             let symbol = try #require(dlsym(nil, "fork"))
             let child = unsafeBitCast(symbol, to: Fork.self)()
             if child == 0 {
-                do throws(FoldbackError) {
+                do throws(LogError) {
                     try body()
                     _exit(0)
                 } catch {

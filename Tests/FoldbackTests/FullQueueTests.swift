@@ -8,7 +8,7 @@ import Testing
 /// `record` waits for its outcome from the start, but not while it waits for room: then its request
 /// is made again. An earlier test could not tell the callers' order, because the pool chose it.
 @Suite struct FullQueueTests {
-    private typealias Outcome = Result<IntentNumber, FoldbackError>
+    private typealias Outcome = Result<IntentNumber, LogError>
 
     /// How a caller records.
     enum Door: CaseIterable {
@@ -41,7 +41,7 @@ import Testing
 
         private func start(_ number: Int, _ door: Door) async -> SteppedTask<Outcome> {
             await callers.start { [store] in
-                do throws(FoldbackError) {
+                do throws(LogError) {
                     switch door {
                     case .record: return .success(try await store.record(.set("b", number)).number)
                     case .enqueue:
@@ -137,7 +137,7 @@ import Testing
         full.storage.releaseWrites()
         await full.callers.value(of: closing)
         full.expect([], recorded: [])
-        let late = await error { () throws(FoldbackError) in
+        let late = await error { () throws(LogError) in
             try await full.store.record(.set("z", 1))
         }
         #expect(late?.isClosed == true)

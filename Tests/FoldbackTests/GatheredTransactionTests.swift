@@ -22,10 +22,10 @@ import Testing
         }
     }
 
-    private static func outcomes(of requests: [Request]) async -> [FoldbackError?] {
-        var errors: [FoldbackError?] = []
+    private static func outcomes(of requests: [Request]) async -> [LogError?] {
+        var errors: [LogError?] = []
         for request in requests {
-            errors.append(await error { () throws(FoldbackError) in try await request.outcome() })
+            errors.append(await error { () throws(LogError) in try await request.outcome() })
         }
         return errors
     }
@@ -223,7 +223,7 @@ import Testing
                 }
                 var report: [String] = []
                 for request in requests {
-                    do throws(FoldbackError) {
+                    do throws(LogError) {
                         report.append("\(try await request.outcome())")
                     } catch { report.append("\(error)") }
                 }

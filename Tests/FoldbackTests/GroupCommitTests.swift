@@ -22,10 +22,10 @@ import Testing
         return requests
     }
 
-    private static func outcomes(of requests: [Request]) async -> [FoldbackError?] {
-        var errors: [FoldbackError?] = []
+    private static func outcomes(of requests: [Request]) async -> [LogError?] {
+        var errors: [LogError?] = []
         for request in requests {
-            errors.append(await error { () throws(FoldbackError) in try await request.outcome() })
+            errors.append(await error { () throws(LogError) in try await request.outcome() })
         }
         return errors
     }
@@ -129,7 +129,7 @@ import Testing
         let store = try await keeper.store(over: storage)
         _ = try await store.record(.set("a", 1))
         storage.failWrites(leavingOutcomeUnknown: true, writingAnyway: true)
-        let failure = await error { () throws(FoldbackError) in try await store.acknowledge(1) }
+        let failure = await error { () throws(LogError) in try await store.acknowledge(1) }
         guard case .outcomeUnknown = failure else {
             Issue.record("\(String(describing: failure))")
             return
@@ -138,7 +138,7 @@ import Testing
         case .memory: #expect(try store.seen().pending == [1])
         case .rows:
             // The rows on disk are no longer the published rows.
-            let unread = #expect(throws: FoldbackError.self) { try store.seen() }
+            let unread = #expect(throws: LogError.self) { try store.seen() }
             guard case .latched = unread else {
                 Issue.record("\(String(describing: unread))")
                 return

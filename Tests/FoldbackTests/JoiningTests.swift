@@ -39,24 +39,24 @@ import Testing
         }
 
         /// Starts a caller, which is queued on return.
-        func start(_ value: Int) async throws -> SteppedTask<FoldbackError?> {
+        func start(_ value: Int) async throws -> SteppedTask<LogError?> {
             let work = try JoiningTests.work(value)
             return await callers.start { [runner] in
-                await error { () throws(FoldbackError) in
+                await error { () throws(LogError) in
                     try await runner.outcome(of: work, bytes: 10)
                 }
             }
         }
 
         /// Starts a caller alone, and returns once the writer has begun its transaction.
-        func begin(_ value: Int) async throws -> SteppedTask<FoldbackError?> {
+        func begin(_ value: Int) async throws -> SteppedTask<LogError?> {
             let readings = clock.readings
             let caller = try await start(value)
             await clock.waitUntilRead(readings + 1)
             return caller
         }
 
-        func end(_ tasks: SteppedTask<FoldbackError?>...) async {
+        func end(_ tasks: SteppedTask<LogError?>...) async {
             for task in tasks { #expect(await callers.value(of: task) == nil) }
         }
 

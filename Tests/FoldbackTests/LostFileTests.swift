@@ -53,7 +53,7 @@ import Testing
         let backup = try Data(contentsOf: dataFile)
         for number in 0..<50 { _ = try await store.record(.set("b", number)) }
         try lose(loss, backup: backup)
-        let first = await error { () throws(FoldbackError) in
+        let first = await error { () throws(LogError) in
             try await store.record(.set("c", 1))
         }
         let failure: StorageFailure
@@ -66,7 +66,7 @@ import Testing
         }
         #expect(failure.reason == (loss == .fileOverwritten ? .writtenByOthers : .fileLost))
         #expect(failure.detail.contains(loss.words), "\(failure.detail)")
-        let second = await error { () throws(FoldbackError) in
+        let second = await error { () throws(LogError) in
             try await store.record(.set("d", 1))
         }
         guard case .latched(failure) = second else {
@@ -85,7 +85,7 @@ import Testing
         let backup = try Data(contentsOf: dataFile)
         _ = try await store.record(.set("b", 1))
         try lose(loss, backup: backup)
-        let refused = await error { () throws(FoldbackError) in try await store.flush() }
+        let refused = await error { () throws(LogError) in try await store.flush() }
         guard case .outcomeUnknown(nil, let failure) = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -105,7 +105,7 @@ import Testing
             try await store.acknowledge(receipt.number)
         }
         try lose(loss, backup: Data())
-        #expect(throws: FoldbackError.self) {
+        #expect(throws: LogError.self) {
             try store.read { rows in try rows.get("k1", in: RowBoard.cells) }
         }
         await store.close()
@@ -121,7 +121,7 @@ import Testing
         try await store.acknowledge(receipt.number)
         try lose(loss, backup: try Data(contentsOf: dataFile))
         #expect(try store.read { rows in try rows.get("a", in: RowBoard.cells) } != nil)
-        await #expect(throws: FoldbackError.self) { try await store.record(.set("b", 1)) }
+        await #expect(throws: LogError.self) { try await store.record(.set("b", 1)) }
         await store.close()
     }
 
@@ -136,7 +136,7 @@ import Testing
         #expect(try reader.entries(from: 1, countMax: 10).count == 1)
         guard loss != .fileOverwritten else { return }
         try lose(loss, backup: backup)
-        let refused = await error { () throws(FoldbackError) in
+        let refused = await error { () throws(LogError) in
             try reader.entries(from: 1, countMax: 10)
         }
         guard case .storage(let failure) = refused else {

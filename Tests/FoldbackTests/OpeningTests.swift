@@ -12,7 +12,7 @@ import Testing
 
     private func open(
         _ keeper: BoardKeeper = .memory, _ kind: LogKind = .downlink, replica: String? = nil
-    ) async throws(FoldbackError) -> any BoardStore {
+    ) async throws(LogError) -> any BoardStore {
         try await keeper.open(at: directory.log, kind, replica: replica)
     }
 
@@ -22,7 +22,7 @@ import Testing
         async throws
     {
         let store = try await open()
-        let second = await error { () throws(FoldbackError) in try await open() }
+        let second = await error { () throws(LogError) in try await open() }
         guard case .locked(_, holder: .thisProcess) = second else {
             Issue.record("\(String(describing: second))")
             return
@@ -35,7 +35,7 @@ import Testing
 
     @Test func `F2: a log's kind is fixed when the log is created`() async throws {
         await (try open(.memory, .downlink)).close()
-        let other = await error { () throws(FoldbackError) in
+        let other = await error { () throws(LogError) in
             try await open(.rows, .acknowledgement)
         }
         guard case .kindDiffers(_, existing: .downlink, asked: .acknowledgement) = other else {
@@ -49,7 +49,7 @@ import Testing
     {
         let bytes = Data("not a log".utf8)
         try bytes.write(to: directory.log)
-        let file = await error { () throws(FoldbackError) in try await open() }
+        let file = await error { () throws(LogError) in try await open() }
         guard case .notALog = file else {
             Issue.record("\(String(describing: file))")
             return
@@ -59,7 +59,7 @@ import Testing
         try FileManager.default.createDirectory(
             at: directory.log, withIntermediateDirectories: false)
         try Data(repeating: 7, count: 20_000).write(to: dataFile)
-        let foreign = await error { () throws(FoldbackError) in try await open() }
+        let foreign = await error { () throws(LogError) in try await open() }
         guard case .notALog = foreign else {
             Issue.record("\(String(describing: foreign))")
             return
@@ -75,7 +75,7 @@ import Testing
         }
         environment.close()
         let before = try Data(contentsOf: dataFile)
-        let foreign = await error { () throws(FoldbackError) in try await open() }
+        let foreign = await error { () throws(LogError) in try await open() }
         guard case .notALog = foreign else {
             Issue.record("\(String(describing: foreign))")
             return
@@ -96,7 +96,7 @@ import Testing
             try? FileManager.default.removeItem(at: directory.log.appending(path: "mark"))
             try rest.write(to: dataFile)
             // Nothing can be read from it, and an import may fill it.
-            let reader = await error { () throws(FoldbackError) in
+            let reader = await error { () throws(LogError) in
                 try LogReader(at: directory.log)
             }
             guard case .missing = reader else {
@@ -115,7 +115,7 @@ import Testing
         }
         let foreign = Data("short, and somebody's".utf8)
         try foreign.write(to: dataFile)
-        let refused = await error { () throws(FoldbackError) in try await open() }
+        let refused = await error { () throws(LogError) in try await open() }
         guard case .notALog = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func `a reader reports a missing log and does not create it`() {
-        let missing = #expect(throws: FoldbackError.self) { try LogReader(at: directory.log) }
+        let missing = #expect(throws: LogError.self) { try LogReader(at: directory.log) }
         guard case .missing = missing else {
             Issue.record("\(String(describing: missing))")
             return

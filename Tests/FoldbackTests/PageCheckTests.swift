@@ -31,7 +31,7 @@ import Testing
         return try Data(contentsOf: dataFile)
     }
 
-    private func isPageDamage(_ error: FoldbackError?) -> Bool {
+    private func isPageDamage(_ error: LogError?) -> Bool {
         guard case .damaged(directory.log.path, sequence: nil, let reason)? = error else {
             return false
         }
@@ -47,19 +47,19 @@ import Testing
         let store = try await BoardKeeper.memory.open(at: directory.log)
         #expect(try store.cells == ["a": 59])
         for _ in 1...2 {
-            let refused = await error { () throws(FoldbackError) in
+            let refused = await error { () throws(LogError) in
                 try await store.record(.set("d", 1))
             }
             #expect(isPageDamage(refused), "\(String(describing: refused))")
         }
-        let checkpoint = await error { () throws(FoldbackError) in try await store.checkpoint() }
+        let checkpoint = await error { () throws(LogError) in try await store.checkpoint() }
         #expect(isPageDamage(checkpoint))
         #expect(isPageDamage(store.core.published.syncObstacle))
         #expect(try store.cells == ["a": 59])
         #expect(try store.entries(from: 1, countMax: 100).count == 61)
         #expect(try store.intent(7).state == .pending)
         // The settlement can be from an old page.
-        #expect(isPageDamage(await error { () throws(FoldbackError) in try store.intent(60) }))
+        #expect(isPageDamage(await error { () throws(LogError) in try store.intent(60) }))
         #expect(try await store.seen(at: 3).view.cells == ["a": 3])
         #expect(try await !store.verify().findings.isEmpty)
         await store.close()
@@ -70,11 +70,11 @@ import Testing
         async throws
     {
         let before = try await makeDamagedLog(.rows)
-        let refused = await error { () throws(FoldbackError) in
+        let refused = await error { () throws(LogError) in
             try await BoardKeeper.rows.open(at: directory.log)
         }
         #expect(isPageDamage(refused), "\(String(describing: refused))")
-        let kept = await error { () throws(FoldbackError) in
+        let kept = await error { () throws(LogError) in
             try await LogDirectory(at: directory.log).discardRows()
         }
         #expect(isPageDamage(kept), "\(String(describing: kept))")
@@ -86,7 +86,7 @@ import Testing
     {
         let before = try await makeDamagedLog(.memory)
         // Another projection is registered.
-        let registering = await error { () throws(FoldbackError) in
+        let registering = await error { () throws(LogError) in
             try await Store.open(
                 at: directory.log, Board.self, also: [AdditionalProjection(MoveCount.self)],
                 confirmedBy: .downlink, durability: .durable)
@@ -95,7 +95,7 @@ import Testing
         #expect(try Data(contentsOf: dataFile) == before)
         // A copy gets a fresh replica id.
         try before.write(to: dataFile, options: .atomic)
-        let copied = await error { () throws(FoldbackError) in
+        let copied = await error { () throws(LogError) in
             try await BoardKeeper.memory.open(at: directory.log)
         }
         #expect(isPageDamage(copied), "\(String(describing: copied))")
@@ -148,12 +148,12 @@ import Testing
         await gate.waitUntilHeld()
         let queued = [try await store.enqueue(.set("d", 1)), try await store.enqueue(.set("d", 2))]
         let attempt = Attempt(count: 1, startedAt: Timestamp(millisecondsSince1970: 10))
-        async let attempted = error { () throws(FoldbackError) in
+        async let attempted = error { () throws(LogError) in
             try await store.recordAttempts([1: attempt], flushes: true)
         }
         gate.release()
         for command in queued {
-            let refused = await error { () throws(FoldbackError) in try await command.receipt() }
+            let refused = await error { () throws(LogError) in try await command.receipt() }
             #expect(isPageDamage(refused), "\(String(describing: refused))")
         }
         #expect(isPageDamage(await attempted))
@@ -194,8 +194,8 @@ import Testing
         await gate.waitUntilHeld()
         #expect(try store.receipt(for: 60).number == 60)
         #expect(try store.rejectedIntent(60, at: 61).recorded.number == 60)
-        async let refused = Platform.onThread { () -> FoldbackError? in
-            do throws(FoldbackError) {
+        async let refused = Platform.onThread { () -> LogError? in
+            do throws(LogError) {
                 _ = try store.intent(60)
                 return nil
             } catch {
@@ -210,7 +210,7 @@ import Testing
 
     // MARK: A check that cannot read the file
 
-    private func isFailedCheck(_ error: FoldbackError?) -> Bool {
+    private func isFailedCheck(_ error: LogError?) -> Bool {
         guard case .storage(CheckGate.failure)? = error else { return false }
         return true
     }
@@ -224,7 +224,7 @@ import Testing
         try await makeLog()
         let store = try await heldStore(gate)
         gate.release()
-        let refused = await error { () throws(FoldbackError) in
+        let refused = await error { () throws(LogError) in
             try await store.record(.set("d", 1))
         }
         #expect(isFailedCheck(refused), "\(String(describing: refused))")
@@ -240,15 +240,15 @@ import Testing
         let before = try await makeDamagedLog(.memory)
         let store = try await heldStore(gate)
         gate.release()
-        let unread = await error { () throws(FoldbackError) in try store.intent(60) }
+        let unread = await error { () throws(LogError) in try store.intent(60) }
         #expect(isFailedCheck(unread), "\(String(describing: unread))")
         for _ in 1...2 {
-            let refused = await error { () throws(FoldbackError) in
+            let refused = await error { () throws(LogError) in
                 try await store.record(.set("d", 1))
             }
             #expect(isPageDamage(refused), "\(String(describing: refused))")
         }
-        #expect(isPageDamage(await error { () throws(FoldbackError) in try store.intent(60) }))
+        #expect(isPageDamage(await error { () throws(LogError) in try store.intent(60) }))
         await store.close()
         #expect(try Data(contentsOf: dataFile) == before)
     }
@@ -258,10 +258,10 @@ import Testing
         try await makeLog()
         let store = try await heldStore(gate)
         await gate.waitUntilHeld()
-        let second = await error { () throws(FoldbackError) in
+        let second = await error { () throws(LogError) in
             try await BoardKeeper.memory.open(at: directory.log)
         }
-        let wiped = await error { () throws(FoldbackError) in
+        let wiped = await error { () throws(LogError) in
             try await Store<Board>.wipe(at: directory.log, discardingPending: true)
         }
         for refused in [second, wiped] {
@@ -315,7 +315,7 @@ import Testing
     private nonisolated(nonsending) func isQueued(
         _ work: Request.Work, in store: Store<Board>
     ) async -> Bool {
-        do throws(FoldbackError) {
+        do throws(LogError) {
             _ = try await store.core.runner.submit(work, bytes: 0)
             return true
         } catch {
@@ -328,7 +328,7 @@ import Testing
     private func expectFreed(_ log: () -> LMDBLog?) async {
         for _ in 0..<100_000 where log() != nil { await Task.yield() }
         #expect(log() == nil)
-        let again = await error { () throws(FoldbackError) in
+        let again = await error { () throws(LogError) in
             await (try BoardKeeper.memory.open(at: directory.log)).close()
         }
         #expect(again == nil)
@@ -342,7 +342,7 @@ import Testing
         let core = try await StoreCore.open(
             codec: AppCodec(codec: Board.codec), projections: ProjectionSet(Board.self),
             clock: LogSources.counting().now, policy: .manual
-        ) { [options] () throws(FoldbackError) in
+        ) { [options] () throws(LogError) in
             HeldCheckLog(
                 try LMDBLog.open(
                     path, kind: nil, newKind: .downlink, replica: .random, options: options,

@@ -35,7 +35,7 @@ import Testing
         await Self.yield()
         store.core.publication.deliver([receipt.number])
         await store.close()
-        await #expect(throws: FoldbackError.self) { try await waiting.value }
+        await #expect(throws: LogError.self) { try await waiting.value }
     }
 
     @Test func `a canceled reader of views gets no more snapshots`() async throws {

@@ -52,13 +52,13 @@ import Testing
         await storage.waitUntilHeld()
         async let end: Void = store.close()
         // A flush is queued until the queue is closed.
-        var refused: FoldbackError?
+        var refused: LogError?
         while refused == nil {
-            refused = await error { () throws(FoldbackError) in
+            refused = await error { () throws(LogError) in
                 _ = try await store.core.runner.submit(.sync, bytes: 0)
             }
         }
-        let late = await error { () throws(FoldbackError) in
+        let late = await error { () throws(LogError) in
             try await store.record(.set("a", 2))
         }
         for error in [refused, late] {

@@ -45,7 +45,7 @@ import Testing
     private func open<P: EventFold>(
         _ projection: P.Type, unreadable: UnreadableLog = .refused,
         sources: LogSources = .counting()
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         try await Store.open(
             at: directory.log, projection, confirmedBy: .downlink, durability: .relaxed,
             unreadable: unreadable, sources: sources)
@@ -62,7 +62,7 @@ import Testing
         _ = try await letters.record(.sent(letter: "a"))
         try await letters.confirm([ConfirmedEvent(position: 1, event: .sent(letter: "b"))])
         await letters.close()
-        let refused = await error { () throws(FoldbackError) in try await open(Old.self) }
+        let refused = await error { () throws(LogError) in try await open(Old.self) }
         guard case .otherApp(_, projections: [Letters.name]) = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -106,7 +106,7 @@ import Testing
     @Test func `without notes, a checkpoint or rows show whose log it is`() async throws {
         for isStored in [false, true] {
             let directory = TemporaryDirectory()
-            func open<P: EventFold>(_: P.Type) async throws(FoldbackError) -> Store<P> {
+            func open<P: EventFold>(_: P.Type) async throws(LogError) -> Store<P> {
                 try await Store.open(
                     at: directory.log, P.self, confirmedBy: .downlink, durability: .relaxed)
             }
@@ -130,7 +130,7 @@ import Testing
             let unreadable = AppCodec(codec: Old.codec)
             let mine = isStored ? LetterRows.identity.name : Letters.identity.name
             try log.requireOwnLog(of: [mine], codec: unreadable)
-            #expect(throws: FoldbackError.self) {
+            #expect(throws: LogError.self) {
                 try log.requireOwnLog(of: [Old.identity.name], codec: unreadable)
             }
             log.close()
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test func `a replica's name that is too long for an id is refused`() async throws {
-        let refused = await error { () throws(FoldbackError) in
+        let refused = await error { () throws(LogError) in
             try await Store.open(
                 at: directory.log, Old.self, confirmedBy: .downlink, durability: .relaxed,
                 replica: .named(String(repeating: "x", count: 219)))

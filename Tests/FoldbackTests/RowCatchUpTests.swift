@@ -18,7 +18,7 @@ import Testing
         await values.close()
         let cut = FailingLog(log.rows, writes: 2)
         let first = CatchUpSteps()
-        #expect(throws: FoldbackError.self) {
+        #expect(throws: LogError.self) {
             try Self.store(Notes<OldCode>.self, over: cut, first)
         }
         #expect(first.sequences == [4, 8])
@@ -80,7 +80,7 @@ import Testing
         let withFault = try Self.store(Notes<OldCode>.self, over: bare)
         #expect(withFault.faults.count == 1)
         let cut = FailingLog(bare.rows, writes: 2)
-        #expect(throws: FoldbackError.self) { try Self.store(Notes<NewCode>.self, over: cut) }
+        #expect(throws: LogError.self) { try Self.store(Notes<NewCode>.self, over: cut) }
         let rest = CatchUpSteps()
         let store = try Self.store(Notes<NewCode>.self, over: MemoryLog(cut.log.rows), rest)
         #expect(rest.sequences == [12, 13] || rest.sequences == [13])

@@ -321,6 +321,6 @@ import Testing
             try await group.waitForAll()
         }
         await store.close()
-        #expect(throws: FoldbackError.self) { try store.read { _ in } }
+        #expect(throws: LogError.self) { try store.read { _ in } }
     }
 }

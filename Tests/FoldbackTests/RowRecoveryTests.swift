@@ -18,7 +18,7 @@ import Testing
         async throws
     {
         let directory = TemporaryDirectory()
-        func open() async throws(FoldbackError) -> Store<RowBoard> {
+        func open() async throws(LogError) -> Store<RowBoard> {
             try await Store.open(
                 at: directory.log, RowBoard.self, confirmedBy: .acknowledgement,
                 durability: .relaxed)
@@ -38,7 +38,7 @@ import Testing
         batch.writeRow(Array("1 and some bytes".utf8), at: key)
         try log.write(batch)
         log.close()
-        let failure = await error { () throws(FoldbackError) in try await open() }
+        let failure = await error { () throws(LogError) in try await open() }
         guard case .damaged = failure else {
             Issue.record("\(String(describing: failure))")
             return
@@ -48,7 +48,7 @@ import Testing
         let shown = try store.read { try SeenBoard($0) }
         #expect(shown.view.cells == ["a": 6, "b": 1] && shown.confirmed.cells == ["a": 1, "b": 1])
         #expect(try await store.verify().findings == [])
-        await #expect(throws: FoldbackError.self) {
+        await #expect(throws: LogError.self) {
             try await LogDirectory(at: directory.log).discardRows()
         }
         await store.close()
@@ -99,7 +99,7 @@ import Testing
             Self.confirmed([.replaceAll(Dictionary(uniqueKeysWithValues: all))]))
         await board.close()
         let cut = FailingLog(log.rows, writes: 1)
-        #expect(throws: FoldbackError.self) { try cut.dropRows([.unknown(1)]) }
+        #expect(throws: LogError.self) { try cut.dropRows([.unknown(1)]) }
         #expect(try Self.rowCount(of: cut) > 0)
         let notes = try Self.store(Notes<NewCode>.self, over: MemoryLog(cut.log.rows))
         #expect(try notes.core.storage.storedRows().map(\.number) == [2])
@@ -138,11 +138,11 @@ import Testing
             let snapshot: any StorageSnapshot
             let noteRows: () -> Void
 
-            func open(_ table: LogTable) throws(FoldbackError) -> any StorageTable {
+            func open(_ table: LogTable) throws(LogError) -> any StorageTable {
                 if table == .rows || table == .projections { noteRows() }
                 return try snapshot.open(table)
             }
-            func count(of table: LogTable) throws(FoldbackError) -> Int {
+            func count(of table: LogTable) throws(LogError) -> Int {
                 try snapshot.count(of: table)
             }
         }
@@ -154,7 +154,7 @@ import Testing
 
         var log: MemoryLog { state.withLock { $0.logs[$0.logs.startIndex] } }
 
-        func read(_ body: (any StorageSnapshot) -> Void) throws(FoldbackError) {
+        func read(_ body: (any StorageSnapshot) -> Void) throws(LogError) {
             #expect(!state.withLock { $0.isReading }, "a read begins inside a read")
             state.withLock { $0.isReading = true }
             var hasRows = false
@@ -217,7 +217,7 @@ import Testing
         let rows = try Self.rowCount(of: store.core.storage)
         await store.close()
         try Self.write(header: Self.header(ofFormat: 3, name: RowBoard.name), in: directory)
-        let failure = await error { () throws(FoldbackError) in
+        let failure = await error { () throws(LogError) in
             try await LogDirectory(at: directory.log).discardRows()
         }
         guard case .newerFormat = failure else {
@@ -231,7 +231,7 @@ import Testing
 
     private static func board(
         in directory: TemporaryDirectory
-    ) async throws(FoldbackError) -> Store<RowBoard> {
+    ) async throws(LogError) -> Store<RowBoard> {
         try await Store.open(
             at: directory.log, RowBoard.self, confirmedBy: .acknowledgement, durability: .relaxed)
     }
@@ -307,7 +307,7 @@ import Testing
         _ = try await store.record(.set("y,x,x", 1))
         #expect(try store.read { try $0.get("x", by: People.aliases)?.key } == 1)
         #expect(try store.read { try $0.count(of: People.aliases) } == 2)
-        await #expect(throws: FoldbackError.self) { try await store.record(.set("z,y", 2)) }
+        await #expect(throws: LogError.self) { try await store.record(.set("z,y", 2)) }
         await store.close()
     }
 }

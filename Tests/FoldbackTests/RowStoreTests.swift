@@ -189,7 +189,7 @@ import Testing
         let directory = TemporaryDirectory()
         let store = try await engine.store(Users.self, .acknowledgement, in: directory)
         _ = try await store.record(.set("ada", 1))
-        let refusal = await error { () throws(FoldbackError) in
+        let refusal = await error { () throws(LogError) in
             try await store.record(.set("ada", 2))
         }
         guard case .inapplicable(let refused) = refusal else {
@@ -234,7 +234,7 @@ import Testing
             }
             #expect(found == value)
         }
-        await #expect(throws: FoldbackError.self) { try await store.read(at: 5) { _ in } }
+        await #expect(throws: LogError.self) { try await store.read(at: 5) { _ in } }
         await store.close()
     }
 
@@ -271,11 +271,11 @@ import Testing
             try await store.acknowledge(IntentNumber(UInt64(index + 1)))
         }
         try storage.damage("a")
-        #expect(throws: FoldbackError.self) {
+        #expect(throws: LogError.self) {
             try store.read { try $0.get("a", in: RowBoard.cells) }
         }
         #expect(try store.read { try $0.get("b", in: RowBoard.cells) } == 3)
-        let failure = await error { () throws(FoldbackError) in try await store.record(.add("a", 1))
+        let failure = await error { () throws(LogError) in try await store.record(.add("a", 1))
         }
         guard case .damaged = failure else {
             Issue.record("\(String(describing: failure))")

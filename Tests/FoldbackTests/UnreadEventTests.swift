@@ -14,7 +14,7 @@ import Testing
     private func open<P: EventFold>(
         _ fold: P.Type, _ kind: LogKind = .downlink, _ policy: CheckpointPolicy = .manual,
         onCatchUp progress: (@Sendable (CatchUpProgress) -> Void)? = nil
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         try await Store.open(
             at: directory.log, fold, confirmedBy: kind, durability: .relaxed, checkpoints: policy,
             replica: .exactly(ReplicaID("me")!), sources: .counting(), onCatchUp: progress)

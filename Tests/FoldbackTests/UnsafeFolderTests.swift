@@ -10,7 +10,7 @@ import Testing
     private let directory = TemporaryDirectory()
     private let manager = FileManager.default
 
-    private func open(_ url: URL? = nil) async throws(FoldbackError) -> Store<Board> {
+    private func open(_ url: URL? = nil) async throws(LogError) -> Store<Board> {
         try await Store.open(
             at: url ?? directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed)
     }
@@ -32,7 +32,7 @@ import Testing
     }
 
     private func requireUnsafe(
-        _ error: FoldbackError?, _ words: String, at location: SourceLocation = #_sourceLocation
+        _ error: LogError?, _ words: String, at location: SourceLocation = #_sourceLocation
     ) {
         guard case .unsafeFile = error else {
             Issue.record("\(String(describing: error))", sourceLocation: location)
@@ -45,9 +45,9 @@ import Testing
         try await makeLog()
         try linkDataFile()
         for url in [directory.log, other] {
-            let refused = await error { () throws(FoldbackError) in try await open(url) }
+            let refused = await error { () throws(LogError) in try await open(url) }
             requireUnsafe(refused, "data.mdb has 2 hard links")
-            let reader = await error { () throws(FoldbackError) in try LogReader(at: url) }
+            let reader = await error { () throws(LogError) in try LogReader(at: url) }
             requireUnsafe(reader, "data.mdb has 2 hard links")
         }
         try manager.removeItem(at: other)
@@ -61,7 +61,7 @@ import Testing
         let store = try await open()
         try linkDataFile()
         try manager.removeItem(at: directory.log.appending(path: "data.mdb"))
-        let second = await error { () throws(FoldbackError) in try await open(other) }
+        let second = await error { () throws(LogError) in try await open(other) }
         guard case .locked(_, holder: .thisProcess) = second else {
             Issue.record("\(String(describing: second))")
             return
@@ -78,7 +78,7 @@ import Testing
         try manager.moveItem(at: place, to: target)
         let before = try Data(contentsOf: target)
         try manager.createSymbolicLink(at: place, withDestinationURL: target)
-        let refused = await error { () throws(FoldbackError) in try await open() }
+        let refused = await error { () throws(LogError) in try await open() }
         requireUnsafe(refused, "\(name) is a symbolic link")
         #expect(try Data(contentsOf: target) == before)
     }
@@ -95,7 +95,7 @@ import Testing
             do {
                 try await makeLog()
             } catch {
-                requireUnsafe(error as? FoldbackError, "\(name) is a symbolic link")
+                requireUnsafe(error as? LogError, "\(name) is a symbolic link")
             }
             #expect(manager.fileExists(atPath: target.path) == (content != nil))
             if ["lock.mdb", "data.mdb"].contains(name) {
@@ -117,11 +117,11 @@ import Testing
         let descriptor = Foundation.open(directory.log.path, O_RDONLY | O_DIRECTORY)
         #expect(flock(descriptor, LOCK_EX) == 0)
         defer { close(descriptor) }
-        let refused = await error { () throws(FoldbackError) in try LogReader(at: directory.log) }
+        let refused = await error { () throws(LogError) in try LogReader(at: directory.log) }
         requireUnsafe(refused, "lock.mdb is a symbolic link")
         #expect(try Data(contentsOf: target) == Data("a letter".utf8))
         try manager.removeItem(at: place)
-        let missing = await error { () throws(FoldbackError) in try LogReader(at: directory.log) }
+        let missing = await error { () throws(LogError) in try LogReader(at: directory.log) }
         requireUnsafe(missing, "lock.mdb is missing")
     }
 
@@ -131,7 +131,7 @@ import Testing
         let place = directory.log.appending(path: name)
         try manager.removeItem(at: place)
         #expect(mkfifo(place.path, 0o600) == 0)
-        let refused = await error { () throws(FoldbackError) in try await open() }
+        let refused = await error { () throws(LogError) in try await open() }
         requireUnsafe(refused, "\(name) is not a regular file")
     }
 
@@ -154,7 +154,7 @@ import Testing
         try manager.createDirectory(at: directory.log, withIntermediateDirectories: false)
         let letter = directory.log.appending(path: "letter.txt")
         try Data("a letter".utf8).write(to: letter)
-        let refused = await error { () throws(FoldbackError) in try await open() }
+        let refused = await error { () throws(LogError) in try await open() }
         guard case .notALog(_, let reason) = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -174,13 +174,13 @@ import Testing
 
     @Test func `a web address is not a directory of a log`() async throws {
         let address = URL(string: "https://example.org\(directory.log.path)")!
-        let refused = await error { () throws(FoldbackError) in try await open(address) }
+        let refused = await error { () throws(LogError) in try await open(address) }
         guard case .notALog(path: "https://example.org\(directory.log.path)", _) = refused else {
             Issue.record("\(String(describing: refused))")
             return
         }
         #expect(!manager.fileExists(atPath: directory.log.path))
-        let reader = await error { () throws(FoldbackError) in try LogReader(at: address) }
+        let reader = await error { () throws(LogError) in try LogReader(at: address) }
         guard case .notALog = reader else {
             Issue.record("\(String(describing: reader))")
             return
@@ -191,7 +191,7 @@ import Testing
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self"), "there is no /proc"))
     func `a file system that takes no directories is a typed error`() async throws {
         for path in ["/proc/foldback", "/proc/foldback/log"] {
-            do throws(FoldbackError) {
+            do throws(LogError) {
                 _ = try await Store.open(
                     at: URL(filePath: path), Board.self, confirmedBy: .downlink,
                     durability: .durable)
@@ -213,7 +213,7 @@ import Testing
         #expect(parent[.posixPermissions] as? Int == 0o700)
         let file = directory.url.appending(path: "file")
         try Data().write(to: file)
-        let below = await error { () throws(FoldbackError) in
+        let below = await error { () throws(LogError) in
             try await open(file.appending(path: "x.log"))
         }
         guard case .storage = below else {

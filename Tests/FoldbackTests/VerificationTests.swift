@@ -12,7 +12,7 @@ import Testing
 
     private func open<P: Projection>(
         _ projection: P.Type = Board.self
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         try await Store.open(
             at: directory.log, projection, confirmedBy: .downlink, durability: .relaxed,
             checkpoints: .manual, replica: .exactly(ReplicaID("me")!))
@@ -119,7 +119,7 @@ import Testing
         _ = newer.seal(
             seed: SharedConflicts.key.bytes.withUnsafeBytes { Checksum.of($0, seed: 0) })
         try store.core.storage.forgeSharedConflicts(newer.bytes)
-        let refused = await error { () throws(FoldbackError) in try await store.verify() }
+        let refused = await error { () throws(LogError) in try await store.verify() }
         guard case .newerFormat(_, sequence: nil, _) = refused else {
             Issue.record("\(String(describing: refused))")
             return

@@ -12,7 +12,7 @@ import Testing
 
     private func open(
         _ kind: LogKind = .acknowledgement, at url: URL? = nil
-    ) async throws(FoldbackError) -> Store<Board> {
+    ) async throws(LogError) -> Store<Board> {
         try await Store.open(
             at: url ?? directory.log, Board.self, confirmedBy: kind, durability: .relaxed)
     }
@@ -27,7 +27,7 @@ import Testing
 
     private nonisolated(nonsending) func wipe(
         discardingPending: Bool = false
-    ) async throws(FoldbackError) {
+    ) async throws(LogError) {
         try await Store<Board>.wipe(at: directory.log, discardingPending: discardingPending)
     }
 
@@ -48,7 +48,7 @@ import Testing
         try await makeLog()
         try await wipe()
         #expect(try names(in: directory.url) == [])
-        let reader = await error { () throws(FoldbackError) in try LogReader(at: directory.log) }
+        let reader = await error { () throws(LogError) in try LogReader(at: directory.log) }
         guard case .missing = reader else {
             Issue.record("\(String(describing: reader))")
             return
@@ -61,7 +61,7 @@ import Testing
     @Test func `BK7: pending intents refuse a wipe, unless they are discarded`() async throws {
         try await makeLog(pending: 2)
         let before = try files()
-        let refused = await error { () throws(FoldbackError) in try await wipe() }
+        let refused = await error { () throws(LogError) in try await wipe() }
         guard case .pendingIntents(directory.log.path, count: 2) = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -86,7 +86,7 @@ import Testing
     @Test func `BK7: an open log is not wiped`() async throws {
         let store = try await open()
         for discardingPending in [false, true] {
-            let refused = await error { () throws(FoldbackError) in
+            let refused = await error { () throws(LogError) in
                 try await wipe(discardingPending: discardingPending)
             }
             guard case .locked(_, holder: .thisProcess) = refused else {
@@ -98,7 +98,7 @@ import Testing
         await store.close()
         try await wipe(discardingPending: true)
         #expect(try names(in: directory.url) == [])
-        let late = await error { () throws(FoldbackError) in
+        let late = await error { () throws(LogError) in
             try await store.record(.set("a", 1))
         }
         guard case .closed = late else {
@@ -110,7 +110,7 @@ import Testing
     @Test func `BK7: a log that a reader of this process has open is not wiped`() async throws {
         try await makeLog()
         let reader = try LogReader(at: directory.log)
-        let refused = await error { () throws(FoldbackError) in try await wipe() }
+        let refused = await error { () throws(LogError) in try await wipe() }
         guard case .locked(_, holder: .thisProcess) = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -137,7 +137,7 @@ import Testing
         try await makeLog()
         try Data("a letter".utf8).write(to: directory.log.appending(path: name))
         let before = try files()
-        let refused = await error { () throws(FoldbackError) in
+        let refused = await error { () throws(LogError) in
             try await wipe(discardingPending: true)
         }
         guard case .notALog(_, let reason) = refused else {
@@ -150,7 +150,7 @@ import Testing
 
     @Test func `BK7: a directory of logs is not taken for a log`() async throws {
         try await makeLog()
-        let refused = await error { () throws(FoldbackError) in
+        let refused = await error { () throws(LogError) in
             try await Store<Board>.wipe(at: directory.url, discardingPending: true)
         }
         guard case .notALog = refused else {
@@ -171,7 +171,7 @@ import Testing
         try manager.moveItem(at: place, to: target)
         try manager.createSymbolicLink(at: place, withDestinationURL: target)
         let before = try files()
-        let refused = await error { () throws(FoldbackError) in
+        let refused = await error { () throws(LogError) in
             try await wipe(discardingPending: true)
         }
         guard case .unsafeFile = refused else {
@@ -186,7 +186,7 @@ import Testing
         try manager.linkItem(
             at: directory.log.appending(path: "data.mdb"),
             to: directory.url.appending(path: "second"))
-        let refused = await error { () throws(FoldbackError) in try await wipe() }
+        let refused = await error { () throws(LogError) in try await wipe() }
         guard case .unsafeFile = refused else {
             Issue.record("\(String(describing: refused))")
             return
@@ -197,7 +197,7 @@ import Testing
         try await makeLog()
         let link = directory.url.appending(path: "link")
         try manager.createSymbolicLink(at: link, withDestinationURL: directory.log)
-        let refused = await error { () throws(FoldbackError) in
+        let refused = await error { () throws(LogError) in
             try await Store<Board>.wipe(at: link)
         }
         guard case .unsafeFile = refused else {
@@ -233,7 +233,7 @@ import Testing
         try await makeLog(pending: 1)
         try self.damage(damage)
         let before = try files()
-        let refused = await error { () throws(FoldbackError) in try await wipe() }
+        let refused = await error { () throws(LogError) in try await wipe() }
         switch refused {
         case .damaged where damage != .newerFormat: break
         case .newerFormat where damage == .newerFormat: break
@@ -275,7 +275,7 @@ import Testing
                 at: directory.url.appending(path: name), withIntermediateDirectories: false)
         }
         let before = Set(try names(in: directory.url))
-        let error = await error { () throws(FoldbackError) in
+        let error = await error { () throws(LogError) in
             try await Store<Board>.finishWipes(in: directory.url)
         }
         guard case .unfinishedWipes(let left) = error else {
@@ -300,7 +300,7 @@ import Testing
     {
         let wiped = directory.url.appending(path: ".wiped-01234567-89ab-cdef-0123-456789abcdef")
         let store = try await open(at: wiped)
-        let error = await error { () throws(FoldbackError) in
+        let error = await error { () throws(LogError) in
             try await Store<Board>.finishWipes(in: directory.url)
         }
         guard case .unfinishedWipes(let left) = error, case .locked = left.first?.error else {

@@ -14,7 +14,7 @@ import Testing
         let cell = rows.select { try $0.get("a", in: RowBoard.cells) }
         try await model.perform(.set("a", 1))
         storage.failWrites(leavingOutcomeUnknown: true)
-        let failed = await failure { () throws(FoldbackError) in
+        let failed = await failure { () throws(LogError) in
             try await model.perform(.set("a", 2))
         }
         guard case .outcomeUnknown(intent: 2, let cause) = failed else {
@@ -23,7 +23,7 @@ import Testing
         }
         // Nobody asks the models: the store tells them.
         await until { model.condition == .latched(cause) && rows.condition == .latched(cause) }
-        let later = await failure { () throws(FoldbackError) in
+        let later = await failure { () throws(LogError) in
             try await rows.perform(.set("a", 3))
         }
         guard case .latched(cause) = later else {
@@ -43,11 +43,11 @@ import Testing
         let core = try await StoreCore.open(
             codec: AppCodec(codec: Board.codec), projections: ProjectionSet(Board.self),
             clock: LogSources.counting().now, policy: .manual
-        ) { () throws(FoldbackError) in storage }
+        ) { () throws(LogError) in storage }
         let store = Store<Board>(core: core)
         let model = OptimisticModel(store, sources: Frames().sources)
         await until { model.condition == .damaged(reason: DamagedLog.finding) }
-        let refused = await failure { () throws(FoldbackError) in
+        let refused = await failure { () throws(LogError) in
             try await model.perform(.set("a", 1))
         }
         guard case .damaged(_, sequence: nil, reason: DamagedLog.finding) = refused else {
@@ -145,13 +145,13 @@ import Testing
         try await store.reject(1, message: "no")
         try await model.perform(.set("b", 1))
         await store.close()
-        await expectClosed({ model.condition }) { () throws(FoldbackError) in
+        await expectClosed({ model.condition }) { () throws(LogError) in
             _ = try await model.perform(.set("a", 2))
-        } retry: { () throws(FoldbackError) in
+        } retry: { () throws(LogError) in
             _ = try await model.retry(1)
-        } dismiss: { () throws(FoldbackError) in
+        } dismiss: { () throws(LogError) in
             try await model.dismiss(1)
-        } withdraw: { () throws(FoldbackError) in
+        } withdraw: { () throws(LogError) in
             try await model.withdraw(2)
         }
         #expect(model.view.cells == ["b": 1])
@@ -166,13 +166,13 @@ import Testing
         try await store.reject(1, message: "no")
         try await model.perform(.set("b", 1))
         await store.close()
-        await expectClosed({ model.condition }) { () throws(FoldbackError) in
+        await expectClosed({ model.condition }) { () throws(LogError) in
             _ = try await model.perform(.set("a", 2))
-        } retry: { () throws(FoldbackError) in
+        } retry: { () throws(LogError) in
             _ = try await model.retry(1)
-        } dismiss: { () throws(FoldbackError) in
+        } dismiss: { () throws(LogError) in
             try await model.dismiss(1)
-        } withdraw: { () throws(FoldbackError) in
+        } withdraw: { () throws(LogError) in
             try await model.withdraw(2)
         }
     }
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    private typealias Command = @MainActor () async throws(FoldbackError) -> Void
+    private typealias Command = @MainActor () async throws(LogError) -> Void
 
     /// Expects that each command throws that the store is closed: at once, and also after the model
     /// has noticed it.
@@ -223,9 +223,9 @@ import Testing
 
 /// The error of a failing command; nil if it did not throw.
 @MainActor private func failure<R>(
-    of command: @MainActor () async throws(FoldbackError) -> R
-) async -> FoldbackError? {
-    do throws(FoldbackError) {
+    of command: @MainActor () async throws(LogError) -> R
+) async -> LogError? {
+    do throws(LogError) {
         _ = try await command()
         return nil
     } catch {
@@ -240,7 +240,7 @@ private final class UnreadableLog: ForwardingLog {
 
     func setReadable(_ isReadable: Bool) { self.isReadable.withLock { $0 = isReadable } }
 
-    func read(_ body: (any StorageSnapshot) -> Void) throws(FoldbackError) {
+    func read(_ body: (any StorageSnapshot) -> Void) throws(LogError) {
         guard isReadable.withLock({ $0 }) else {
             throw .storage(
                 StorageFailure(

@@ -97,7 +97,7 @@ import Testing
     @Test func `an event that cannot be recorded ends the wait with a failure`() async throws {
         await screen.store.close()
         await #expect(throws: IntentFailure.self) { try await screen.boost().value }
-        let recovery = FoldbackError.closed(path: "(in memory)").recovery
+        let recovery = LogError.closed(path: "(in memory)").recovery
         #expect(screen.phase == recovery.map { .ended(.failed($0)) })
     }
 

@@ -194,7 +194,7 @@ import Testing
         await until { model.condition == .closed }
         #expect(freed == nil)
         #expect(model.view.cells == ["a": 1])
-        await #expect(throws: FoldbackError.self) { try await model.perform(.set("a", 2)) }
+        await #expect(throws: LogError.self) { try await model.perform(.set("a", 2)) }
     }
 
     @Test func `U29: a closed model stays closed, also if its store still exists`() async throws {
@@ -309,7 +309,7 @@ import Testing
 
         let other = Store.board()
         let foreign = try await other.record(.set("b", 1))
-        let error = FoldbackError.unknownIntent(1)
+        let error = LogError.unknownIntent(1)
         #expect(await told(foreign, model) == ["failure(\(error))"])
         await again.close()
     }

@@ -138,18 +138,18 @@ private final class SpyPart: RowPart {
 /// A store whose first reads of rejected intents fail, and whose commands may return late.
 private final class FaultyStore: UpdatedStore {
     private let store: Store<RowBoard>
-    private let failures: Mutex<[FoldbackError]>
+    private let failures: Mutex<[LogError]>
     /// Runs after an intent is recorded, and before its receipt is returned.
     let afterRecord = Mutex<(@Sendable () async -> Void)?>(nil)
 
-    init(_ store: Store<RowBoard>, failures: [FoldbackError] = []) {
+    init(_ store: Store<RowBoard>, failures: [LogError] = []) {
         self.store = store
         self.failures = Mutex(failures)
     }
 
     func rejectedIntent(
         _ number: IntentNumber, at sequence: LogSequence
-    ) throws(FoldbackError) -> (recorded: RecordedIntent, rejection: Rejection) {
+    ) throws(LogError) -> (recorded: RecordedIntent, rejection: Rejection) {
         let failure = failures.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         if let failure { throw failure }
         return try store.rejectedIntent(number, at: sequence)
@@ -168,7 +168,7 @@ private final class FaultyStore: UpdatedStore {
 
     nonisolated(nonsending) func record(
         _ event: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
-    ) async throws(FoldbackError) -> Receipt {
+    ) async throws(LogError) -> Receipt {
         let receipt = try await store.record(
             event, force: force, confirmOnly: confirmOnly, once: once, info: info)
         await afterRecord.withLock { $0 }?()
@@ -177,19 +177,19 @@ private final class FaultyStore: UpdatedStore {
 
     nonisolated(nonsending) func retry(
         _ number: IntentNumber, with edited: Move?, force: Bool
-    ) async throws(FoldbackError) -> Receipt {
+    ) async throws(LogError) -> Receipt {
         try await store.retry(number, with: edited, force: force)
     }
 
     nonisolated(nonsending) func dismiss(
         _ number: IntentNumber
-    ) async throws(FoldbackError) -> LogSequence {
+    ) async throws(LogError) -> LogSequence {
         try await store.dismiss(number)
     }
 
     nonisolated(nonsending) func withdraw(
         _ number: IntentNumber
-    ) async throws(FoldbackError) -> LogSequence {
+    ) async throws(LogError) -> LogSequence {
         try await store.withdraw(number)
     }
 }

@@ -176,9 +176,9 @@ import Testing
         let closed = IntentFailure.store(.closed(path: "/log"))
         #expect(closed.recovery?.canRestart == false)
         #expect(closed.recovery?.reason?.contains("closed") == true)
-        let large = FoldbackError.tooLarge(what: "the event", bytes: 9, bytesMax: 8)
+        let large = LogError.tooLarge(what: "the event", bytes: 9, bytesMax: 8)
         #expect(large.recovery?.canRestart == false)
-        #expect(FoldbackError.cancelled.recovery == nil)
+        #expect(LogError.cancelled.recovery == nil)
     }
 }
 

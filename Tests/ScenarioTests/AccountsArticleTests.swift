@@ -38,14 +38,14 @@ struct Account {
     let directory: URL
     let store: Store<Channel>
 
-    init(_ user: String, at directory: URL) async throws(FoldbackError) {
+    init(_ user: String, at directory: URL) async throws(LogError) {
         self.user = user
         self.directory = directory
         store = try await Store.open(
             at: directory, Channel.self, confirmedBy: .downlink, durability: .durable)
     }
 
-    func post(_ text: String, id: Int) async throws(FoldbackError) {
+    func post(_ text: String, id: Int) async throws(LogError) {
         try await store.record(.posted(id: id, text: text, by: user))
     }
 
@@ -56,7 +56,7 @@ struct Account {
 // Article Accounts, signing out begins
 extension Account {
     /// Call this when the outbox and the downlink have ended.
-    func signOut(discardingPending: Bool) async throws(FoldbackError) {
+    func signOut(discardingPending: Bool) async throws(LogError) {
         await store.close()
         try await Store<Channel>.wipe(at: directory, discardingPending: discardingPending)
     }
@@ -98,7 +98,7 @@ extension Account {
     @Test func `BK7: signing out with a pending intent needs the user's word`() async throws {
         let ada = try await account("ada", at: "7f31")
         try await ada.post("hello", id: 1)
-        let refused = await error { () throws(FoldbackError) in
+        let refused = await error { () throws(LogError) in
             try await ada.signOut(discardingPending: false)
         }
         guard case .pendingIntents(_, count: 1) = refused else {

@@ -33,7 +33,7 @@ import Testing
             at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
         #expect(log.view == store.view && log.snapshot.pending == store.snapshot.pending)
         #expect(log.attempts.count == 1_499)
-        let error = await #expect(throws: FoldbackError.self) { try await log.withdraw(2) }
+        let error = await #expect(throws: LogError.self) { try await log.withdraw(2) }
         guard case .mayHaveLeft(2) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -168,11 +168,11 @@ import Testing
         let store = Store.inMemory(Board.self, confirmedBy: .downlink)
         _ = try await store.record(.set("a", 1))
         let history = try Self.raw(store.history())
-        func refuse(_ url: URL, _ isRight: (FoldbackError) -> Bool) async {
-            let early = #expect(throws: FoldbackError.self) {
+        func refuse(_ url: URL, _ isRight: (LogError) -> Bool) async {
+            let early = #expect(throws: LogError.self) {
                 try history.checkImport(into: url)
             }
-            let late = await #expect(throws: FoldbackError.self) {
+            let late = await #expect(throws: LogError.self) {
                 try await history.importLog(into: url)
             }
             #expect(
@@ -212,7 +212,7 @@ import Testing
             Board.self, confirmedBy: .downlink, replica: ReplicaID("other"))
         _ = try await store.record(.set("a", 1))
         let history = try Self.raw(store.history())
-        let error = await #expect(throws: FoldbackError.self) {
+        let error = await #expect(throws: LogError.self) {
             try await history.importLog(into: directory.log)
         }
         guard case .notEmpty(_, 1) = error else {

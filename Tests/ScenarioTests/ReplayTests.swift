@@ -169,7 +169,7 @@ import Testing
             Issue.record("\(rejection.others)")
             return
         }
-        #expect(throws: FoldbackError.self) { try reader.story(of: 9, in: Board.self) }
+        #expect(throws: LogError.self) { try reader.story(of: 9, in: Board.self) }
         reader.close()
     }
 
@@ -256,13 +256,13 @@ import Testing
         let directory = TemporaryDirectory()
         (try await Self.log(of: history, in: directory)).close()
         let raw = try RecordedHistory(ndjson: history.ndjson)
-        await #expect(throws: FoldbackError.self) {
+        await #expect(throws: LogError.self) {
             try await raw.importLog(into: directory.log)
         }
         lines.remove(at: 4)
         let holed = try RecordedHistory(ndjson: lines.joined(separator: "\n"))
         let other = TemporaryDirectory()
-        await #expect(throws: FoldbackError.self) {
+        await #expect(throws: LogError.self) {
             try await holed.importLog(into: other.log)
         }
         try await holed.closed().importLog(into: other.log)

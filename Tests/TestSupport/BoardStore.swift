@@ -82,26 +82,26 @@ package protocol BoardStore: Sendable {
 
     nonisolated(nonsending) func record(
         _ move: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
-    ) async throws(FoldbackError) -> Receipt
+    ) async throws(LogError) -> Receipt
     nonisolated(nonsending) func enqueue(
         _ move: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
-    ) async throws(FoldbackError) -> QueuedIntent
+    ) async throws(LogError) -> QueuedIntent
     @discardableResult nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position?, replacement: Move?
-    ) async throws(FoldbackError) -> AnswerResult
+    ) async throws(LogError) -> AnswerResult
     @discardableResult nonisolated(nonsending) func reject(
         _ number: IntentNumber, code: String?, message: String, from lineage: Lineage?
-    ) async throws(FoldbackError) -> AnswerResult
+    ) async throws(LogError) -> AnswerResult
     @discardableResult nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<Move>], through: Position?, from lineage: Lineage?
-    ) async throws(FoldbackError) -> BatchResult
+    ) async throws(LogError) -> BatchResult
 
-    func intent(_ number: IntentNumber) throws(FoldbackError) -> IntentStatus<Move>
+    func intent(_ number: IntentNumber) throws(LogError) -> IntentStatus<Move>
     func entries(
         from start: LogSequence, countMax: Int
-    ) throws(FoldbackError) -> [LogEntry<Move>]
-    func verify() async throws(FoldbackError) -> Verification
-    func checkpoint() async throws(FoldbackError)
+    ) throws(LogError) -> [LogEntry<Move>]
+    func verify() async throws(LogError) -> Verification
+    func checkpoint() async throws(LogError)
     func close() async
     func seen() throws -> SeenBoard
     func seen(at sequence: LogSequence) async throws -> SeenBoard
@@ -112,50 +112,50 @@ extension Store: BoardStore where P: BoardFold {}
 extension BoardStore {
     package nonisolated(nonsending) func record(
         _ move: Move, force: Bool = false, once: String? = nil, info: [String: String] = [:]
-    ) async throws(FoldbackError) -> Receipt {
+    ) async throws(LogError) -> Receipt {
         try await record(move, force: force, confirmOnly: false, once: once, info: info)
     }
 
     package nonisolated(nonsending) func enqueue(
         _ move: Move
-    ) async throws(FoldbackError) -> QueuedIntent {
+    ) async throws(LogError) -> QueuedIntent {
         try await enqueue(move, force: false, confirmOnly: false, once: nil, info: [:])
     }
 
     /// Queues a command without waiting for its result.
     package nonisolated(nonsending) func enqueue(
         _ command: Command
-    ) async throws(FoldbackError) -> Request {
+    ) async throws(LogError) -> Request {
         try await core.runner.submit(.command(command, isForced: true), bytes: 0)
     }
 
     @discardableResult package nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position? = nil
-    ) async throws(FoldbackError) -> AnswerResult {
+    ) async throws(LogError) -> AnswerResult {
         try await acknowledge(number, position: position, replacement: nil)
     }
 
     @discardableResult package nonisolated(nonsending) func reject(
         _ number: IntentNumber, code: String?, message: String
-    ) async throws(FoldbackError) -> AnswerResult {
+    ) async throws(LogError) -> AnswerResult {
         try await reject(number, code: code, message: message, from: nil)
     }
 
     @discardableResult package nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<Move>], through: Position?
-    ) async throws(FoldbackError) -> BatchResult {
+    ) async throws(LogError) -> BatchResult {
         try await confirm(events, through: through, from: nil)
     }
 
     @discardableResult package nonisolated(nonsending) func reject(
         _ number: IntentNumber
-    ) async throws(FoldbackError) -> AnswerResult {
+    ) async throws(LogError) -> AnswerResult {
         try await reject(number, code: nil, message: "no")
     }
 
     @discardableResult package nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<Move>]
-    ) async throws(FoldbackError) -> BatchResult { try await confirm(events, through: nil) }
+    ) async throws(LogError) -> BatchResult { try await confirm(events, through: nil) }
 
     /// The cells of the view.
     package var cells: [String: Int] { get throws { try seen().view.cells } }
@@ -185,7 +185,7 @@ public enum BoardKeeper: String, CaseIterable, Sendable {
     ) async throws -> any BoardStore { try await type.store(engine, kind, in: directory) }
 
     /// A store over a given storage.
-    package func store(over storage: TestStorage) async throws(FoldbackError) -> any BoardStore {
+    package func store(over storage: TestStorage) async throws(LogError) -> any BoardStore {
         try await type.store(over: storage)
     }
 
@@ -193,7 +193,7 @@ public enum BoardKeeper: String, CaseIterable, Sendable {
     package func open(
         at log: URL, _ kind: LogKind = .downlink, checkpoints: CheckpointPolicy = .manual,
         replica: String? = nil
-    ) async throws(FoldbackError) -> any BoardStore {
+    ) async throws(LogError) -> any BoardStore {
         try await type.open(at: log, kind, checkpoints, replica)
     }
 }
@@ -205,11 +205,11 @@ extension BoardFold {
 
     fileprivate static func store(
         over storage: TestStorage
-    ) async throws(FoldbackError) -> any BoardStore { try await storage.store(Self.self) }
+    ) async throws(LogError) -> any BoardStore { try await storage.store(Self.self) }
 
     fileprivate static func open(
         at log: URL, _ kind: LogKind, _ checkpoints: CheckpointPolicy, _ replica: String?
-    ) async throws(FoldbackError) -> any BoardStore {
+    ) async throws(LogError) -> any BoardStore {
         try await Store.open(
             at: log, Self.self, confirmedBy: kind, durability: .durable, checkpoints: checkpoints,
             replica: replica.flatMap { ReplicaID($0) }.map(NewReplica.exactly) ?? .random)

@@ -26,11 +26,11 @@ package final class TestStorage: ForwardingLog {
     /// A store over this storage, with a writer's thread.
     package func store<P: EventFold>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = []
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         let core = try await StoreCore.open(
             codec: AppCodec(codec: P.codec), projections: ProjectionSet(projection, also),
             clock: LogSources.counting().now, policy: .manual
-        ) { () throws(FoldbackError) in self }
+        ) { () throws(LogError) in self }
         return Store(core: core)
     }
 

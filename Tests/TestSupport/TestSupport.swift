@@ -88,9 +88,9 @@ extension SplitMix64 {
 
 /// The error of a failing call; nil if it did not throw.
 public func error<R>(
-    of body: () async throws(FoldbackError) -> R
-) async -> FoldbackError? {
-    do throws(FoldbackError) {
+    of body: () async throws(LogError) -> R
+) async -> LogError? {
+    do throws(LogError) {
         _ = try await body()
         return nil
     } catch {

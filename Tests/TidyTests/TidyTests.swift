@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// An app showed "The operation could not be completed. (Foldback.FoldbackError error 7.)".
+    /// An app showed "The operation could not be completed. (Foldback.LogError error 7.)".
     @Test func `every public error has words for people`() throws {
         let sources = try SourceTree.sources(under: "Sources")
         let conformances = Set(

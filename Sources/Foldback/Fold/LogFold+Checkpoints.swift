@@ -11,12 +11,12 @@ extension LogFold {
         _ storage: any LogStorage, _ projections: ProjectionSet = ProjectionSet(),
         codec: any PayloadCodec, upTo last: LogSequence? = nil,
         sharing shared: SharedConflicts = SharedConflicts(),
-        _ applied: (inout LogFold) throws(FoldbackError) -> Void = { _ in }
-    ) throws(FoldbackError) -> (fold: LogFold, start: ReplayStart) {
+        _ applied: (inout LogFold) throws(LogError) -> Void = { _ in }
+    ) throws(LogError) -> (fold: LogFold, start: ReplayStart) {
         var fold = LogFold(of: storage, projections, sharing: shared)
         let (refused, covered) = try fold.restore(storage, codec: codec, upTo: last)
         let checkpoint = fold.state.sequence
-        try fold.replay(storage, codec: codec, upTo: last) { fold, _ throws(FoldbackError) in
+        try fold.replay(storage, codec: codec, upTo: last) { fold, _ throws(LogError) in
             try applied(&fold)
         }
         if let covered, covered > fold.state.sequence {
@@ -44,9 +44,9 @@ extension LogFold {
     ///   checkpoint. The log must have had that entry.
     private mutating func restore(
         _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence?
-    ) throws(FoldbackError) -> (refused: [RefusedCheckpoint], covered: LogSequence?) {
+    ) throws(LogError) -> (refused: [RefusedCheckpoint], covered: LogSequence?) {
         let sequences: [LogSequence]
-        do throws(FoldbackError) {
+        do throws(LogError) {
             sequences = try storage.checkpointSequences(upTo: last)
         } catch {
             guard case .damaged = error else { throw error }
@@ -104,7 +104,7 @@ extension LogFold {
     /// - Throws: a refusal if the checksum of that record is not the checkpoint's.
     private func stands(in storage: any LogStorage) throws(CheckpointRefusal) -> Bool {
         let record: [UInt8]?
-        do throws(FoldbackError) {
+        do throws(LogError) {
             record = try storage.record(at: state.sequence)
         } catch {
             throw CheckpointRefusal(error)
@@ -123,7 +123,7 @@ extension PublishedState {
     ///
     /// - Throws: `.noCheckpoint` with the reason if there cannot be one.
     /// - Complexity: O(n) in confirmed states and overlay.
-    package func checkpoint() throws(FoldbackError) -> Checkpoint {
+    package func checkpoint() throws(LogError) -> Checkpoint {
         for view in views where !view.isEncodable {
             throw .noCheckpoint(
                 reason: "\(view.identity) has no state codec; make the projection Codable")

@@ -23,7 +23,7 @@ extension LogFold {
         _ storage: any LogStorage, _ projection: ProjectionSet.Member,
         among past: ProjectionSet, _ shared: SharedConflicts, codec: any PayloadCodec,
         upTo last: LogSequence, isGoingOn: Bool = false
-    ) throws(FoldbackError) -> LogFold {
+    ) throws(LogError) -> LogFold {
         let name = projection.name
         var others = past.sharing(with: name, shared, from: last)
         if !isGoingOn, !shared.members(at: last).contains(where: { $0.name == name }) {
@@ -42,7 +42,7 @@ extension LogFold {
     /// - Throws: `.lacksProjections` with the names.
     package func requireShared(
         with name: ExactString, at sequence: LogSequence, path: String
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         guard !shared.isEmpty, shared.members(at: sequence).contains(where: { $0.name == name })
         else { return }
         try shared.require(

@@ -70,7 +70,7 @@ package struct LogFold: Sendable {
 
     /// The error of a stored row that could not be read. If set, the changes since the last commit
     /// are invalid.
-    package var failure: FoldbackError? { rows.lazy.compactMap(\.failure).first }
+    package var failure: LogError? { rows.lazy.compactMap(\.failure).first }
 
     // MARK: Appending
 
@@ -165,7 +165,7 @@ package struct LogFold: Sendable {
     ///
     /// - Returns: whether the views have the intent now.
     /// - Throws: `.inapplicable` with the first refusal; nothing has changed.
-    package mutating func offer(_ intent: UnsettledIntent) throws(FoldbackError) -> Bool {
+    package mutating func offer(_ intent: UnsettledIntent) throws(LogError) -> Bool {
         guard intent.isOptimistic else { return false }
         var refusal: Inapplicable?
         for index in groups.indices {
@@ -214,8 +214,8 @@ package struct LogFold: Sendable {
     /// - Complexity: one `apply` for each confirmed event and projection.
     package mutating func replay(
         _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence? = nil,
-        _ applied: (inout LogFold, Effects) throws(FoldbackError) -> Void = { _, _ in }
-    ) throws(FoldbackError) {
+        _ applied: (inout LogFold, Effects) throws(LogError) -> Void = { _, _ in }
+    ) throws(LogError) {
         var records = RecordReader(storage, after: state.sequence, upTo: last)
         while let (sequence, bytes) = try records.next() {
             try applied(&self, try applyRecord(bytes, at: sequence, storage, codec).effects)
@@ -228,7 +228,7 @@ package struct LogFold: Sendable {
     package mutating func applyRecord(
         _ bytes: [UInt8], at sequence: LogSequence, _ storage: any LogStorage,
         _ codec: any PayloadCodec
-    ) throws(FoldbackError) -> (record: Record, effects: Effects) {
+    ) throws(LogError) -> (record: Record, effects: Effects) {
         let record: Record
         let checksum: UInt64
         do throws(FormatError) {
@@ -236,7 +236,7 @@ package struct LogFold: Sendable {
                 bytes, at: sequence, predecessor: chain, replicas: storage.header.replicas,
                 codec: codec)
         } catch {
-            throw FoldbackError(error, at: storage.path, sequence: sequence)
+            throw LogError(error, at: storage.path, sequence: sequence)
         }
         // A history with gaps lacks entries on purpose, so its numbers have gaps too. When it was
         // made, each of its entries was decided on again without the missing entries.

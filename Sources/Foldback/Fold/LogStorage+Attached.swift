@@ -12,12 +12,12 @@ extension LogStorage {
     /// - Throws: `.damaged`, `.newerFormat`, `.storage`.
     package func attached(
         _ projections: ProjectionSet, codec: any PayloadCodec
-    ) throws(FoldbackError) -> (projections: ProjectionSet, outdated: [StoredRowsHeader]) {
+    ) throws(LogError) -> (projections: ProjectionSet, outdated: [StoredRowsHeader]) {
         guard !projections.rows.isEmpty else { return (projections, []) }
         let headers = try storedRows()
         let format = codec.format ?? .none
         var fresh = FreshNumbers(after: headers)
-        let projections = try projections.withRows { _, fold throws(FoldbackError) in
+        let projections = try projections.withRows { _, fold throws(LogError) in
             // Take the last header: old rows stay until their replacements are complete.
             let header = headers.last {
                 $0.identity == fold.identity && $0.schema == fold.schema.schema.summary
@@ -52,7 +52,7 @@ extension LogStorage {
     ///   has several events of one origin, also reads the entries from the checkpoint before it.
     private func canReadMore(
         than faults: [Fault], _ codec: any PayloadCodec
-    ) throws(FoldbackError) -> Bool {
+    ) throws(LogError) -> Bool {
         let unreadable = faults.filter(\.isUnreadable)
         for (sequence, faults) in Dictionary(grouping: unreadable, by: \.sequence) {
             var left: [EventContext.Origin: Int] = [:]
@@ -76,7 +76,7 @@ extension LogStorage {
     ///
     /// - Complexity: Reads the entries from the nearest checkpoint before the entry, or from the
     ///   first entry.
-    private func through(before sequence: LogSequence) throws(FoldbackError) -> Position {
+    private func through(before sequence: LogSequence) throws(LogError) -> Position {
         let last = LogSequence(sequence.value - 1)
         var through: Position = 0
         var start: LogSequence = 0
@@ -107,7 +107,7 @@ private struct FreshNumbers {
 
     init(after headers: [StoredRowsHeader]) { last = headers.map(\.number).max() ?? 0 }
 
-    mutating func next(in storage: any LogStorage) throws(FoldbackError) -> UInt32 {
+    mutating func next(in storage: any LogStorage) throws(LogError) -> UInt32 {
         let used: Set<UInt32>
         if let known = self.used { used = known } else { used = Set(try storage.rowNumbers()) }
         self.used = used

@@ -74,11 +74,11 @@ extension PublishedState {
     package var lineage: Lineage? { facts.lineage }
 
     /// The error of all commands; nil if the store accepts them (L6).
-    package var refusal: FoldbackError? { latched?.refusal }
+    package var refusal: LogError? { latched?.refusal }
 
     /// Why nothing more can be sent or fetched for this log; nil if nothing is in the way: the store
     /// is latched (L6), or the log is superseded (N6).
-    package var syncObstacle: FoldbackError? {
+    package var syncObstacle: LogError? {
         refusal ?? superseded.map { .superseded(shared: $0) }
     }
 

@@ -20,14 +20,14 @@ struct RowCatchUp {
 
     init(
         _ storage: any LogStorage, _ progress: (@Sendable (CatchUpProgress) -> Void)?
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         self.storage = storage
         self.progress = progress
         last = LogSequence(UInt64(try storage.recordCount()))
     }
 
     /// Writes a piece if enough has changed. Called after each entry.
-    mutating func took(_ fold: inout LogFold) throws(FoldbackError) {
+    mutating func took(_ fold: inout LogFold) throws(LogError) {
         entryCount += 1
         guard
             entryCount >= Limits.rowCatchUpEntriesMax
@@ -40,7 +40,7 @@ struct RowCatchUp {
     }
 
     /// Writes the rows that changed. Does nothing if the rows in the log cover all entries.
-    mutating func write(_ fold: inout LogFold) throws(FoldbackError) {
+    mutating func write(_ fold: inout LogFold) throws(LogError) {
         entryCount = 0
         guard fold.rows.contains(where: \.hasUnwrittenRows) else { return }
         var batch = WriteBatch()

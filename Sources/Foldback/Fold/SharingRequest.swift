@@ -22,7 +22,7 @@ package struct SharingRequest: Sendable {
     ///   policy does not drop it.
     package func choice(
         insteadOf shared: SharedConflicts, at last: LogSequence, path: String
-    ) throws(FoldbackError) -> SharedConflicts {
+    ) throws(LogError) -> SharedConflicts {
         let now = shared.members(at: last)
         try shared.require(names.union(policy?.dropped ?? []), at: last, path: path)
         guard let policy else { return shared }
@@ -46,7 +46,7 @@ extension ProjectionSet {
     /// it.
     package func registrations(
         at time: Timestamp, conflicts: ConflictPolicy
-    ) throws(FoldbackError) -> WriteBatch {
+    ) throws(LogError) -> WriteBatch {
         var batch = WriteBatch()
         let shared = try sharing(conflicts).choice(
             insteadOf: SharedConflicts(), at: 0, path: "(a new log)")

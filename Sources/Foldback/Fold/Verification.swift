@@ -41,7 +41,7 @@ public struct Verification: Sendable, Hashable {
     /// finding.
     ///
     /// Nil if the error is not `.damaged`.
-    public init?(_ error: FoldbackError) {
+    public init?(_ error: LogError) {
         guard case .damaged(_, let sequence, let reason) = error else { return nil }
         let place: Place = sequence.map { .entry($0) } ?? .file
         self.init(

@@ -1,10 +1,10 @@
 extension Verifier {
     /// Checks every row against its checksum, and the rows of folded projections against their
     /// fold.
-    mutating func checkRows() throws(FoldbackError) {
+    mutating func checkRows() throws(LogError) {
         var stored: [(number: UInt32, bytes: [UInt8])] = []
         var headers: [StoredRowsHeader] = []
-        try noting { verifier throws(FoldbackError) in
+        try noting { verifier throws(LogError) in
             stored = try verifier.storage.projectionHeaders()
         }
         for (number, bytes) in stored {
@@ -15,14 +15,14 @@ extension Verifier {
             }
         }
         for header in headers {
-            do throws(FoldbackError) { try check(header) } catch {
+            do throws(LogError) { try check(header) } catch {
                 guard case .damaged(_, _, let reason) = error else { throw error }
                 find(.rows(projection: header.identity.name.string), reason)
             }
         }
     }
 
-    private mutating func check(_ header: StoredRowsHeader) throws(FoldbackError) {
+    private mutating func check(_ header: StoredRowsHeader) throws(LogError) {
         let fold = fold.rows.first {
             $0.identity == header.identity && $0.schema.schema.summary == header.schema
                 && header.format == codec.format
@@ -43,7 +43,7 @@ extension Verifier {
     }
 
     /// Checks that the number of each row has a header.
-    mutating func checkRowsWithoutHeader() throws(FoldbackError) {
+    mutating func checkRowsWithoutHeader() throws(LogError) {
         for number in try storage.rowNumbersWithoutHeader() {
             find(.rows(projection: "stored projection \(number)"), "it has rows but no header")
         }
@@ -63,7 +63,7 @@ extension Verifier {
     /// If a store has written in between, they are read again.
     private func compare(
         _ header: StoredRowsHeader, with rows: RowFold
-    ) throws(FoldbackError) -> ComparedRows {
+    ) throws(LogError) -> ComparedRows {
         guard header.sequence <= LogSequence(UInt64(try storage.recordCount())) else {
             return .different("its rows are at entry \(header.sequence), after the last entry")
         }
@@ -99,7 +99,7 @@ extension Verifier {
 
     private func compare(
         _ number: UInt32, with rows: RowFold, at sequence: LogSequence
-    ) throws(FoldbackError) -> RowsCheck {
+    ) throws(LogError) -> RowsCheck {
         do {
             return try storage.readRows { stored -> RowsCheck in
                 // A store that was opened in the meantime has removed the rows.
@@ -113,7 +113,7 @@ extension Verifier {
                     flaw: try Self.flaw(in: stored, number, comparedWith: rows))
             }
         } catch {
-            throw FoldbackError(reading: error, at: storage.path)
+            throw LogError(reading: error, at: storage.path)
         }
     }
 

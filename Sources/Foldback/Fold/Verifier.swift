@@ -22,12 +22,12 @@ package struct Verifier {
     ///   reading which these are.
     package init(
         _ storage: any LogStorage, _ projections: ProjectionSet, codec: any PayloadCodec
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         self.storage = storage
         self.codec = codec
         self.projections = projections.withRows { $1.renumber(as: UInt32($0 + 1)) }
         fold = LogFold(of: storage, self.projections)
-        try noting("shared conflicts") { verifier throws(FoldbackError) in
+        try noting("shared conflicts") { verifier throws(LogError) in
             let shared = try storage.sharedConflicts()
             let last = LogSequence(UInt64(try storage.recordCount()))
             try shared.require(projections.names, at: last, path: storage.path)
@@ -43,35 +43,35 @@ package struct Verifier {
     /// - Complexity: O(n) in entries, and O(n) memory in settled intents.
     package mutating func verification(
         against end: PublishedState? = nil
-    ) throws(FoldbackError) -> Verification {
-        try noting { verifier throws(FoldbackError) in
+    ) throws(LogError) -> Verification {
+        try noting { verifier throws(LogError) in
             for (page, what) in try verifier.storage.damagedPages() {
                 verifier.find(.file, "page \(page): \(what)")
             }
         }
-        try noting { verifier throws(FoldbackError) in
+        try noting { verifier throws(LogError) in
             try verifier.foldAll(upTo: end?.sequence)
             if let end { verifier.compare(end) }
             try verifier.compareVerdicts()
         }
-        try noting { verifier throws(FoldbackError) in
+        try noting { verifier throws(LogError) in
             for (number, flaw) in try verifier.storage.flawedAttempts() {
                 verifier.find(.attempt(number), "\(flaw)")
             }
         }
-        try noting("lineage") { verifier throws(FoldbackError) in
+        try noting("lineage") { verifier throws(LogError) in
             _ = try verifier.storage.lineage()
         }
-        try noting("lost data") { verifier throws(FoldbackError) in
+        try noting("lost data") { verifier throws(LogError) in
             _ = try verifier.storage.lostData()
         }
-        try noting { verifier throws(FoldbackError) in
+        try noting { verifier throws(LogError) in
             _ = try verifier.storage.registeredProjections { number, error in
                 verifier.find(.file, "registered projection \(number): \(error)")
             }
         }
         try checkRows()
-        try noting { verifier throws(FoldbackError) in try verifier.checkRowsWithoutHeader() }
+        try noting { verifier throws(LogError) in try verifier.checkRowsWithoutHeader() }
         return Verification(
             entriesFolded: Int(clamping: fold.state.sequence.value),
             checkpointsCompared: checkpointsCompared, findings: findings,
@@ -87,9 +87,9 @@ package struct Verifier {
     ///
     /// - Parameter subject: what `body` reads, if the reasons of its errors do not say it.
     mutating func noting(
-        _ subject: String? = nil, _ body: (inout Verifier) throws(FoldbackError) -> Void
-    ) throws(FoldbackError) {
-        do throws(FoldbackError) { try body(&self) } catch {
+        _ subject: String? = nil, _ body: (inout Verifier) throws(LogError) -> Void
+    ) throws(LogError) {
+        do throws(LogError) { try body(&self) } catch {
             switch error {
             case .damaged(_, let sequence, let reason):
                 find(
@@ -104,9 +104,9 @@ package struct Verifier {
 
     // MARK: Entries and checkpoints
 
-    private mutating func foldAll(upTo last: LogSequence?) throws(FoldbackError) {
+    private mutating func foldAll(upTo last: LogSequence?) throws(LogError) {
         var sequences: [LogSequence] = []
-        try noting { verifier throws(FoldbackError) in
+        try noting { verifier throws(LogError) in
             let done = verifier.fold.state.sequence
             sequences = try verifier.storage.checkpointSequences(upTo: last).filter { $0 > done }
         }
@@ -114,9 +114,9 @@ package struct Verifier {
         isWhole = false
         var fold = fold
         defer { self.fold = fold }
-        try noting { verifier throws(FoldbackError) in
+        try noting { verifier throws(LogError) in
             try fold.replay(verifier.storage, codec: verifier.codec, upTo: last) {
-                fold, effects throws(FoldbackError) in
+                fold, effects throws(LogError) in
                 verifier.settlements.apply(effects, at: fold.state.sequence)
                 guard checkpoints.first == fold.state.sequence else { return }
                 checkpoints.removeFirst()
@@ -133,7 +133,7 @@ package struct Verifier {
     /// Checks the records after an entry that cannot be folded, one by one, without folding them.
     private mutating func checkRecords(
         after damaged: LogSequence, upTo last: LogSequence?
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         var next = damaged.next
         while true {
             let records = try storage.records(from: next, countMax: Limits.readCountMax)
@@ -219,7 +219,7 @@ package struct Verifier {
 
     // MARK: Verdicts
 
-    private mutating func compareVerdicts() throws(FoldbackError) {
+    private mutating func compareVerdicts() throws(LogError) {
         // Entries that were not folded may have settled intents.
         guard isWhole else { return }
         var wrong = try storage.wrongVerdicts(comparedWith: settlements)

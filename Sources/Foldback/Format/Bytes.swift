@@ -160,7 +160,7 @@ package enum FormatError: Error, Hashable, Sendable {
     case newer(String)
 }
 
-extension FoldbackError {
+extension LogError {
     package init(_ error: FormatError, at path: String, sequence: LogSequence?) {
         self =
             switch error {

@@ -24,7 +24,7 @@ public enum NewReplica: Hashable, Sendable {
     /// Returns the id for a new log.
     ///
     /// - Throws: `.tooLarge` if the name is too long.
-    package func id(_ fresh: () -> ReplicaID) throws(FoldbackError) -> ReplicaID {
+    package func id(_ fresh: () -> ReplicaID) throws(LogError) -> ReplicaID {
         switch self {
         case .random: return fresh()
         case .exactly(let id): return id

@@ -43,7 +43,7 @@ package struct RowFold: Sendable {
     package private(set) var confirmedCount = 0
     /// The reason why a row could not be read. If set, the changes since the last commit are
     /// invalid.
-    package private(set) var failure: FoldbackError?
+    package private(set) var failure: LogError?
     /// The faults since the last commit, the end of `faults`.
     private var newFaults: [Fault] = []
     /// The result of the last ``assess(_:)``, which ``take(_:isRefused:)`` uses.
@@ -155,7 +155,7 @@ package struct RowFold: Sendable {
     /// - Complexity: one check if the intent is dirty, and one `apply` if it needs it.
     package mutating func assess(_ intent: UnsettledIntent) -> (any Error)? {
         guard failure == nil else { return nil }
-        do throws(FoldbackError) {
+        do throws(LogError) {
             assessed = try overlay.assess(intent, by: apply, schema, over: confirmed)
         } catch {
             failure = error
@@ -207,7 +207,7 @@ package struct RowFold: Sendable {
         if let value = overlay.chains[key]?.visible {
             return VisibleRow(value: value, isPending: true)
         }
-        do throws(FoldbackError) {
+        do throws(LogError) {
             return VisibleRow(value: try confirmed.value(at: key), isPending: false)
         } catch {
             return nil

@@ -106,7 +106,7 @@ package struct RowOverlay: Sendable {
     package mutating func assess(
         _ intent: UnsettledIntent, by apply: RowApply, _ schema: StoredSchema,
         over confirmed: ConfirmedRows
-    ) throws(FoldbackError) -> RowEvaluation? {
+    ) throws(LogError) -> RowEvaluation? {
         let number = intent.recorded.number
         if evaluations[number] != nil {
             guard let isReplaced = dirty[number] else { return nil }
@@ -125,7 +125,7 @@ package struct RowOverlay: Sendable {
     /// - Complexity: one lookup for each row that the intent read.
     private func readsUnchanged(
         _ number: IntentNumber, over confirmed: ConfirmedRows
-    ) throws(FoldbackError) -> Bool {
+    ) throws(LogError) -> Bool {
         guard let evaluation = evaluations[number] else { return false }
         let below = RowsBelowIntent(number: number, chains: chains, confirmed: confirmed)
         for (key, value) in evaluation.reads where try below.value(at: key) != value {
@@ -142,7 +142,7 @@ package struct RowOverlay: Sendable {
     private func applied(
         _ intent: UnsettledIntent, by apply: RowApply, _ schema: StoredSchema,
         over confirmed: ConfirmedRows
-    ) throws(FoldbackError) -> RowEvaluation {
+    ) throws(LogError) -> RowEvaluation {
         var rows = TouchedRows(
             schema,
             over: RowsBelowIntent(
@@ -264,12 +264,12 @@ struct RowsBelowIntent: RowsBelow {
     let chains: SortedMap<KeyBytes, RowChain>
     let confirmed: ConfirmedRows
 
-    func value(at key: KeyBytes) throws(FoldbackError) -> RowValue {
+    func value(at key: KeyBytes) throws(LogError) -> RowValue {
         if let written = chains[key]?.writers.last(before: number)?.value { return written }
         return try confirmed.value(at: key)
     }
 
-    func keys(in span: KeySpan) throws(FoldbackError) -> [KeyBytes] {
+    func keys(in span: KeySpan) throws(LogError) -> [KeyBytes] {
         var changes: [KeyBytes: Bool] = [:]
         chains.scan(span, backwards: false) { key, chain in
             changes[key] = chain.writers.last(before: number).map { $0.value != .absent }
@@ -315,7 +315,7 @@ package struct ConfirmedRows: RowsBelow, Sendable {
         }
     }
 
-    package func value(at key: KeyBytes) throws(FoldbackError) -> RowValue {
+    package func value(at key: KeyBytes) throws(LogError) -> RowValue {
         if let value = changed[key] { return value }  // mutant: own-rows
         switch home {
         case .memory(let rows): return RowValue(rows[key])
@@ -323,7 +323,7 @@ package struct ConfirmedRows: RowsBelow, Sendable {
         }
     }
 
-    package func keys(in span: KeySpan) throws(FoldbackError) -> [KeyBytes] {
+    package func keys(in span: KeySpan) throws(LogError) -> [KeyBytes] {
         switch home {
         case .memory(let rows):
             var keys: [KeyBytes] = []

@@ -23,7 +23,7 @@ public struct TouchedRows {
     /// The ranges that the event read.
     package private(set) var spans: [KeySpan] = []
     /// The first failure to read a row from disk. It counts even if `apply` catches it.
-    package private(set) var failure: FoldbackError?
+    package private(set) var failure: LogError?
 
     private struct Touch {
         let key: KeyBytes
@@ -43,7 +43,7 @@ public struct TouchedRows {
     /// If `apply` does not catch an error of this or another method, the event does not apply (F9).
     ///
     /// - Throws: ``RowError`` if the table is not in the schema, the key is too long, or the codec
-    ///   cannot read the row. `FoldbackError.damaged` or `.storage` if the row cannot be read from
+    ///   cannot read the row. `LogError.damaged` or `.storage` if the row cannot be read from
     ///   disk; this fails the command even if `apply` catches it.
     public mutating func get<Key, Row>(
         _ key: Key, in table: RowTable<Key, Row>
@@ -118,7 +118,7 @@ public struct TouchedRows {
     /// changes. So read ranges in events that replace whole states, as a server sends them. Avoid
     /// it in the events of users.
     ///
-    /// - Throws: ``RowError``; `FoldbackError.damaged` or `.storage`, as ``get(_:in:)``.
+    /// - Throws: ``RowError``; `LogError.damaged` or `.storage`, as ``get(_:in:)``.
     /// - Complexity: O(n) in these rows. While such an intent is in the overlay, each row that
     ///   changes is compared with its ranges.
     public mutating func keys<Key, Row>(
@@ -127,7 +127,7 @@ public struct TouchedRows {
         let prefix = try schema.prefix(of: table)
         let span = range.span(after: prefix)
         var bytes: [KeyBytes]
-        do throws(FoldbackError) { bytes = try below.keys(in: span) } catch {
+        do throws(LogError) { bytes = try below.keys(in: span) } catch {
             failure = failure ?? error
             throw error
         }
@@ -251,7 +251,7 @@ public struct TouchedRows {
     private mutating func value(at key: KeyBytes) throws -> RowValue {
         let index = touch(key)
         if let known = touches[index].written ?? touches[index].read { return known }
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let found = try below.value(at: key)
             touches[index].read = found  // mutant: read-noted
             return found
@@ -311,7 +311,7 @@ private struct Membership {
 /// The rows to which an event is applied.
 package protocol RowsBelow {
     /// Returns the row's bytes, or `.absent` if the row does not exist.
-    func value(at key: KeyBytes) throws(FoldbackError) -> RowValue
+    func value(at key: KeyBytes) throws(LogError) -> RowValue
     /// Returns the keys of the rows in `span`, in order.
-    func keys(in span: KeySpan) throws(FoldbackError) -> [KeyBytes]
+    func keys(in span: KeySpan) throws(LogError) -> [KeyBytes]
 }

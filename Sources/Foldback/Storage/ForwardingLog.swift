@@ -12,18 +12,18 @@ extension ForwardingLog {
     package var usedBytes: Int { log.usedBytes }
     package var oldestReadNanoseconds: UInt64 { log.oldestReadNanoseconds }
     package var isRelaxed: Bool { log.isRelaxed }
-    package func requireUsable() throws(FoldbackError) { try log.requireUsable() }
-    package func read(_ body: (any StorageSnapshot) -> Void) throws(FoldbackError) {
+    package func requireUsable() throws(LogError) { try log.requireUsable() }
+    package func read(_ body: (any StorageSnapshot) -> Void) throws(LogError) {
         try log.read(body)
     }
     package func openForWriting(
         _ table: LogTable
-    ) throws(FoldbackError) -> any StorageTable { try log.openForWriting(table) }
+    ) throws(LogError) -> any StorageTable { try log.openForWriting(table) }
     package func endReadingForWriting() { log.endReadingForWriting() }
     package func write(_ writes: [TableWrite]) throws(StorageFailure) { try log.write(writes) }
     package func requireSoundPages() throws(StorageFailure) { try log.requireSoundPages() }
     package func sync() throws(StorageFailure) { try log.sync() }
-    package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] {
+    package func damagedPages() throws(LogError) -> [(page: UInt64, what: String)] {
         try log.damagedPages()
     }
     package func close() { log.close() }

@@ -21,7 +21,7 @@ extension LMDBLog {
         _ path: String, kind: LogKind?, newKind: LogKind, replica: NewReplica,
         earlier: [ReplicaID] = [], options: Environment.Options,
         firstWrites: [TableWrite] = [], freshReplica: () -> ReplicaID
-    ) throws(FoldbackError) -> LMDBLog {
+    ) throws(LogError) -> LMDBLog {
         let environment = try translating(path) { () throws(LMDBError) in
             try Environment.open(path, options: options)
         }
@@ -84,9 +84,9 @@ extension LMDBLog {
     ///   ``open(_:kind:newKind:replica:earlier:options:firstWrites:freshReplica:)``.
     package static func create(
         _ path: String, kind: LogKind, earlier: [ReplicaID],
-        fill: @escaping @Sendable (LMDBLog) throws(FoldbackError) -> Void
-    ) async throws(FoldbackError) {
-        try await Platform.onThread { () throws(FoldbackError) in
+        fill: @escaping @Sendable (LMDBLog) throws(LogError) -> Void
+    ) async throws(LogError) {
+        try await Platform.onThread { () throws(LogError) in
             let log = try open(
                 path, kind: kind, newKind: kind, replica: .random, earlier: earlier,
                 options: Durability.durable.options,
@@ -100,9 +100,9 @@ extension LMDBLog {
     /// would succeed for an import. Changes nothing.
     ///
     /// - Throws: The errors of that call, as far as they can be known now.
-    package static func checkImport(into path: String, of kind: LogKind) throws(FoldbackError) {
+    package static func checkImport(into path: String, of kind: LogKind) throws(LogError) {
         let log: LMDBLog
-        do throws(FoldbackError) { log = try openReadOnly(path) } catch {
+        do throws(LogError) { log = try openReadOnly(path) } catch {
             guard case .missing = error else { throw error }
             return try translating(path) { () throws(LMDBError) in
                 try Environment.requireCreatable(path)
@@ -118,7 +118,7 @@ extension LMDBLog {
         }
     }
 
-    private static func requireNoEntries(in environment: Environment) throws(FoldbackError) {
+    private static func requireNoEntries(in environment: Environment) throws(LogError) {
         let path = environment.directory
         let count = try translating(path) { () throws(LMDBError) in
             try environment.read { transaction throws(LMDBError) in
@@ -135,7 +135,7 @@ extension LMDBLog {
     ///
     /// - Throws: `.missing` if the directory has no log; `.notALog`, `.unsafeFile`, `.damaged`,
     ///   `.newerFormat`, `.storage`.
-    package static func openReadOnly(_ path: String) throws(FoldbackError) -> LMDBLog {
+    package static func openReadOnly(_ path: String) throws(LogError) -> LMDBLog {
         try reading(
             try translating(path) { () throws(LMDBError) in try Environment.openReadOnly(path) })
     }
@@ -143,7 +143,7 @@ extension LMDBLog {
     /// Returns the log of an environment that is only read.
     ///
     /// - Throws: as ``openReadOnly(_:)``.
-    package static func reading(_ environment: Environment) throws(FoldbackError) -> LMDBLog {
+    package static func reading(_ environment: Environment) throws(LogError) -> LMDBLog {
         let path = environment.directory
         guard let header = try header(in: environment) else { throw .missing(path: path) }
         let tables = try translating(path) { () throws(LMDBError) in
@@ -175,7 +175,7 @@ extension LMDBLog {
 
     /// Returns the header; nil if nothing was ever written, because the log is new or its creation
     /// was interrupted.
-    private static func header(in environment: Environment) throws(FoldbackError) -> LogHeader? {
+    private static func header(in environment: Environment) throws(LogError) -> LogHeader? {
         let path = environment.directory
         let found = try translating(path) { () throws(LMDBError) in
             try environment.read { transaction throws(LMDBError) -> Found in
@@ -191,7 +191,7 @@ extension LMDBLog {
             do throws(FormatError) {
                 return try LogHeader(decoding: bytes)
             } catch {
-                throw FoldbackError(error, at: "\(path), the header", sequence: nil)
+                throw LogError(error, at: "\(path), the header", sequence: nil)
             }
         }
     }
@@ -216,7 +216,7 @@ extension LMDBLog {
 
     package static func translating<R>(
         _ path: String, _ body: () throws(LMDBError) -> R
-    ) throws(FoldbackError) -> R {
-        do { return try body() } catch { throw FoldbackError(error, at: path) }
+    ) throws(LogError) -> R {
+        do { return try body() } catch { throw LogError(error, at: path) }
     }
 }

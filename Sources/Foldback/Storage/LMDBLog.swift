@@ -68,8 +68,8 @@ package final class LMDBLog: LogStorage {
         return LogWriterPresence(isThere: holder.isThere, process: holder.process)
     }
 
-    package func requireUsable() throws(FoldbackError) {
-        do { try environment.requireUsable() } catch { throw FoldbackError(error, at: path) }
+    package func requireUsable() throws(LogError) {
+        do { try environment.requireUsable() } catch { throw LogError(error, at: path) }
     }
 
     package func close() {
@@ -151,19 +151,19 @@ package final class LMDBLog: LogStorage {
 
     // MARK: Reading
 
-    package func read(_ body: (any StorageSnapshot) -> Void) throws(FoldbackError) {
+    package func read(_ body: (any StorageSnapshot) -> Void) throws(LogError) {
         do throws(LMDBError) {
             try environment.read { transaction throws(LMDBError) in
                 body(LMDBSnapshot(transaction.snapshot, tables, path))
             }
         } catch {
-            throw FoldbackError(error, at: path)
+            throw LogError(error, at: path)
         }
     }
 
     package func openForWriting(
         _ table: LogTable
-    ) throws(FoldbackError) -> any StorageTable {
+    ) throws(LogError) -> any StorageTable {
         guard tables[table] != nil else { return MemoryTable() }
         let held = session.withLock { $0 }
         if let held, held.table == table {
@@ -174,9 +174,9 @@ package final class LMDBLog: LogStorage {
         do throws(LMDBError) {
             if let held { read = held.read } else { read = try environment.session() }
         } catch {
-            throw FoldbackError(error, at: path)
+            throw LogError(error, at: path)
         }
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let opened = try LMDBTable(read.snapshot, table, tables, path)
             session.withLock { $0 = Session(read: read, table: table, opened: opened) }
             return opened
@@ -194,9 +194,9 @@ package final class LMDBLog: LogStorage {
         ended?.read.end()
     }
 
-    package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] {
+    package func damagedPages() throws(LogError) -> [(page: UInt64, what: String)] {
         do throws(LMDBError) { return try environment.damagedPages() } catch {
-            throw FoldbackError(error, at: path)
+            throw LogError(error, at: path)
         }
     }
 }
@@ -221,7 +221,7 @@ extension StorageFailure {
     }
 }
 
-extension FoldbackError {
+extension LogError {
     init(_ error: LMDBError, at path: String) {
         self =
             switch error.cause {

@@ -12,15 +12,15 @@ struct LMDBSnapshot: StorageSnapshot {
         self.path = path
     }
 
-    func open(_ table: LogTable) throws(FoldbackError) -> any StorageTable {
+    func open(_ table: LogTable) throws(LogError) -> any StorageTable {
         guard tables[table] != nil else { return MemoryTable() }
         return try LMDBTable(commit, table, tables, path)
     }
 
-    func count(of table: LogTable) throws(FoldbackError) -> Int {
+    func count(of table: LogTable) throws(LogError) -> Int {
         guard let table = tables[table] else { return 0 }
         do throws(LMDBError) { return try commit.count(of: table) } catch {
-            throw FoldbackError(error, at: path)
+            throw LogError(error, at: path)
         }
     }
 }
@@ -35,18 +35,18 @@ final class LMDBTable: StorageTable, Sendable {
     /// - Precondition: The log has the table.
     init(
         _ commit: CommitSnapshot, _ table: LogTable, _ tables: LMDBLog.Tables, _ path: String
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         guard let opened = tables[table] else { preconditionFailure("no table \(table)") }
         hasNumbers = table.keyBytes == 8
         self.path = path
         do throws(LMDBError) {
             read = try commit.opened(opened, keyBytes: table.keyBytes)
         } catch {
-            throw FoldbackError(error, at: path)
+            throw LogError(error, at: path)
         }
     }
 
-    func get(_ key: LogKey) throws(FoldbackError) -> FoundValue? {
+    func get(_ key: LogKey) throws(LogError) -> FoundValue? {
         let found: UnsafeRawBufferPointer?
         do throws(LMDBError) {
             // Switch here, so that reading a row, the most frequent read, needs only one closure.
@@ -61,7 +61,7 @@ final class LMDBTable: StorageTable, Sendable {
                 }
             }
         } catch {
-            throw FoldbackError(error, at: path)
+            throw LogError(error, at: path)
         }
         guard let found else { return nil }
         return .file(found)
@@ -69,7 +69,7 @@ final class LMDBTable: StorageTable, Sendable {
 
     func scan(
         _ range: ScanRange, _ body: (LogKey, FoundValue) -> Bool
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         func visit(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
             body(LogKey(key, isNumber: hasNumbers), .file(value))
         }
@@ -86,15 +86,15 @@ final class LMDBTable: StorageTable, Sendable {
             case .backwards(nil): try read.scanBackwards(before: nil, visit)
             }
         } catch {
-            throw FoldbackError(error, at: path)
+            throw LogError(error, at: path)
         }
     }
 
-    func lastKey() throws(FoldbackError) -> LogKey? {
+    func lastKey() throws(LogError) -> LogKey? {
         do throws(LMDBError) {
             return try read.lastKey { LogKey($0, isNumber: hasNumbers) }
         } catch {
-            throw FoldbackError(error, at: path)
+            throw LogError(error, at: path)
         }
     }
 }

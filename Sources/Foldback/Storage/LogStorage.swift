@@ -26,15 +26,15 @@ package protocol LogStorage: AnyObject, Sendable {
     /// Checks that the log may be used.
     ///
     /// - Throws: `.closed` after ``close()``; `.usedAfterFork` in a forked child.
-    func requireUsable() throws(FoldbackError)
+    func requireUsable() throws(LogError)
 
     /// Calls `body` once with a snapshot of the last commit. `body` must not keep the snapshot, and
     /// must be short (L8).
-    func read(_ body: (any StorageSnapshot) -> Void) throws(FoldbackError)
+    func read(_ body: (any StorageSnapshot) -> Void) throws(LogError)
 
     /// Opens a table for the writer's decisions. All tables that it opens show the same commit
     /// until ``endReadingForWriting()``. Only the writer's thread may use them.
-    func openForWriting(_ table: LogTable) throws(FoldbackError) -> any StorageTable
+    func openForWriting(_ table: LogTable) throws(LogError) -> any StorageTable
 
     /// Ends the read that ``openForWriting(_:)`` began. That read must end before
     /// ``write(_:)-([TableWrite])``.
@@ -57,7 +57,7 @@ package protocol LogStorage: AnyObject, Sendable {
     func sync() throws(StorageFailure)
 
     /// Returns the damaged pages of the file; empty if the log has no file.
-    func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)]
+    func damagedPages() throws(LogError) -> [(page: UInt64, what: String)]
 
     /// Closes the log. After that, ``requireUsable()`` and ``read(_:)`` throw `.closed`.
     func close()
@@ -66,24 +66,24 @@ package protocol LogStorage: AnyObject, Sendable {
 /// One commit of a log, valid during one read.
 package protocol StorageSnapshot {
     /// Opens a table, valid as long as the snapshot.
-    func open(_ table: LogTable) throws(FoldbackError) -> any StorageTable
+    func open(_ table: LogTable) throws(LogError) -> any StorageTable
 
     /// Returns the number of keys in the table, without reading them.
-    func count(of table: LogTable) throws(FoldbackError) -> Int
+    func count(of table: LogTable) throws(LogError) -> Int
 }
 
 /// One table of a commit, valid during one read. A table that the log does not have yet is empty.
 package protocol StorageTable {
     /// Returns the value at the key; nil if there is none.
-    func get(_ key: LogKey) throws(FoldbackError) -> FoundValue?
+    func get(_ key: LogKey) throws(LogError) -> FoundValue?
 
     /// Calls `body` with each key and its value, in the order of `range`, until it returns false.
     func scan(
         _ range: ScanRange, _ body: (LogKey, FoundValue) -> Bool
-    ) throws(FoldbackError)
+    ) throws(LogError)
 
     /// Returns the last key, without its value; nil if the table is empty.
-    func lastKey() throws(FoldbackError) -> LogKey?
+    func lastKey() throws(LogError) -> LogKey?
 }
 
 /// The start and the direction of a scan.
@@ -104,7 +104,7 @@ extension LogStorage {
     /// Calls `body` with a snapshot of the last commit, and returns its result or its error.
     func reading<R, E: Error>(
         _ body: (any StorageSnapshot) throws(E) -> R
-    ) throws(FoldbackError) -> Result<R, E> {
+    ) throws(LogError) -> Result<R, E> {
         var result: Result<R, E>?
         try read { snapshot in
             do throws(E) { result = .success(try body(snapshot)) } catch {
@@ -117,26 +117,26 @@ extension LogStorage {
 
     /// Calls `body` with one table of the last commit, and returns its result.
     func reading<R>(
-        _ table: LogTable, _ body: (any StorageTable) throws(FoldbackError) -> R
-    ) throws(FoldbackError) -> R {
-        try reading { snapshot throws(FoldbackError) in try body(try snapshot.open(table)) }.get()
+        _ table: LogTable, _ body: (any StorageTable) throws(LogError) -> R
+    ) throws(LogError) -> R {
+        try reading { snapshot throws(LogError) in try body(try snapshot.open(table)) }.get()
     }
 
     // MARK: Tables with numbers
 
     /// Returns the value at the key in the last commit; nil if there is none.
-    func value(at key: LogKey, in table: LogTable) throws(FoldbackError) -> [UInt8]? {
-        try reading(table) { table throws(FoldbackError) in try table.get(key)?.array }
+    func value(at key: LogKey, in table: LogTable) throws(LogError) -> [UInt8]? {
+        try reading(table) { table throws(LogError) in try table.get(key)?.array }
     }
 
     /// Returns the rows from `start` on, in order of numbers: at most `countMax`, and a bounded
     /// number of bytes (L8).
     func piece<Number: LogNumber>(
         of table: LogTable, from start: Number, countMax: Int
-    ) throws(FoldbackError) -> [(Number, [UInt8])] {
+    ) throws(LogError) -> [(Number, [UInt8])] {
         let countMax = min(countMax, Limits.readCountMax)
         guard countMax > 0 else { return [] }
-        return try reading(table) { table throws(FoldbackError) in
+        return try reading(table) { table throws(LogError) in
             var piece: [(Number, [UInt8])] = []
             var byteCount = 0
             try table.scan(.forwards(from: LogKey(start))) { key, value in
@@ -151,8 +151,8 @@ extension LogStorage {
 
     /// Calls `body` with each row of a table, in order of numbers. Reads bounded pieces (L8).
     func scan<Number: LogNumber>(
-        _ table: LogTable, _ body: (Number, [UInt8]) throws(FoldbackError) -> Void
-    ) throws(FoldbackError) {
+        _ table: LogTable, _ body: (Number, [UInt8]) throws(LogError) -> Void
+    ) throws(LogError) {
         var next: Number = 0
         while true {
             let rows = try piece(of: table, from: next, countMax: Limits.readCountMax)
@@ -165,8 +165,8 @@ extension LogStorage {
     /// Returns all rows of a table with few rows.
     func all(
         of table: LogTable
-    ) throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])] {
-        try reading(table) { table throws(FoldbackError) in
+    ) throws(LogError) -> [(number: UInt32, bytes: [UInt8])] {
+        try reading(table) { table throws(LogError) in
             var rows: [(number: UInt32, bytes: [UInt8])] = []
             try table.scan(.forwards(from: .number(0))) { key, value in
                 rows.append((UInt32(clamping: key.number), value.array))

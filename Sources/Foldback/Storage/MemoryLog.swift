@@ -43,11 +43,11 @@ package final class MemoryLog: LogStorage {
     package var oldestReadNanoseconds: UInt64 { 0 }
     package var isRelaxed: Bool { false }
 
-    package func requireUsable() throws(FoldbackError) {
+    package func requireUsable() throws(LogError) {
         guard !closed.withLock({ $0 }) else { throw .closed(path: path) }
     }
 
-    package func read(_ body: (any StorageSnapshot) -> Void) throws(FoldbackError) {
+    package func read(_ body: (any StorageSnapshot) -> Void) throws(LogError) {
         try requireUsable()
         body(tables.withLock { $0 })
     }
@@ -70,7 +70,7 @@ package final class MemoryLog: LogStorage {
 
     package func sync() throws(StorageFailure) {}
 
-    package func damagedPages() throws(FoldbackError) -> [(page: UInt64, what: String)] { [] }
+    package func damagedPages() throws(LogError) -> [(page: UInt64, what: String)] { [] }
 
     package func close() { closed.withLock { $0 = true } }
 }

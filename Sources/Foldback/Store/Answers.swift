@@ -16,7 +16,7 @@ public struct Answers: AsyncSequence, Sendable {
     /// One answer, with the entry that has it.
     public typealias Element = Answer
     /// The error of reading the log.
-    public typealias Failure = FoldbackError
+    public typealias Failure = LogError
 
     let core: StoreCore
     let start: LogSequence
@@ -44,7 +44,7 @@ public struct Answers: AsyncSequence, Sendable {
         ///
         /// - Throws: `.damaged`, `.newerFormat`, `.storage`. The cursor did not move, so another
         ///   call tries again.
-        public mutating func next() async throws(FoldbackError) -> Answer? {
+        public mutating func next() async throws(LogError) -> Answer? {
             while found.isEmpty {
                 guard !Task.isCancelled else { return nil }
                 if read < core.publication.read(\.sequence) {
@@ -58,8 +58,8 @@ public struct Answers: AsyncSequence, Sendable {
         }
 
         /// Reads the answers of the next entries. Returns false if the store is closed.
-        private mutating func readOn() throws(FoldbackError) -> Bool {
-            do throws(FoldbackError) {
+        private mutating func readOn() throws(LogError) -> Bool {
+            do throws(LogError) {
                 let end = core.publication.read(\.sequence)
                 let records = try core.records(from: read.next, upTo: end)
                 found = records.flatMap { Answer.all(in: $0) }[...]

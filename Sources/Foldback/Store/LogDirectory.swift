@@ -38,9 +38,9 @@ public struct LogDirectory: Hashable, Sendable {
     ///   `.unsupportedLibrary`; `.storage`. The next opening also makes the rows again that were
     ///   removed before the error.
     /// - Complexity: O(n) in rows and index entries.
-    public func discardRows() async throws(FoldbackError) {
+    public func discardRows() async throws(LogError) {
         let path = try url.logPath()
-        try await Platform.onThread { () throws(FoldbackError) in
+        try await Platform.onThread { () throws(LogError) in
             try LMDBLog.openReadOnly(path).close()
             let log = try LMDBLog.open(
                 path, kind: nil, newKind: .acknowledgement, replica: .random,

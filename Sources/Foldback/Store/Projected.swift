@@ -46,7 +46,7 @@ public struct Projected<P: Projection>: Sendable {
     /// - Complexity: one `apply` for each confirmed event between the nearest usable checkpoint and
     ///   `sequence`, and for each intent that is in the overlay there. The same for each projection
     ///   that shares its conflicts, and from the first entry if one of these is stored.
-    public func snapshot(at sequence: LogSequence) async throws(FoldbackError) -> Snapshot<P> {
+    public func snapshot(at sequence: LogSequence) async throws(LogError) -> Snapshot<P> {
         try core.snapshot(of: P.self, at: sequence)
     }
 }
@@ -54,7 +54,7 @@ public struct Projected<P: Projection>: Sendable {
 extension StoreCore {
     func snapshot<P: Projection>(
         of _: P.Type, at sequence: LogSequence
-    ) throws(FoldbackError) -> Snapshot<P> {
+    ) throws(LogError) -> Snapshot<P> {
         try storage.requireUsable()
         let last = published.sequence
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }

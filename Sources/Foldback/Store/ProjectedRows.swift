@@ -47,7 +47,7 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     ) async throws -> R {
         try core.storage.requireUsable()
         let last = core.published.sequence
-        guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
+        guard sequence <= last else { throw LogError.beyondEnd(sequence, last: last) }
         var fold = try LogFold.past(
             core.storage, .init(rowsOf: P.self), among: core.projections, core.shared,
             codec: core.codec,
@@ -86,7 +86,7 @@ extension StoreCore {
                     else { return nil }
                     return try body(state, stored)
                 }
-            } catch FoldbackError.storage(let failure) {
+            } catch LogError.storage(let failure) {
                 // A failed write may leave the file unreadable until it is opened again.
                 throw publication.read(\.refusal) ?? .storage(failure)
             }

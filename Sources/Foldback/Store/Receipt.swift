@@ -34,7 +34,7 @@ public struct Receipt: Sendable {
     ///
     /// - Throws: `.cancelled` if the task was canceled; `.closed` if the store was; `.latched`,
     ///   `.damaged`, `.storage`. The log does not change.
-    public func answer() async throws(FoldbackError) -> Answer {
+    public func answer() async throws(LogError) -> Answer {
         try await core.answer(to: number) { $0 != .pending }
     }
 
@@ -42,7 +42,7 @@ public struct Receipt: Sendable {
     /// withdrawn.
     ///
     /// As ``answer()`` in everything else.
-    public func settlement() async throws(FoldbackError) -> Answer {
+    public func settlement() async throws(LogError) -> Answer {
         try await core.answer(to: number) { $0.isSettled }
     }
 }

@@ -12,7 +12,7 @@
 /// closure short (L8). To follow changes, use `changes(of:in:)` instead of reading
 /// again.
 ///
-/// All reads throw `FoldbackError.damaged` or `.storage` if the file cannot be read. They throw
+/// All reads throw `LogError.damaged` or `.storage` if the file cannot be read. They throw
 /// ``RowError`` if a row or key does not have the requested type, or if the schema has no such
 /// table or index.
 public struct RowReader<P: StoredProjection>: ~Copyable {
@@ -219,7 +219,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
             let place = try IndexPlace<IndexKey, Key>(key, prefix.count, bytes, index.isUnique)
             switch try rows.value(at: KeyBytes(place.key.bytes(after: tablePrefix))) {
             case nil:
-                throw FoldbackError.damaged(
+                throw LogError.damaged(
                     path: "\(identity)", sequence: nil,
                     reason:
                         "index \(index.name) has a row that \(index.table.name) lacks; if the "

@@ -25,7 +25,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position? = nil, replacement: P.Event? = nil
-    ) async throws(FoldbackError) -> AnswerResult {
+    ) async throws(LogError) -> AnswerResult {
         let words = Acknowledgement(number, position: position, replacement: replacement)
         let (command, bytes) = try command(words)
         return try await answered(try await submit(answer: command, from: nil, bytes: bytes))
@@ -48,14 +48,14 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func acknowledge(
         contentsOf acknowledgements: [Acknowledgement<P.Event>], from lineage: Lineage? = nil
-    ) async throws(FoldbackError) -> [AnswerResult] {
+    ) async throws(LogError) -> [AnswerResult] {
         let works = try works(acknowledgements, from: lineage)
         let (requests, failure) = await core.runner.submit(contentsOf: works)
         var outcomes: [AnswerResult] = []
         outcomes.reserveCapacity(acknowledgements.count)
-        var earliest: FoldbackError?
+        var earliest: LogError?
         for request in requests {
-            do throws(FoldbackError) {
+            do throws(LogError) {
                 guard case .answers(let answers) = try await request.outcome() else {
                     preconditionFailure("a request of answers has no outcomes")
                 }
@@ -94,7 +94,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func reject(
         _ number: IntentNumber, code: String? = nil, message: String, from lineage: Lineage? = nil
-    ) async throws(FoldbackError) -> AnswerResult {
+    ) async throws(LogError) -> AnswerResult {
         try Limit.code.require(code?.utf8.count ?? 0)
         try Limit.message.require(message.utf8.count)
         let rejection = Rejection(code: code, message: message)
@@ -130,7 +130,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<P.Event>], through: Position? = nil, from lineage: Lineage? = nil
-    ) async throws(FoldbackError) -> BatchResult {
+    ) async throws(LogError) -> BatchResult {
         var confirmed: [Confirmed] = []
         for event in events {
             confirmed.append(
@@ -153,7 +153,7 @@ extension Store {
     /// Encodes everything, so that these errors leave nothing recorded.
     private func works(
         _ acknowledgements: [Acknowledgement<P.Event>], from lineage: Lineage?
-    ) throws(FoldbackError) -> [(work: Request.Work, bytes: Int)] {
+    ) throws(LogError) -> [(work: Request.Work, bytes: Int)] {
         var works: [(work: Request.Work, bytes: Int)] = []
         var commands: [Command] = []
         var bytes = 0
@@ -174,8 +174,8 @@ extension Store {
 
     private func command(
         _ words: Acknowledgement<P.Event>
-    ) throws(FoldbackError) -> (Command, bytes: Int) {
-        let replacement = try words.replacement.map { event throws(FoldbackError) in
+    ) throws(LogError) -> (Command, bytes: Int) {
+        let replacement = try words.replacement.map { event throws(LogError) in
             try payload(of: event)
         }
         return (
@@ -186,7 +186,7 @@ extension Store {
 
     private nonisolated(nonsending) func answered(
         _ request: Request
-    ) async throws(FoldbackError) -> AnswerResult {
+    ) async throws(LogError) -> AnswerResult {
         AnswerResult(try await request.outcome())
     }
 
@@ -196,13 +196,13 @@ extension Store {
     ///   ``record(_:force:confirmOnly:once:info:)``.
     package nonisolated(nonsending) func noteLineage(
         _ lineage: Lineage
-    ) async throws(FoldbackError) {
+    ) async throws(LogError) {
         guard core.publication.read(\.lineage) != lineage else { return }
         _ = try await core.runner.submit(.noteLineage(lineage), bytes: 64).outcome()
     }
 
     /// Notes that an authority has superseded this log, and returns the error for it.
-    package func noteSuperseded(shared: Position) -> FoldbackError {
+    package func noteSuperseded(shared: Position) -> LogError {
         core.publication.change { $0.superseded = shared }
         return .superseded(shared: shared)
     }
@@ -218,11 +218,11 @@ extension Store {
     ///   the store is closed.
     package nonisolated(nonsending) func noteLostData(
         shared: Position
-    ) async -> FoldbackError {
-        var failure: FoldbackError?
+    ) async -> LogError {
+        var failure: LogError?
         if core.storage.header.kind == .downlink {
             let work = Request.Work.noteLostData(LostData(shared: shared))
-            do throws(FoldbackError) {
+            do throws(LogError) {
                 _ = try await core.runner.submit(work, bytes: 64).outcome()
             } catch {
                 // A closed store and a canceled task end the caller's work anyway.
@@ -241,14 +241,14 @@ extension Store {
     package var superseded: Position? { core.publication.read(\.superseded) }
 
     /// - Throws: `.latched`, `.damaged`, `.superseded`.
-    package func requireSyncable() throws(FoldbackError) {
+    package func requireSyncable() throws(LogError) {
         if let obstacle = core.publication.read(\.syncObstacle) { throw obstacle }
     }
 
     /// Notes that the authority has everything that the log has from it after all.
     ///
     /// - Throws: as ``noteLineage(_:)``, and the log stays superseded.
-    package nonisolated(nonsending) func noteNotSuperseded() async throws(FoldbackError) {
+    package nonisolated(nonsending) func noteNotSuperseded() async throws(LogError) {
         _ = try await core.runner.submit(.noteLostData(nil), bytes: 64).outcome()
         core.publication.change { $0.superseded = nil }
     }
@@ -269,7 +269,7 @@ extension Store {
     ///   `.closed`, `.latched`, `.storage`.
     /// - Complexity: O(log n) for an intent in the overlay. For a settled intent two reads by key,
     ///   three if it was rejected.
-    public func intent(_ number: IntentNumber) throws(FoldbackError) -> IntentStatus<P.Event> {
+    public func intent(_ number: IntentNumber) throws(LogError) -> IntentStatus<P.Event> {
         IntentStatus(known: try core.status(of: number))
     }
 
@@ -286,7 +286,7 @@ extension Store {
     /// - Complexity: as ``intent(_:)``.
     public func receipt(
         for number: IntentNumber
-    ) throws(FoldbackError) -> Receipt {
+    ) throws(LogError) -> Receipt {
         let recorded = try core.recorded(number)
         return Receipt(
             id: recorded.id, sequence: recorded.sequence, isJoined: false, core: core)
@@ -311,7 +311,7 @@ extension Store {
     /// - Complexity: O(n) in the entries returned.
     public func entries(
         from start: LogSequence, countMax: Int
-    ) throws(FoldbackError) -> [LogEntry<P.Event>] {
+    ) throws(LogError) -> [LogEntry<P.Event>] {
         try core.records(from: start, countMax: countMax, upTo: core.published.sequence)
             .map(LogEntry.init)
     }

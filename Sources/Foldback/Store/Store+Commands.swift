@@ -29,7 +29,7 @@ extension Store {
     public nonisolated(nonsending) func record(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
-    ) async throws(FoldbackError) -> Receipt {
+    ) async throws(LogError) -> Receipt {
         let proposal = try proposal(event, confirmOnly: confirmOnly, once: once, info: info)
         return Receipt(
             recorded: try await core.runner.outcome(
@@ -53,7 +53,7 @@ extension Store {
     public nonisolated(nonsending) func enqueue(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
-    ) async throws(FoldbackError) -> QueuedIntent {
+    ) async throws(LogError) -> QueuedIntent {
         let proposal = try proposal(event, confirmOnly: confirmOnly, once: once, info: info)
         return QueuedIntent(
             request: try await submit(
@@ -63,7 +63,7 @@ extension Store {
 
     private func proposal(
         _ event: P.Event, confirmOnly: Bool, once: String?, info: [String: String]
-    ) throws(FoldbackError) -> Proposal {
+    ) throws(LogError) -> Proposal {
         let payload = try encoded(event)
         if let once { try Limit.once.require(once.utf8.count) }
         if !info.isEmpty { try Limit.info.require(Record.encoded(info: info).count) }
@@ -85,7 +85,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func withdraw(
         _ number: IntentNumber
-    ) async throws(FoldbackError) -> LogSequence {
+    ) async throws(LogError) -> LogSequence {
         try await appended(.change(number, .withdraw))
     }
 
@@ -109,7 +109,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func abandon(
         _ number: IntentNumber
-    ) async throws(FoldbackError) -> LogSequence {
+    ) async throws(LogError) -> LogSequence {
         try await appended(.change(number, .abandon))
     }
 
@@ -124,7 +124,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func dismiss(
         _ number: IntentNumber
-    ) async throws(FoldbackError) -> LogSequence {
+    ) async throws(LogError) -> LogSequence {
         try await appended(.change(number, .dismiss))
     }
 
@@ -147,8 +147,8 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func retry(
         _ number: IntentNumber, with edited: P.Event? = nil, force: Bool = false
-    ) async throws(FoldbackError) -> Receipt {
-        let payload = try edited.map { event throws(FoldbackError) in try encoded(event) }
+    ) async throws(LogError) -> Receipt {
+        let payload = try edited.map { event throws(LogError) in try encoded(event) }
         let command: Command = payload.map { .retry(number, with: $0) } ?? .change(number, .retry)
         return try await QueuedIntent(
             request: try await submit(
@@ -161,19 +161,19 @@ extension Store {
 
     nonisolated(nonsending) func submit(
         _ command: Command, isForced: Bool = true, bytes: Int
-    ) async throws(FoldbackError) -> Request {
+    ) async throws(LogError) -> Request {
         try await core.runner.submit(.command(command, isForced: isForced), bytes: bytes)
     }
 
     nonisolated(nonsending) func submit(
         answer: Command, from lineage: Lineage?, bytes: Int
-    ) async throws(FoldbackError) -> Request {
+    ) async throws(LogError) -> Request {
         try await core.runner.submit(.answer(answer, from: lineage), bytes: bytes)
     }
 
     nonisolated(nonsending) private func appended(
         _ command: Command
-    ) async throws(FoldbackError) -> LogSequence {
+    ) async throws(LogError) -> LogSequence {
         switch try await submit(command, bytes: 0).outcome() {
         case .appended(let sequence): return sequence
         case let other: preconditionFailure("\(other) is not an outcome of \(command)")
@@ -182,7 +182,7 @@ extension Store {
 
     func encoded(
         _ event: P.Event, comparison: EventComparison? = nil
-    ) throws(FoldbackError) -> Payload {
+    ) throws(LogError) -> Payload {
         let payload: Payload
         do { payload = try codec.payload(of: event, comparison: comparison) } catch {
             throw .notEncodable(reason: "\(error)")
@@ -192,7 +192,7 @@ extension Store {
     }
 
     /// Returns the payload of an event that the authority delivered. Bytes are kept as they came.
-    func payload(of delivered: DeliveredEvent<P.Event>) throws(FoldbackError) -> Payload {
+    func payload(of delivered: DeliveredEvent<P.Event>) throws(LogError) -> Payload {
         switch delivered {
         case .event(let event): return try encoded(event, comparison: comparison)
         case .recorded(let recorded):
@@ -222,7 +222,7 @@ public struct QueuedIntent: Sendable {
     /// (L3). It may be called several times, from any task.
     ///
     /// - Throws: as ``Store/record(_:force:confirmOnly:once:info:)``.
-    public nonisolated(nonsending) func receipt() async throws(FoldbackError) -> Receipt {
+    public nonisolated(nonsending) func receipt() async throws(LogError) -> Receipt {
         Receipt(recorded: try await request.outcome(), in: core)
     }
 }

@@ -21,7 +21,7 @@ extension Store {
     ///   this log is flushed.
     /// - Throws: as ``record(_:force:confirmOnly:once:info:)``. Call it again to continue.
     /// - Complexity: reads this log once. One write for each intent, many in one commit.
-    package func carry(from old: Store<P>) async throws(FoldbackError) -> Set<IntentID> {
+    package func carry(from old: Store<P>) async throws(LogError) -> Set<IntentID> {
         let unsettled = old.core.published.overlay.values.map(\.recorded)
         let names = unsettled.map { CarriedIntent($0) }
         let known = try confirmedOrigins(among: Set(names.flatMap(\.ids)))
@@ -51,7 +51,7 @@ extension Store {
     /// positions, and of the same lineage.
     ///
     /// - Complexity: reads both logs once.
-    package func hasConfirmedEvents(of other: Store<P>) throws(FoldbackError) -> Bool {
+    package func hasConfirmedEvents(of other: Store<P>) throws(LogError) -> Bool {
         guard syncPoint.lineage == other.syncPoint.lineage,
             syncPoint.through >= other.syncPoint.through
         else { return false }
@@ -66,7 +66,7 @@ extension Store {
     /// Returns those of the intents that a confirmed event in this log names as origin.
     private func confirmedOrigins(
         among ids: Set<IntentID>
-    ) throws(FoldbackError) -> Set<IntentID> {
+    ) throws(LogError) -> Set<IntentID> {
         var found: Set<IntentID> = []
         var events = ConfirmedEvents(of: core)
         while let event = try events.next() {
@@ -76,7 +76,7 @@ extension Store {
     }
 
     /// - Throws: `.closed`, `.usedAfterFork`.
-    package func requireOpen() throws(FoldbackError) { try core.storage.requireUsable() }
+    package func requireOpen() throws(LogError) { try core.storage.requireUsable() }
 
     /// Whether the log is in memory, so that nothing is at its path.
     package var isInMemory: Bool { core.storage is MemoryLog }
@@ -94,7 +94,7 @@ private struct ConfirmedEvents {
         end = core.published.sequence
     }
 
-    mutating func next() throws(FoldbackError) -> Confirmed? {
+    mutating func next() throws(LogError) -> Confirmed? {
         while events.isEmpty {
             guard sequence <= end else { return nil }
             let records = try core.records(from: sequence, upTo: end)

@@ -59,7 +59,7 @@ extension Store {
         checkpoints: CheckpointPolicy = .automatic, replica: NewReplica = .random,
         unreadable: UnreadableLog = .refused, sources: LogSources = .system,
         onCatchUp progress: (@Sendable (CatchUpProgress) -> Void)? = nil
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         try await open(
             at: directory, projection, also: also, conflicts: conflicts, existingOr: kind,
             mustBe: kind,
@@ -78,7 +78,7 @@ extension Store {
         at directory: URL, _ projection: P.Type, existingOr kind: LogKind,
         durability: Durability, checkpoints: CheckpointPolicy = .automatic,
         replica: NewReplica = .random, sources: LogSources = .system
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         try await open(
             at: directory, projection, also: [], conflicts: .shared, existingOr: kind, mustBe: nil,
             durability: durability, checkpoints: checkpoints, replica: replica,
@@ -118,7 +118,7 @@ extension Store {
         checkpoints: CheckpointPolicy, replica: NewReplica, unreadable: UnreadableLog,
         sources: LogSources,
         progress: (@Sendable (CatchUpProgress) -> Void)?
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         let path = try directory.logPath()
         let projections = ProjectionSet(P.self, also)
         let options = durability.options(readsRows: !projections.rows.isEmpty)
@@ -126,7 +126,7 @@ extension Store {
             codec: AppCodec(codec: P.codec), projections: projections,
             clock: sources.now, policy: checkpoints, unreadable: unreadable,
             sharing: projections.sharing(conflicts), progress: progress
-        ) { () throws(FoldbackError) in
+        ) { () throws(LogError) in
             try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,
                 firstWrites: try projections.registrations(

@@ -30,7 +30,7 @@ extension Store {
     ///   nothing was written. `.outcomeUnknown` if it may have been written (L6).
     package nonisolated(nonsending) func recordAttempts(
         _ attempts: [IntentNumber: Attempt], flushes: Bool
-    ) async throws(FoldbackError) -> [IntentNumber] {
+    ) async throws(LogError) -> [IntentNumber] {
         let request = try await core.runner.submit(
             .recordAttempts(attempts, flushes: flushes), bytes: attempts.count * 64)
         switch try await request.outcome() {
@@ -49,7 +49,7 @@ extension Store {
     /// the store is latched or the log is superseded.
     ///
     /// - Returns: that error; nil if the store was closed or the task was canceled first.
-    package func waitForSyncObstacle() async -> FoldbackError? {
+    package func waitForSyncObstacle() async -> LogError? {
         await core.publication.next { $0.syncObstacle != nil || $0.isClosed }?.syncObstacle
     }
 

@@ -8,7 +8,7 @@ extension Store {
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     package func rejectedIntent(
         _ number: IntentNumber, at sequence: LogSequence
-    ) throws(FoldbackError) -> (recorded: RecordedIntent, rejection: Rejection) {
+    ) throws(LogError) -> (recorded: RecordedIntent, rejection: Rejection) {
         let rejection = try core.rejection(of: number, at: sequence)
         return (try core.recorded(number), rejection)
     }

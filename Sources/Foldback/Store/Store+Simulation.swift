@@ -22,7 +22,7 @@ extension Store {
         conflicts: ConflictPolicy = .shared, confirmedBy kind: LogKind, durability: Durability,
         replica: NewReplica,
         sources: LogSources
-    ) throws(FoldbackError) -> Store<P> {
+    ) throws(LogError) -> Store<P> {
         let storage = try LMDBLog.open(
             directory.logPath(), kind: kind, newKind: kind, replica: replica,
             options: durability.options, freshReplica: sources.freshReplica)
@@ -37,7 +37,7 @@ extension Store {
     package static func withoutThread(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         conflicts: ConflictPolicy = .shared, on storage: any LogStorage, sources: LogSources
-    ) throws(FoldbackError) -> Store<P> {
+    ) throws(LogError) -> Store<P> {
         let projections = ProjectionSet(P.self, also)
         let core = try StoreCore(
             on: storage, codec: AppCodec(codec: P.codec), projections: projections,
@@ -56,7 +56,7 @@ extension Store {
     package static func inMemory(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         conflicts: ConflictPolicy = .shared, reopening rows: MemoryRows, sources: LogSources
-    ) throws(FoldbackError) -> Store<P> {
+    ) throws(LogError) -> Store<P> {
         try withoutThread(
             projection, also: also, conflicts: conflicts, on: MemoryLog(rows), sources: sources)
     }

@@ -24,7 +24,7 @@ extension Store where P: Projection {
     public var views: Views<P> { projected.views }
 
     /// Returns the states as they were after entry `sequence`. See ``Projected/snapshot(at:)``.
-    public func snapshot(at sequence: LogSequence) async throws(FoldbackError) -> Snapshot<P> {
+    public func snapshot(at sequence: LogSequence) async throws(LogError) -> Snapshot<P> {
         try await projected.snapshot(at: sequence)
     }
 
@@ -45,7 +45,7 @@ extension Store {
     /// Threads, errors and cost are those of ``Projected/snapshot(at:)``.
     public func snapshot<Q: Projection>(
         of projection: Q.Type, at sequence: LogSequence
-    ) async throws(FoldbackError) -> Snapshot<Q> where Q.Event == P.Event {
+    ) async throws(LogError) -> Snapshot<Q> where Q.Event == P.Event {
         try core.snapshot(of: Q.self, at: sequence)
     }
 }

@@ -39,9 +39,9 @@ extension Store {
     /// - Complexity: reads the newest checkpoint and the entries after it.
     public static func wipe(
         at directory: URL, discardingPending: Bool = false
-    ) async throws(FoldbackError) {
+    ) async throws(LogError) {
         let path = try directory.logPath()
-        try await Platform.onThread { () throws(FoldbackError) in
+        try await Platform.onThread { () throws(LogError) in
             try Wiping.wipe(path, discardingPending: discardingPending)
         }
     }
@@ -57,9 +57,9 @@ extension Store {
     /// - Parameter root: the file URL of the directory that has the logs' directories.
     /// - Throws: `.unfinishedWipes` with each directory that is left, and the reason. All others are
     ///   removed. `.notALog`, `.storage` if `root` cannot be read.
-    public static func finishWipes(in root: URL) async throws(FoldbackError) {
+    public static func finishWipes(in root: URL) async throws(LogError) {
         let path = try root.logPath()
-        try await Platform.onThread { () throws(FoldbackError) in
+        try await Platform.onThread { () throws(LogError) in
             try Wiping.finishWipes(in: path)
         }
     }
@@ -72,7 +72,7 @@ extension Store {
 ///            complete ◀────────────┴────────▶ gone from its path
 /// ```
 package enum Wiping {
-    static func wipe(_ path: String, discardingPending: Bool) throws(FoldbackError) {
+    static func wipe(_ path: String, discardingPending: Bool) throws(LogError) {
         guard let held = try hold(path) else {
             return try finishWipes(in: Platform.parent(of: path))
         }
@@ -85,7 +85,7 @@ package enum Wiping {
     /// Gives a log the name of a wiped log, and removes it. Returns what is left.
     ///
     /// - Throws: `.storage`, and nothing was changed.
-    static func discard(_ held: HeldDirectory) throws(FoldbackError) -> UnfinishedWipe? {
+    static func discard(_ held: HeldDirectory) throws(LogError) -> UnfinishedWipe? {
         let target = wipedPath(beside: held.path)
         try LMDBLog.translating(held.path) { () throws(LMDBError) in try held.move(to: target) }
         return remove(held, at: target)
@@ -94,9 +94,9 @@ package enum Wiping {
     /// Takes the locks of a closed log; nil if nothing is at the path.
     ///
     /// - Throws: `.locked`, `.notALog`, `.unsafeFile`, `.storage`; nothing was changed.
-    package static func hold(_ path: String) throws(FoldbackError) -> HeldDirectory? {
+    package static func hold(_ path: String) throws(LogError) -> HeldDirectory? {
         do throws(LMDBError) { return try HeldDirectory.hold(path) } catch {
-            guard error.cause == .missing else { throw FoldbackError(error, at: path) }
+            guard error.cause == .missing else { throw LogError(error, at: path) }
             return nil
         }
     }
@@ -111,9 +111,9 @@ package enum Wiping {
     /// The files of another program are refused in both cases.
     private static func requireNothingPending(
         in held: HeldDirectory, discardingPending: Bool
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         let count: Int
-        do throws(FoldbackError) {
+        do throws(LogError) {
             count = try pendingCount(in: held)
         } catch .damaged where discardingPending {
             count = 0
@@ -125,20 +125,20 @@ package enum Wiping {
         }
     }
 
-    private static func pendingCount(in held: HeldDirectory) throws(FoldbackError) -> Int {
+    private static func pendingCount(in held: HeldDirectory) throws(LogError) -> Int {
         guard let state = try state(of: held) else { return 0 }
         return state.overlay.count - state.acceptedCount
     }
 
     /// Returns the state of a log that this process holds; nil if the log has no commit.
-    static func state(of held: HeldDirectory) throws(FoldbackError) -> LogState? {
+    static func state(of held: HeldDirectory) throws(LogError) -> LogState? {
         let environment = try LMDBLog.translating(held.path) { () throws(LMDBError) in
             try held.openReadOnly()
         }
         guard let environment else { return nil }
         defer { environment.close() }
         let log: LMDBLog
-        do throws(FoldbackError) { log = try LMDBLog.reading(environment) } catch .missing {
+        do throws(LogError) { log = try LMDBLog.reading(environment) } catch .missing {
             return nil
         }
         return try LogFold.folded(log, codec: RawCodec()).fold.state
@@ -150,17 +150,17 @@ package enum Wiping {
             try held.remove(at: path)
             return nil
         } catch {
-            return UnfinishedWipe(path: path, error: FoldbackError(error, at: path))
+            return UnfinishedWipe(path: path, error: LogError(error, at: path))
         }
     }
 
-    static func finishWipes(in root: String) throws(FoldbackError) {
+    static func finishWipes(in root: String) throws(LogError) {
         let names = try LMDBLog.translating(root) { () throws(LMDBError) in
             try WipedName.all(in: root)
         }
         var left: [UnfinishedWipe] = []
         for path in names.map({ "\(root)/\($0)" }) {
-            do throws(FoldbackError) {
+            do throws(LogError) {
                 guard let held = try hold(path) else { continue }
                 if let unfinished = remove(held, at: path) { left.append(unfinished) }
             } catch {

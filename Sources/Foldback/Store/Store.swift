@@ -96,7 +96,7 @@ public final class Store<P: EventFold>: Sendable {
     ///   reopened (L6). The log's entries do not change.
     /// - Complexity: O(n) in confirmed states and overlay. Nothing if no entry came since the
     ///   newest checkpoint.
-    public func checkpoint() async throws(FoldbackError) {
+    public func checkpoint() async throws(LogError) {
         try await core.checkpointer.checkpoint()
     }
 
@@ -112,7 +112,7 @@ public final class Store<P: EventFold>: Sendable {
     /// - Throws: `.closed`, `.newerFormat`, `.storage`. Damage is not thrown, but a finding.
     /// - Complexity: O(n) in entries. Memory O(n) in settled intents and in the confirmed rows of
     ///   the store's stored projections.
-    public func verify() async throws(FoldbackError) -> Verification {
+    public func verify() async throws(LogError) -> Verification {
         try await core.verify()
     }
 
@@ -127,7 +127,7 @@ public final class Store<P: EventFold>: Sendable {
     ///   flushed. `.outcomeUnknown` if the flush failed: all entries are in the log, but may not survive a power cut, and the store
     ///   refuses writes until it is reopened (L6).
     /// - Complexity: one flush of the file, in order with the commands.
-    public func flush() async throws(FoldbackError) {
+    public func flush() async throws(LogError) {
         let request = try await core.runner.submit(.sync, bytes: 0)
         _ = try await request.outcome()
     }

@@ -38,7 +38,7 @@ public struct StoreStatus: Hashable, Sendable {
 
     package init(
         of log: any LogStorage, _ published: PublishedState, entryCount: Int,
-        checkpoint: LogSequence, checkpointFailure: FoldbackError? = nil
+        checkpoint: LogSequence, checkpointFailure: LogError? = nil
     ) {
         path = log.path
         replica = log.header.replicas.current

@@ -25,8 +25,8 @@ package enum SuccessorLog {
     ///   removed.
     package static func replace(
         _ old: StoreStatus, carried: Set<IntentID>
-    ) async throws(FoldbackError) {
-        try await Platform.onThread { () throws(FoldbackError) in
+    ) async throws(LogError) {
+        try await Platform.onThread { () throws(LogError) in
             try exchange(old, carried: carried)
         }
     }
@@ -35,8 +35,8 @@ package enum SuccessorLog {
     ///
     /// - Throws: `.locked`, `.notALog`, `.unsafeFile`, `.storage`; nothing was changed.
     ///   `.unfinishedWipes`.
-    package static func wipe(of path: String) async throws(FoldbackError) {
-        try await Platform.onThread { () throws(FoldbackError) in try remove(of: path) }
+    package static func wipe(of path: String) async throws(LogError) {
+        try await Platform.onThread { () throws(LogError) in try remove(of: path) }
     }
 
     /// Calls `body` and waits for it, also if the task is canceled. `body` does not see that.
@@ -48,7 +48,7 @@ package enum SuccessorLog {
 
     private static func exchange(
         _ status: StoreStatus, carried: Set<IntentID>
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         let path = status.path
         guard let old = try Wiping.hold(path) else { throw .missing(path: path) }
         guard let new = try Wiping.hold(Self.path(of: path)) else {
@@ -78,7 +78,7 @@ package enum SuccessorLog {
     /// Removes the successor of a log, if there is one. Blocks.
     ///
     /// - Throws: as ``wipe(of:)``.
-    static func remove(of path: String) throws(FoldbackError) {
+    static func remove(of path: String) throws(LogError) {
         let path = Self.path(of: path)
         guard let held = try Wiping.hold(path) else { return }
         if let left = try Wiping.discard(held) { throw .unfinishedWipes([left]) }

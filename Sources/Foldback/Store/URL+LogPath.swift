@@ -9,7 +9,7 @@ extension URL {
     ///
     /// - Throws: `.notALog` if this is not a file URL. The path of a web address is a path on this
     ///   machine's disk as well, and a log would be created there.
-    package func logPath() throws(FoldbackError) -> String {
+    package func logPath() throws(LogError) -> String {
         guard isFileURL else {
             throw .notALog(path: absoluteString, reason: "it is not a file URL")
         }

@@ -106,13 +106,13 @@ extension LogStorage {
     /// - Throws: `.damaged`, `.newerFormat`, naming the intent; `.closed`, `.storage`.
     /// - Complexity: O(n) in rows. There are at most as many as pending intents, except after a
     ///   write by an older Foldback.
-    package func attempts() throws(FoldbackError) -> Attempts {
+    package func attempts() throws(LogError) -> Attempts {
         var attempts = Attempts()
-        try scanAttempts { number, bytes throws(FoldbackError) in
+        try scanAttempts { number, bytes throws(LogError) in
             do throws(FormatError) {
                 attempts[number] = try Attempt(decoding: bytes, for: number)
             } catch {
-                throw FoldbackError(
+                throw LogError(
                     error, at: "\(path), table attempts, intent \(number)", sequence: nil)
             }
         }
@@ -121,7 +121,7 @@ extension LogStorage {
 
     /// Returns the attempts of pending intents. An older Foldback does not remove an intent's row
     /// when it records an answer, so this call ignores such rows.
-    package func attempts(of overlay: Overlay) throws(FoldbackError) -> Attempts {
+    package func attempts(of overlay: Overlay) throws(LogError) -> Attempts {
         var attempts = try attempts()
         for number in attempts.keys where overlay[number]?.state != .pending {
             attempts[number] = nil
@@ -132,8 +132,8 @@ extension LogStorage {
     /// Calls `body` with each row of table `attempts`, in order of intents. Reads bounded pieces
     /// (L8).
     package func scanAttempts(
-        _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
-    ) throws(FoldbackError) { try scan(.attempts, body) }
+        _ body: (IntentNumber, [UInt8]) throws(LogError) -> Void
+    ) throws(LogError) { try scan(.attempts, body) }
 }
 
 // MARK: Write
@@ -153,7 +153,7 @@ extension WriteBatch {
 extension LogStorage {
     /// Returns the rows that cannot be decoded. The entries do not determine attempts, so there is
     /// nothing to compare a row with.
-    func flawedAttempts() throws(FoldbackError) -> [(IntentNumber, FormatError)] {
+    func flawedAttempts() throws(LogError) -> [(IntentNumber, FormatError)] {
         var flaws: [(IntentNumber, FormatError)] = []
         try scanAttempts { number, bytes in
             do throws(FormatError) { _ = try Attempt(decoding: bytes, for: number) } catch {

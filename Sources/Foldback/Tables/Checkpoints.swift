@@ -145,7 +145,7 @@ struct CheckpointRefusal: Error {
 
     /// Calls the checkpoint damaged only if the error is damage. Any other read error does not show
     /// that the stored bytes are wrong.
-    init(_ error: FoldbackError) {
+    init(_ error: LogError) {
         if case .damaged = error {
             reason = .damaged("\(error)")
         } else {
@@ -160,8 +160,8 @@ extension LogStorage {
     /// `body` must not keep the bytes, and must be short (L8).
     package func scanCheckpoints(
         from start: CheckpointKey, _ body: (CheckpointKey, RawSpan) -> Bool
-    ) throws(FoldbackError) {
-        try reading(.checkpoints) { table throws(FoldbackError) in
+    ) throws(LogError) {
+        try reading(.checkpoints) { table throws(LogError) in
             try table.scan(.forwards(from: LogKey(start))) { key, value in
                 value.withSpan { body(CheckpointKey(key), $0) }
             }
@@ -172,7 +172,7 @@ extension LogStorage {
     /// incomplete.
     package func checkpointSequences(
         upTo last: LogSequence? = nil
-    ) throws(FoldbackError) -> [LogSequence] {
+    ) throws(LogError) -> [LogSequence] {
         var sequences: [LogSequence] = []
         var start = LogSequence(0)
         while true {
@@ -191,7 +191,7 @@ extension LogStorage {
     /// Returns the keys of a sequence's rows, at most `countMax`, with the manifest first.
     package func checkpointKeys(
         at sequence: LogSequence, countMax: Int
-    ) throws(FoldbackError) -> [CheckpointKey] {
+    ) throws(LogError) -> [CheckpointKey] {
         var keys: [CheckpointKey] = []
         try scanCheckpoints(from: CheckpointKey(manifestAt: sequence)) { key, _ in
             guard key.sequence == sequence else { return false }
@@ -214,7 +214,7 @@ extension LogStorage {
     }
 
     /// Returns the checkpoints whose manifest can be read, ascending.
-    package func storedCheckpoints() throws(FoldbackError) -> [StoredCheckpoint] {
+    package func storedCheckpoints() throws(LogError) -> [StoredCheckpoint] {
         try checkpointSequences().compactMap { storedCheckpoint(at: $0) }
     }
 
@@ -282,7 +282,7 @@ extension LogStorage {
         _ places: [Int], of sequence: LogSequence, by codec: any PayloadCodec
     ) throws(CheckpointRefusal) -> [Int] {
         let events: [Folded]
-        do throws(FoldbackError) {
+        do throws(LogError) {
             events = try confirmed(by: sequence, codec: RawCodec())
         } catch {
             throw CheckpointRefusal(error)
@@ -348,7 +348,7 @@ extension LogStorage {
 
     private func checkpointRow(_ key: CheckpointKey) throws(CheckpointRefusal) -> [UInt8]? {
         var row: [UInt8]?
-        do throws(FoldbackError) {
+        do throws(LogError) {
             try scanCheckpoints(from: key) { found, bytes in
                 if found == key { row = bytes.withUnsafeBytes { Array($0) } }
                 return false

@@ -7,26 +7,26 @@ extension LogStorage {
     /// (L8). Does not verify them.
     package func records(
         from start: LogSequence, countMax: Int
-    ) throws(FoldbackError) -> [(LogSequence, [UInt8])] {
+    ) throws(LogError) -> [(LogSequence, [UInt8])] {
         try piece(of: .entries, from: start, countMax: countMax)
     }
 
     /// Returns the number of records, without reading them. In a log with gaps, returns the last
     /// entry's sequence instead.
-    package func recordCount() throws(FoldbackError) -> Int {
-        try reading { snapshot throws(FoldbackError) in
+    package func recordCount() throws(LogError) -> Int {
+        try reading { snapshot throws(LogError) in
             guard hasGaps else { return try snapshot.count(of: .entries) }
             return Int(clamping: try snapshot.lastSequence().value)
         }.get()
     }
 
     /// Returns the number of entries, without reading them.
-    package func entryCount() throws(FoldbackError) -> Int {
-        try reading { snapshot throws(FoldbackError) in try snapshot.count(of: .entries) }.get()
+    package func entryCount() throws(LogError) -> Int {
+        try reading { snapshot throws(LogError) in try snapshot.count(of: .entries) }.get()
     }
 
     /// Returns a record's bytes, not verified; nil if the log lacks it.
-    package func record(at sequence: LogSequence) throws(FoldbackError) -> [UInt8]? {
+    package func record(at sequence: LogSequence) throws(LogError) -> [UInt8]? {
         try value(at: LogKey(sequence), in: .entries)
     }
 
@@ -36,7 +36,7 @@ extension LogStorage {
     /// - Throws: `.damaged`, `.newerFormat`, naming the sequence; `.closed`, `.storage`.
     package func decodedRecords(
         from start: LogSequence, countMax: Int, codec: any PayloadCodec
-    ) throws(FoldbackError) -> [Record] {
+    ) throws(LogError) -> [Record] {
         var decoded: [Record] = []
         var expected = max(start, 1)
         for (sequence, bytes) in try records(from: start, countMax: countMax) {
@@ -49,27 +49,27 @@ extension LogStorage {
                         codec: codec
                     ).record)
             } catch {
-                throw FoldbackError(error, at: path, sequence: sequence)
+                throw LogError(error, at: path, sequence: sequence)
             }
         }
         return decoded
     }
 
     /// Returns the error for a missing record.
-    package func missing(_ sequence: LogSequence) -> FoldbackError {
+    package func missing(_ sequence: LogSequence) -> LogError {
         .damaged(path: path, sequence: sequence, reason: "the record is missing")
     }
 
     /// Returns the entry that a record has. Does not check the chain.
     func entry(
         _ bytes: [UInt8], at sequence: LogSequence, codec: any PayloadCodec
-    ) throws(FoldbackError) -> Entry {
+    ) throws(LogError) -> Entry {
         do throws(FormatError) {
             return try Record.decoded(
                 bytes, at: sequence, predecessor: nil, replicas: header.replicas, codec: codec
             ).record.entry
         } catch {
-            throw FoldbackError(error, at: path, sequence: sequence)
+            throw LogError(error, at: path, sequence: sequence)
         }
     }
 
@@ -78,7 +78,7 @@ extension LogStorage {
     /// - Parameter through: events of a batch at or below this position are left out.
     func confirmed(
         by sequence: LogSequence, after through: Position = 0, codec: any PayloadCodec
-    ) throws(FoldbackError) -> [Folded] {
+    ) throws(LogError) -> [Folded] {
         guard let bytes = try record(at: sequence) else {
             throw .damaged(path: path, sequence: sequence, reason: "the record is missing")
         }
@@ -100,7 +100,7 @@ extension LogStorage {
 
 extension StorageSnapshot {
     /// Returns the last entry's sequence; 0 if the log is empty.
-    func lastSequence() throws(FoldbackError) -> LogSequence {
+    func lastSequence() throws(LogError) -> LogSequence {
         LogSequence(try open(.entries).lastKey()?.number ?? 0)
     }
 }
@@ -127,7 +127,7 @@ package struct RecordReader: Sendable {
     /// Returns the next record; nil at the end.
     ///
     /// - Throws: `.damaged` if a record is missing; the storage's errors.
-    package mutating func next() throws(FoldbackError) -> (LogSequence, [UInt8])? {
+    package mutating func next() throws(LogError) -> (LogSequence, [UInt8])? {
         if piece.isEmpty { try readOn() }
         guard let record = piece.popFirst() else { return nil }
         guard record.0 == sequence.next || storage.hasGaps else {
@@ -139,7 +139,7 @@ package struct RecordReader: Sendable {
         return record
     }
 
-    private mutating func readOn() throws(FoldbackError) {
+    private mutating func readOn() throws(LogError) {
         let left = last.map { Int(clamping: $0.value - min(sequence.value, $0.value)) } ?? .max
         guard left > 0 else { return }
         // Counts the records before it reads them, because another process may append records in

@@ -147,7 +147,7 @@ package struct SharedConflicts: Hashable, Sendable {
     /// - Throws: `.lacksProjections` with the names.
     package func require(
         _ names: Set<ExactString>, at sequence: LogSequence, path: String
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         let lacking = members(at: sequence).map(\.name).filter { !names.contains($0) }
         guard lacking.isEmpty else {
             throw .lacksProjections(path: path, names: lacking.map(\.string))
@@ -197,14 +197,14 @@ extension LogStorage {
     /// Returns a value that has a row of its own in table `log`; nil if the log lacks the row.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
-    func row<Row: LogRow>(of _: Row.Type) throws(FoldbackError) -> Row? {
-        let found = try reading(.log) { table throws(FoldbackError) in
+    func row<Row: LogRow>(of _: Row.Type) throws(LogError) -> Row? {
+        let found = try reading(.log) { table throws(LogError) in
             try table.get(.bytes(Row.key))?.array
         }
         guard let found else { return nil }
         do throws(FormatError) { return try Row(decoding: found) } catch {
             let name = String(decoding: Row.key.bytes, as: UTF8.self)
-            throw FoldbackError(error, at: "\(path), table log, \(name)", sequence: nil)
+            throw LogError(error, at: "\(path), table log, \(name)", sequence: nil)
         }
     }
 
@@ -212,17 +212,17 @@ extension LogStorage {
     /// yet.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
-    package func lineage() throws(FoldbackError) -> Lineage? { try row(of: Lineage.self) }
+    package func lineage() throws(LogError) -> Lineage? { try row(of: Lineage.self) }
 
     /// Returns the finding that the authority has lost events; nil if it was not made.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
-    package func lostData() throws(FoldbackError) -> LostData? { try row(of: LostData.self) }
+    package func lostData() throws(LogError) -> LostData? { try row(of: LostData.self) }
 
     /// Returns which projections share their conflicts, and from which entry on.
     ///
     /// - Throws: `.damaged`, `.newerFormat`; `.closed`, `.storage`.
-    package func sharedConflicts() throws(FoldbackError) -> SharedConflicts {
+    package func sharedConflicts() throws(LogError) -> SharedConflicts {
         try row(of: SharedConflicts.self) ?? SharedConflicts()
     }
 }
@@ -255,7 +255,7 @@ extension LogStorage {
     package func note(
         _ new: SharedConflicts, insteadOf old: SharedConflicts, at last: LogSequence,
         names: Set<ExactString>
-    ) throws(FoldbackError) -> SharedConflicts {
+    ) throws(LogError) -> SharedConflicts {
         guard new != old else { return old }
         var batch = WriteBatch()
         batch.writeSharedConflicts(new)

@@ -81,7 +81,7 @@ package struct StoredRowsHeader: Equatable, Sendable {
 extension LogStorage {
     /// Returns the rows of table `projections`, not verified.
     package func projectionHeaders()
-        throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
+        throws(LogError) -> [(number: UInt32, bytes: [UInt8])]
     { try all(of: .projections) }
 
     /// Returns a header for all rows of the log, by number. Rows whose header is missing or damaged
@@ -89,7 +89,7 @@ extension LogStorage {
     ///
     /// - Throws: `.newerFormat` if a header has a newer format; `.damaged` if the numbers of the
     ///   rows cannot be read; `.storage`.
-    package func allStoredRows() throws(FoldbackError) -> [StoredRowsHeader] {
+    package func allStoredRows() throws(LogError) -> [StoredRowsHeader] {
         var headers: [UInt32: StoredRowsHeader] = [:]
         for number in try rowNumbers() { headers[number] = .unknown(number) }
         for (number, bytes) in try projectionHeaders() {
@@ -97,7 +97,7 @@ extension LogStorage {
                 headers[number] = try StoredRowsHeader(decoding: bytes, of: number)
             } catch {
                 guard case .damaged = error else {
-                    throw FoldbackError(
+                    throw LogError(
                         error, at: "\(path), stored projection \(number)", sequence: nil)
                 }
                 headers[number] = .unknown(number)
@@ -109,13 +109,13 @@ extension LogStorage {
     /// Returns the headers of the stored projections, by number.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, naming the stored projection; `.closed`, `.storage`.
-    package func storedRows() throws(FoldbackError) -> [StoredRowsHeader] {
+    package func storedRows() throws(LogError) -> [StoredRowsHeader] {
         var headers: [StoredRowsHeader] = []
         for (number, bytes) in try projectionHeaders() {
             do throws(FormatError) {
                 headers.append(try StoredRowsHeader(decoding: bytes, of: number))
             } catch {
-                throw FoldbackError(
+                throw LogError(
                     error, at: "\(path), stored projection \(number)", sequence: nil)
             }
         }

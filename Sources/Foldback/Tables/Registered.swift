@@ -62,7 +62,7 @@ package struct RegisteredProjection: Equatable, Sendable {
 extension LogStorage {
     /// Returns the rows of table `registered`, not verified.
     package func registeredRows()
-        throws(FoldbackError) -> [(number: UInt32, bytes: [UInt8])]
+        throws(LogError) -> [(number: UInt32, bytes: [UInt8])]
     { try all(of: .registered) }
 
     /// Returns the readable rows of table `registered`, in the order of registration. The log is
@@ -72,7 +72,7 @@ extension LogStorage {
     /// - Throws: `.damaged` if the table cannot be read; `.closed`, `.storage`.
     package func registeredProjections(
         refused: (UInt32, FormatError) -> Void = { _, _ in }
-    ) throws(FoldbackError) -> [RegisteredProjection] {
+    ) throws(LogError) -> [RegisteredProjection] {
         var projections: [RegisteredProjection] = []
         for (number, bytes) in try registeredRows() {
             do throws(FormatError) {
@@ -96,7 +96,7 @@ extension LogStorage {
     ///   event that `codec` reads.
     package func requireOwnLog(
         of names: Set<ExactString>, codec: any PayloadCodec
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         var others = try registeredProjections().map(\.identity.name)
         guard names.isDisjoint(with: others) else { return }
         others += try storedRows().map(\.identity.name)
@@ -105,7 +105,7 @@ extension LogStorage {
         throw .otherApp(path: path, projections: Set(others.map(\.string)).sorted())
     }
 
-    private func checkpointedNames() throws(FoldbackError) -> [ExactString] {
+    private func checkpointedNames() throws(LogError) -> [ExactString] {
         try checkpointSequences().flatMap { sequence -> [ExactString] in
             do throws(CheckpointRefusal) {
                 let manifest = try checkpointManifest(at: sequence)
@@ -118,7 +118,7 @@ extension LogStorage {
     }
 
     /// Returns false if the log has no events. Damage ends the search: folding the log reports it.
-    private func hasOnlyUnreadableEvents(_ codec: any PayloadCodec) throws(FoldbackError) -> Bool {
+    private func hasOnlyUnreadableEvents(_ codec: any PayloadCodec) throws(LogError) -> Bool {
         var hasEvents = false
         var next: LogSequence = 1
         while true {
@@ -177,7 +177,7 @@ extension LogStorage {
     ///   ``registeredProjections(refused:)``.
     package func register(
         _ projections: [(ProjectionIdentity, RegisteredProjection.Kind)], at time: Timestamp
-    ) throws(FoldbackError) -> [RegisteredProjection] {
+    ) throws(LogError) -> [RegisteredProjection] {
         let known = try registeredProjections()
         var renewed: [RegisteredProjection] = []
         var batch = WriteBatch()

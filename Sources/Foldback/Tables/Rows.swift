@@ -87,7 +87,7 @@ package final class StoredRows {
     private let rows: SealedRows
     private let headers: any StorageTable
 
-    fileprivate init(_ snapshot: any StorageSnapshot, at path: String) throws(FoldbackError) {
+    fileprivate init(_ snapshot: any StorageSnapshot, at path: String) throws(LogError) {
         sequence = try snapshot.lastSequence()
         rows = SealedRows(table: try snapshot.open(.rows), path: path)
         headers = try snapshot.open(.projections)
@@ -101,7 +101,7 @@ package final class StoredRows {
     }
 
     /// Returns the row's bytes, without the checksum; nil if the row does not exist.
-    package func value(at key: KeyBytes) throws(FoldbackError) -> FoundValue? {
+    package func value(at key: KeyBytes) throws(LogError) -> FoundValue? {
         try rows.value(at: key)
     }
 
@@ -113,7 +113,7 @@ package final class StoredRows {
     /// Returns the numbers of stored projections that have rows, with or without a header,
     /// ascending.
     ///
-    /// - Throws: `FormatError.damaged` if a key is not a row's key; `FoldbackError` if the read
+    /// - Throws: `FormatError.damaged` if a key is not a row's key; `LogError` if the read
     ///   fails.
     /// - Complexity: O(log n) in rows for each number.
     package func numbers() throws -> [UInt32] {
@@ -132,7 +132,7 @@ package final class StoredRows {
 
     /// Returns a stored projection's row of table `projections`, not verified; nil if there is
     /// none.
-    package func header(of number: UInt32) throws(FoldbackError) -> [UInt8]? {
+    package func header(of number: UInt32) throws(LogError) -> [UInt8]? {
         try headers.get(.number(UInt64(number)))?.array
     }
 }
@@ -149,21 +149,21 @@ extension LogStorage {
     /// Returns the first `countMax` keys of `span` at most, including the keys of damaged rows.
     package func rowKeys(
         in span: KeySpan, countMax: Int
-    ) throws(FoldbackError) -> [KeyBytes] {
-        try reading(.rows) { table throws(FoldbackError) in
+    ) throws(LogError) -> [KeyBytes] {
+        try reading(.rows) { table throws(LogError) in
             try table.keys(in: span, countMax: countMax)
         }
     }
 
     /// Returns the numbers of stored projections that have rows, ascending.
-    func rowNumbers() throws(FoldbackError) -> [UInt32] {
+    func rowNumbers() throws(LogError) -> [UInt32] {
         do { return try readRows { try $0.numbers() } } catch {
-            throw FoldbackError(reading: error, at: path)
+            throw LogError(reading: error, at: path)
         }
     }
 
     /// Returns the faults of a stored projection, in the order of their entries.
-    func faults(of number: UInt32) throws(FoldbackError) -> [Fault] {
+    func faults(of number: UInt32) throws(LogError) -> [Fault] {
         var faults: [Fault] = []
         do {
             try readRows { rows in
@@ -174,10 +174,10 @@ extension LogStorage {
                 }
             }
         } catch let error as FormatError {
-            throw FoldbackError(
+            throw LogError(
                 error, at: "\(path), faults of stored projection \(number)", sequence: nil)
         } catch {
-            throw FoldbackError(reading: error, at: path)
+            throw LogError(reading: error, at: path)
         }
         return faults
     }
@@ -186,18 +186,18 @@ extension LogStorage {
 
     /// Returns the confirmed row at `key` in the last commit; nil if there is none. The writer
     /// reads the same commit until ``endReadingForWriting()``.
-    package func rowForWriting(at key: KeyBytes) throws(FoldbackError) -> [UInt8]? {
+    package func rowForWriting(at key: KeyBytes) throws(LogError) -> [UInt8]? {
         try SealedRows(table: try openForWriting(.rows), path: path).value(at: key)?.array
     }
 
     /// Returns the keys of `span`, in order, in the commit that ``rowForWriting(at:)`` reads.
-    package func rowKeysForWriting(in span: KeySpan) throws(FoldbackError) -> [KeyBytes] {
+    package func rowKeysForWriting(in span: KeySpan) throws(LogError) -> [KeyBytes] {
         try openForWriting(.rows).keys(in: span, countMax: .max)
     }
 }
 
 extension StorageTable {
-    fileprivate func keys(in span: KeySpan, countMax: Int) throws(FoldbackError) -> [KeyBytes] {
+    fileprivate func keys(in span: KeySpan, countMax: Int) throws(LogError) -> [KeyBytes] {
         var keys: [KeyBytes] = []
         try scan(.forwards(from: .bytes(span.lower))) { key, _ in
             guard span.contains(key.bytes) else { return false }
@@ -214,7 +214,7 @@ private struct SealedRows {
     let path: String
 
     /// Returns the row's bytes, without the checksum; nil if there is none.
-    func value(at key: KeyBytes) throws(FoldbackError) -> FoundValue? {
+    func value(at key: KeyBytes) throws(LogError) -> FoundValue? {
         guard let sealed = try table.get(.bytes(key)) else { return nil }
         return sealed.prefix(try length(of: sealed, at: key))
     }
@@ -243,7 +243,7 @@ private struct SealedRows {
 
     /// Returns the first key that is not before `start`, even if its row is damaged; nil if there
     /// is none.
-    func firstKey(from start: KeyBytes) throws(FoldbackError) -> KeyBytes? {
+    func firstKey(from start: KeyBytes) throws(LogError) -> KeyBytes? {
         var first: KeyBytes?
         try table.scan(.forwards(from: .bytes(start))) { key, _ in
             first = key.bytes
@@ -253,18 +253,18 @@ private struct SealedRows {
     }
 
     /// Verifies the checksum, and returns the number of bytes before it.
-    private func length(of sealed: FoundValue, at key: KeyBytes) throws(FoldbackError) -> Int {
+    private func length(of sealed: FoundValue, at key: KeyBytes) throws(LogError) -> Int {
         do throws(FormatError) {
             return try sealed.withSpan { span throws(FormatError) in
                 try StoredRow.opened(span, at: key)
             }
         } catch {
-            throw FoldbackError(error, at: path, row: key)
+            throw LogError(error, at: path, row: key)
         }
     }
 }
 
-extension FoldbackError {
+extension LogError {
     fileprivate init(_ error: FormatError, at path: String, row key: KeyBytes) {
         // The reason names the row, not the path, so that every place that shows reasons shows the
         // row.
@@ -278,12 +278,12 @@ extension FoldbackError {
     }
 }
 
-extension FoldbackError {
-    /// Creates the error for a failed read of rows. An error that is not a `FoldbackError` becomes
+extension LogError {
+    /// Creates the error for a failed read of rows. An error that is not a `LogError` becomes
     /// `.damaged`.
     package init(reading error: any Error, at path: String) {
         self =
-            error as? FoldbackError
+            error as? LogError
             ?? .damaged(path: path, sequence: nil, reason: "its rows cannot be read: \(error)")
     }
 }
@@ -325,7 +325,7 @@ extension LogStorage {
     /// opened with any stored projections removes the remaining rows.
     ///
     /// - Throws: `.storage`, `.closed`; the pieces before the failure are removed.
-    package func dropRows(_ outdated: [StoredRowsHeader]) throws(FoldbackError) {
+    package func dropRows(_ outdated: [StoredRowsHeader]) throws(LogError) {
         for header in outdated {
             let span = KeySpan(prefix: StoredRow.prefix(of: header.number))
             var isOver = false
@@ -350,25 +350,25 @@ extension LogStorage {
 
 extension LogStorage {
     /// Returns the numbers of stored projections that have rows and no header, ascending.
-    func rowNumbersWithoutHeader() throws(FoldbackError) -> [UInt32] {
+    func rowNumbersWithoutHeader() throws(LogError) -> [UInt32] {
         do {
             return try readRows { rows in
                 try rows.numbers().filter { try rows.header(of: $0) == nil }
             }
         } catch {
-            throw FoldbackError(reading: error, at: path)
+            throw LogError(reading: error, at: path)
         }
     }
 
     /// Checks that each row of a stored projection can be read.
-    func requireReadableRows(of number: UInt32) throws(FoldbackError) {
+    func requireReadableRows(of number: UInt32) throws(LogError) {
         do {
             try readRows { rows in
                 let span = KeySpan(prefix: StoredRow.prefix(of: number))
                 try rows.scan(span, backwards: false) { _, _ in true }
             }
         } catch {
-            throw FoldbackError(reading: error, at: path)
+            throw LogError(reading: error, at: path)
         }
     }
 }

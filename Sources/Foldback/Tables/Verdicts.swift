@@ -45,15 +45,15 @@ extension SettlementRow {
 
 extension LogStorage {
     /// Returns the bytes of an intent's row in table `verdicts`, not verified; nil if it has none.
-    package func settlement(of number: IntentNumber) throws(FoldbackError) -> [UInt8]? {
+    package func settlement(of number: IntentNumber) throws(LogError) -> [UInt8]? {
         try value(at: LogKey(number), in: .verdicts)
     }
 
     /// Calls `body` with each row of table `verdicts`, in order of intents. Reads bounded pieces
     /// (L8).
     func scanVerdicts(
-        _ body: (IntentNumber, [UInt8]) throws(FoldbackError) -> Void
-    ) throws(FoldbackError) { try scan(.verdicts, body) }
+        _ body: (IntentNumber, [UInt8]) throws(LogError) -> Void
+    ) throws(LogError) { try scan(.verdicts, body) }
 
     /// Returns a settled intent: its row in table verdicts, and the intent as its entry recorded
     /// it.
@@ -63,7 +63,7 @@ extension LogStorage {
     /// - Throws: `.damaged`, `.newerFormat`, `.storage`.
     package func settledIntent(
         _ number: IntentNumber, codec: any PayloadCodec, uncommitted: WriteBatch = WriteBatch()
-    ) throws(FoldbackError) -> (row: SettlementRow, recorded: RecordedIntent) {
+    ) throws(LogError) -> (row: SettlementRow, recorded: RecordedIntent) {
         let row = try settledRow(of: number, uncommitted)
         let sequence = row.intentSequence
         let pending = uncommitted.record(at: sequence)
@@ -79,13 +79,13 @@ extension LogStorage {
             }
             return (row, recorded)
         } catch {
-            throw FoldbackError(error, at: path, sequence: sequence)
+            throw LogError(error, at: path, sequence: sequence)
         }
     }
 
     private func settledRow(
         of number: IntentNumber, _ uncommitted: WriteBatch
-    ) throws(FoldbackError) -> SettlementRow {
+    ) throws(LogError) -> SettlementRow {
         if let row = uncommitted.settlement(of: number) { return row }
         guard let bytes = try settlement(of: number) else {
             throw .damaged(
@@ -94,7 +94,7 @@ extension LogStorage {
         do throws(FormatError) {
             return try SettlementRow(decoding: bytes, for: number)
         } catch {
-            throw FoldbackError(
+            throw LogError(
                 error, at: "\(path), table verdicts, intent \(number)", sequence: nil)
         }
     }
@@ -123,10 +123,10 @@ extension LogStorage {
     /// Returns the rows that differ from these settlements; nil for a missing row.
     func wrongVerdicts(
         comparedWith settlements: SettlementBook
-    ) throws(FoldbackError) -> [IntentNumber: [UInt8]?] {
+    ) throws(LogError) -> [IntentNumber: [UInt8]?] {
         var wrong: [IntentNumber: [UInt8]?] = [:]
         var found = 0
-        try scanVerdicts { number, bytes throws(FoldbackError) in
+        try scanVerdicts { number, bytes throws(LogError) in
             found += settlements[number] == nil ? 0 : 1
             if settlements.flaw(in: bytes, of: number) != nil { wrong[number] = .some(bytes) }
         }

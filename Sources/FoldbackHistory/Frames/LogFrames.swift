@@ -42,7 +42,7 @@ package struct LogFrames<P: Projection>: Sendable {
     ///   the overlay fold again, two more folds of the overlay. After ``skip()``, O(n) in the
     ///   overlay.
     /// - Throws: as ``LogReplay/next()``. The frames stay at their sequence.
-    package mutating func next() throws(FoldbackError) -> LogFrame<P.Event>? {
+    package mutating func next() throws(LogError) -> LogFrame<P.Event>? {
         let before = found()
         here = before
         guard let record = try replay.nextRecord() else { return nil }
@@ -68,7 +68,7 @@ package struct LogFrames<P: Projection>: Sendable {
     /// Applies the next entry without telling what it changed. Returns false at the end.
     ///
     /// - Complexity: as applying the entry.
-    package mutating func skip() throws(FoldbackError) -> Bool {
+    package mutating func skip() throws(LogError) -> Bool {
         if here != nil {
             here = nil
             replay.stopTracking()
@@ -204,7 +204,7 @@ extension LogReader {
     package func frames<P: Projection>(
         of projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         after sequence: LogSequence
-    ) throws(FoldbackError) -> LogFrames<P> {
+    ) throws(LogError) -> LogFrames<P> {
         LogFrames(try replay(projection, also: also, from: sequence))
     }
 }

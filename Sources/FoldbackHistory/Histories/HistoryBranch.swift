@@ -58,7 +58,7 @@ extension RecordedHistory {
     /// - Complexity: O(n log n) in entries.
     public func branch(
         _ edits: [HistoryEdit<Event>]
-    ) throws(FoldbackError) -> HistoryBranch<Event> {
+    ) throws(LogError) -> HistoryBranch<Event> {
         var draft = BranchDraft(entries, replica)
         for edit in edits { try draft.make(edit) }
         let numbered = draft.numbered()
@@ -133,7 +133,7 @@ private struct BranchDraft<Event: Sendable> {
         self.replica = replica
     }
 
-    mutating func make(_ edit: HistoryEdit<Event>) throws(FoldbackError) {
+    mutating func make(_ edit: HistoryEdit<Event>) throws(LogError) {
         switch edit {
         case .drop(let sequence):
             let entry = drafts.remove(at: try place(of: sequence)).entry
@@ -181,7 +181,7 @@ private struct BranchDraft<Event: Sendable> {
     /// Replaces all answers to an intent by one entry.
     private mutating func answer(
         _ number: IntentNumber, with content: LogEntry<Event>.Content, withEvents: Bool
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         let own = drafts[try place(ofIntent: number)].entry
         let id = IntentID(replica: own.replica, number: number)
         let answers = takeAnswers(to: id, withEvents: withEvents)
@@ -245,7 +245,7 @@ private struct BranchDraft<Event: Sendable> {
         return numbered
     }
 
-    private func place(of sequence: LogSequence) throws(FoldbackError) -> Int {
+    private func place(of sequence: LogSequence) throws(LogError) -> Int {
         if let place = drafts.firstIndex(where: { $0.origin == sequence }) { return place }
         let last = entries.last?.sequence ?? 0
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
@@ -253,7 +253,7 @@ private struct BranchDraft<Event: Sendable> {
         throw .missing("entry \(sequence)", isTaken: isTaken)
     }
 
-    private func place(ofIntent number: IntentNumber) throws(FoldbackError) -> Int {
+    private func place(ofIntent number: IntentNumber) throws(LogError) -> Int {
         let place = drafts.firstIndex { $0.origin != nil && $0.entry.ownIntent == number }
         if let place { return place }
         let numbers = entries.compactMap(\.ownIntent)
@@ -262,9 +262,9 @@ private struct BranchDraft<Event: Sendable> {
     }
 }
 
-extension FoldbackError {
+extension LogError {
     /// - Parameter isTaken: whether an earlier edit removed it.
-    fileprivate static func missing(_ what: String, isTaken: Bool) -> FoldbackError {
+    fileprivate static func missing(_ what: String, isTaken: Bool) -> LogError {
         .invalidEdit(
             reason: isTaken
                 ? "\(what) was taken out by another edit already"

@@ -8,7 +8,7 @@ extension LogReader {
     /// - Complexity: O(n) in entries, in time and memory.
     public convenience init<Event: Sendable>(
         _ history: RecordedHistory<Event>
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         let replicas = ReplicaTable(history.replicas)
         let log = MemoryLog(
             kind: history.kind, replicas: replicas, path: "(a history)", hasGaps: true)
@@ -23,7 +23,7 @@ extension LogReader {
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     package func history(
         of entries: [LogEntry<[UInt8]>]
-    ) throws(FoldbackError) -> RecordedHistory<[UInt8]> {
+    ) throws(LogError) -> RecordedHistory<[UInt8]> {
         let empty = try RecordedHistory<[UInt8]>(
             kind: kind, replica: replica, records: [], shared: try log.sharedConflicts(),
             codec: RawCodec())

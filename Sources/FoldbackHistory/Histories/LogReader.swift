@@ -23,7 +23,7 @@ public final class LogReader: Sendable {
     ///
     /// - Throws: `.missing`, `.notALog`, `.unsafeFile`, `.locked` with `.thisProcess`,
     ///   `.newerFormat`, `.damaged`, `.storage`.
-    public convenience init(at directory: URL) throws(FoldbackError) {
+    public convenience init(at directory: URL) throws(LogError) {
         self.init(try LMDBLog.openReadOnly(directory.logPath()))
     }
 
@@ -42,7 +42,7 @@ public final class LogReader: Sendable {
     /// that their codec wrote.
     public func entries(
         from start: LogSequence, countMax: Int
-    ) throws(FoldbackError) -> [LogEntry<[UInt8]>] {
+    ) throws(LogError) -> [LogEntry<[UInt8]>] {
         // The count comes first, because a store may append entries before they are read.
         let count = try log.recordCount()
         let records = try log.decodedRecords(from: start, countMax: countMax, codec: codec)
@@ -57,7 +57,7 @@ public final class LogReader: Sendable {
     /// - Complexity: reads the whole log into memory. Blocks.
     /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` if the entries are not damaged
     ///   but do not make a log.
-    public func history() throws(FoldbackError) -> RecordedHistory<[UInt8]> {
+    public func history() throws(LogError) -> RecordedHistory<[UInt8]> {
         let count = try log.recordCount()
         var records: [Record] = []
         while true {
@@ -77,7 +77,7 @@ public final class LogReader: Sendable {
     /// Returns the attempts to send pending intents; see ``/Foldback/Store/attempts``.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
-    public func attempts() throws(FoldbackError) -> [IntentNumber: Attempt] {
+    public func attempts() throws(LogError) -> [IntentNumber: Attempt] {
         Dictionary(uniqueKeysWithValues: try log.attempts().map { ($0.key, $0.value) })
     }
 
@@ -96,12 +96,12 @@ public final class LogReader: Sendable {
     ///   Blocks.
     public func verify<P: EventFold>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = []
-    ) throws(FoldbackError) -> Verification {
+    ) throws(LogError) -> Verification {
         let projections = ProjectionSet(projection, also)
         // Without rows in the log there is nothing to compare, so rows are not folded into memory,
         // except if views depend on them.
         let hasRows: Bool
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let headers = try log.projectionHeaders()
             let shared = try log.sharedConflicts()
             hasRows = !headers.isEmpty || !shared.isEmpty
@@ -116,7 +116,7 @@ public final class LogReader: Sendable {
     /// Returns which projections share their conflicts, and from which entry on.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
-    package func sharedConflicts() throws(FoldbackError) -> SharedConflicts {
+    package func sharedConflicts() throws(LogError) -> SharedConflicts {
         try log.sharedConflicts()
     }
 
@@ -124,17 +124,17 @@ public final class LogReader: Sendable {
     /// last sequence.
     ///
     /// - Throws: `.damaged`, `.closed`, `.storage`.
-    package func entryCount() throws(FoldbackError) -> Int { try log.entryCount() }
+    package func entryCount() throws(LogError) -> Int { try log.entryCount() }
 
     /// Returns the entries of the stored checkpoints, in order.
     ///
     /// - Throws: `.damaged`, `.closed`, `.storage`.
-    package func checkpoints() throws(FoldbackError) -> [LogSequence] {
+    package func checkpoints() throws(LogError) -> [LogSequence] {
         try log.storedCheckpoints().map(\.sequence)
     }
 
     /// Returns the log's counts. Reads the newest checkpoint and the entries after it.
-    public func status() throws(FoldbackError) -> StoreStatus {
+    public func status() throws(LogError) -> StoreStatus {
         var (fold, _) = try LogFold.folded(log, codec: codec)
         fold.state.facts = LogFacts(lineage: try log.lineage(), lostData: try log.lostData())
         return StoreStatus(

@@ -13,7 +13,7 @@ extension RecordedHistory {
     /// - Throws: `.lacksProjections` if one that shares conflicts is not given.
     public func snapshot<P: Projection>(
         of projection: P.Type, also: [AdditionalProjection<Event>] = []
-    ) throws(FoldbackError) -> Snapshot<P> where P.Event == Event {
+    ) throws(LogError) -> Snapshot<P> where P.Event == Event {
         try snapshot(of: projection, also, after: records, at: sequences.last ?? 0)
     }
 
@@ -23,7 +23,7 @@ extension RecordedHistory {
     /// - Throws: `.beyondEnd`; as ``snapshot(of:also:)``.
     public func snapshot<P: Projection>(
         of projection: P.Type, also: [AdditionalProjection<Event>] = [], at sequence: LogSequence
-    ) throws(FoldbackError) -> Snapshot<P> where P.Event == Event {
+    ) throws(LogError) -> Snapshot<P> where P.Event == Event {
         let last = records.last?.stamp.sequence ?? 0
         guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
         return try snapshot(
@@ -38,7 +38,7 @@ extension RecordedHistory {
     ///   given.
     public func snapshots<P: Projection>(
         of projection: P.Type, also: [AdditionalProjection<Event>] = []
-    ) throws(FoldbackError) -> HistorySnapshots<P> where P.Event == Event {
+    ) throws(LogError) -> HistorySnapshots<P> where P.Event == Event {
         let fold = fold(of: projection, also, from: 0)
         let last = records.last?.stamp.sequence ?? 0
         for period in shared.periods where period.start <= last {
@@ -50,7 +50,7 @@ extension RecordedHistory {
     private func snapshot<P: Projection>(
         of projection: P.Type, _ also: [AdditionalProjection<Event>],
         after records: some Sequence<Record>, at sequence: LogSequence
-    ) throws(FoldbackError) -> Snapshot<P> where P.Event == Event {
+    ) throws(LogError) -> Snapshot<P> where P.Event == Event {
         let sharing = fold(of: projection, also, from: sequence)
         try sharing.requireShared(with: P.memberName, at: sequence)
         var fold = sharing.fold
@@ -80,7 +80,7 @@ private struct SharingFold {
 
     func requireShared(
         with name: ExactString, at sequence: LogSequence
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         guard shared.members(at: sequence).contains(where: { $0.name == name }) else { return }
         try shared.require(names, at: sequence, path: "(a history)")
     }

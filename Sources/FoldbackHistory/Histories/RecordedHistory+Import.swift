@@ -19,11 +19,11 @@ extension RecordedHistory where Event == [UInt8] {
     ///   other kind exists; `.locked`; `.storage`. Nothing was imported.
     /// - Complexity: one transaction, so a process that dies does not leave a log that looks
     ///   complete. O(n) memory.
-    public func importLog(into directory: URL) async throws(FoldbackError) {
+    public func importLog(into directory: URL) async throws(LogError) {
         try requireWhole()
         try await LMDBLog.create(
             directory.logPath(), kind: kind, earlier: replicas
-        ) { log throws(FoldbackError) in
+        ) { log throws(LogError) in
             let batch = try batch(in: log.header.replicas, isSent: true)
             do throws(StorageFailure) { try log.write(batch) } catch { throw error.unwritten }
         }
@@ -32,7 +32,7 @@ extension RecordedHistory where Event == [UInt8] {
     /// Checks whether ``importLog(into:)`` could begin. Changes nothing.
     ///
     /// - Throws: the errors of ``importLog(into:)``.
-    public func checkImport(into directory: URL) throws(FoldbackError) {
+    public func checkImport(into directory: URL) throws(LogError) {
         try requireWhole()
         try LMDBLog.checkImport(into: directory.logPath(), of: kind)
     }
@@ -52,7 +52,7 @@ extension RecordedHistory {
     /// Requires that a log could have exactly these entries.
     ///
     /// - Throws: `.doesNotFollow` at the first gap.
-    fileprivate func requireWhole() throws(FoldbackError) {
+    fileprivate func requireWhole() throws(LogError) {
         var sequence: LogSequence = 0
         var number: IntentNumber = 0
         for record in records {
@@ -74,7 +74,7 @@ extension RecordedHistory {
     /// Returns the history without gaps: sequences and numbers count 1, 2, 3, … Ids that
     /// projections make from a context change (F12). If an event names a removed intent whose id
     /// another intent now has, the event loses its origin.
-    public func closed() throws(FoldbackError) -> RecordedHistory {
+    public func closed() throws(LogError) -> RecordedHistory {
         let entries = entries
         var renumbering = Renumbering()
         for entry in entries {
@@ -98,7 +98,7 @@ extension RecordedHistory {
     ///   - isSent: whether pending intents count as sent.
     func batch(
         in replicas: ReplicaTable, isSent: Bool = false
-    ) throws(FoldbackError) -> WriteBatch {
+    ) throws(LogError) -> WriteBatch {
         let nothing = MemoryLog(kind: kind, replicas: replicas)
         var working = WorkingLog(
             LogFold(kind: kind, replica: replica), replicas: replicas)

@@ -30,7 +30,7 @@ struct ReplayedFold: Sendable {
     init<P: Projection>(
         _ log: any LogStorage, _: P.Type, also: [AdditionalProjection<P.Event>],
         from sequence: LogSequence, inPlaceOf old: ExactString? = nil
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         let codec = AppCodec(codec: P.codec)
         let fold = try LogFold.past(
             log, .init(Fold<P>(inPlaceOf: old ?? P.memberName)), among: ProjectionSet(also),
@@ -48,10 +48,10 @@ struct ReplayedFold: Sendable {
     /// Release all states before, or the fold copies what it changes.
     ///
     /// - Throws: as ``LogReplay/next()``. The fold stays at its sequence.
-    mutating func next() throws(FoldbackError) -> Record? {
+    mutating func next() throws(LogError) -> Record? {
         let start = records.sequence
         guard let (sequence, bytes) = try records.next() else { return nil }
-        do throws(FoldbackError) {
+        do throws(LogError) {
             return try apply(bytes, at: sequence)
         } catch {
             // The next call reads the same record.
@@ -62,7 +62,7 @@ struct ReplayedFold: Sendable {
 
     private mutating func apply(
         _ bytes: [UInt8], at sequence: LogSequence
-    ) throws(FoldbackError) -> Record {
+    ) throws(LogError) -> Record {
         let before = fold.state.sequence
         if fold.shared.changes(after: before, upTo: sequence) {
             try fold.requireShared(with: fold.folds[0].memberName, at: sequence, path: log.path)

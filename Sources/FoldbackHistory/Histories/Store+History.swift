@@ -7,7 +7,7 @@ extension Store {
     /// - Complexity: reads the whole log into memory. May block on the disk.
     /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` if the entries are not damaged
     ///   but do not make a log.
-    public func history() throws(FoldbackError) -> RecordedHistory<P.Event> {
+    public func history() throws(LogError) -> RecordedHistory<P.Event> {
         let last = core.published.sequence
         var records: [Record] = []
         while LogSequence(UInt64(records.count)) < last {

@@ -22,10 +22,10 @@ package struct LogPlots: Sendable {
     ///
     /// - Throws: `.closed`, `.storage`. Damage and newer formats end the plots without an error.
     /// - Complexity: O(n) in entries. Memory is O(1) in entries, and O(n) in the overlay.
-    package init(_ reader: LogReader) throws(FoldbackError) {
+    package init(_ reader: LogReader) throws(LogError) {
         var tally = LogTally(reader)
         var end: String?
-        do throws(FoldbackError) {
+        do throws(LogError) {
             while try tally.readNext() {}
             for checkpoint in try reader.log.storedCheckpoints() {
                 tally.bytes.checkpoints.append(checkpoint.sequence)
@@ -46,8 +46,8 @@ package struct LogPlots: Sendable {
     ///
     /// - Throws: errors that are not about the log's content.
     private static func words(
-        for error: FoldbackError, after sequence: LogSequence
-    ) throws(FoldbackError) -> String {
+        for error: LogError, after sequence: LogSequence
+    ) throws(LogError) -> String {
         switch error {
         case .damaged: return "The log is damaged. The plot ends after entry \(sequence)."
         case .newerFormat:
@@ -79,7 +79,7 @@ private struct LogTally {
     var sequence: LogSequence { fold.state.sequence }
     var overlayCount: Int { fold.state.overlay.count }
 
-    mutating func readNext() throws(FoldbackError) -> Bool {
+    mutating func readNext() throws(LogError) -> Bool {
         guard let (sequence, recordBytes) = try records.next() else { return false }
         let (record, effects) = try fold.applyRecord(recordBytes, at: sequence, log, codec)
         let time = record.stamp.time

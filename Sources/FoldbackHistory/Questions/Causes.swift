@@ -38,7 +38,7 @@ extension LogReader {
     public func causes<P: Projection>(
         of place: JSONPointer, in projection: P.Type,
         also: [AdditionalProjection<P.Event>] = [], upTo last: LogSequence? = nil
-    ) throws(FoldbackError) -> [Cause<P.Event>] {
+    ) throws(LogError) -> [Cause<P.Event>] {
         let end = try lastSequence()
         if let last, last > end { throw .beyondEnd(last, last: end) }
         var causes: [Cause<P.Event>] = []

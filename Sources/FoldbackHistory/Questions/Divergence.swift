@@ -190,7 +190,7 @@ extension RecordedHistory {
     public func divergences<P: Projection>(
         of branch: HistoryBranch<Event>, in projection: P.Type,
         also: [AdditionalProjection<Event>] = []
-    ) throws(FoldbackError) -> Divergences where P.Event == Event {
+    ) throws(LogError) -> Divergences where P.Event == Event {
         var differing = DifferenceTracker()
         var found: [Divergence] = []
         var others = try branch.history.snapshots(of: projection, also: also)

@@ -54,7 +54,7 @@ extension LogReader {
     public func story<P: Projection>(
         of number: IntentNumber, in projection: P.Type,
         also: [AdditionalProjection<P.Event>] = []
-    ) throws(FoldbackError) -> IntentStory<P.Event> {
+    ) throws(LogError) -> IntentStory<P.Event> {
         let (state, places) = try outline(of: number, in: projection, also)
         var chapters: [IntentStory<P.Event>.Chapter] = []
         var replay = try replay(projection, also: also)
@@ -80,7 +80,7 @@ extension LogReader {
     /// snapshot is kept, so the next entry need not copy the states.
     private func outline<P: Projection>(
         of number: IntentNumber, in projection: P.Type, _ also: [AdditionalProjection<P.Event>]
-    ) throws(FoldbackError) -> (state: IntentState, places: [LogSequence]) {
+    ) throws(LogError) -> (state: IntentState, places: [LogSequence]) {
         var places: [LogSequence] = []
         var replay = try replay(projection, also: also)
         var id: IntentID?

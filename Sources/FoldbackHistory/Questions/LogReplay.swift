@@ -18,7 +18,7 @@ public struct LogReplay<P: Projection>: Sendable {
 
     init(
         _ log: any LogStorage, also: [AdditionalProjection<P.Event>], from sequence: LogSequence
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         fold = try ReplayedFold(log, P.self, also: also, from: sequence)
     }
 
@@ -45,12 +45,12 @@ public struct LogReplay<P: Projection>: Sendable {
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`; `.lacksProjections` if the
     ///   state after the entry needs a projection that was not given. The replay stays at its
     ///   sequence.
-    public mutating func next() throws(FoldbackError) -> LogEntry<P.Event>? {
+    public mutating func next() throws(LogError) -> LogEntry<P.Event>? {
         try nextRecord().map { LogEntry($0) }
     }
 
     /// Applies the next entry, for passes that need few entries as ``/Foldback/LogEntry``.
-    mutating func nextRecord() throws(FoldbackError) -> Record? {
+    mutating func nextRecord() throws(LogError) -> Record? {
         // Without this reference the fold changes its states in place, unless the caller kept a
         // snapshot.
         seen = nil
@@ -104,7 +104,7 @@ extension LogReader {
     public func replay<P: Projection>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         from sequence: LogSequence = 0
-    ) throws(FoldbackError) -> LogReplay<P> { try LogReplay(log, also: also, from: sequence) }
+    ) throws(LogError) -> LogReplay<P> { try LogReplay(log, also: also, from: sequence) }
 
     /// Returns what a store with this projection showed after entry `sequence`; 0 is before the
     /// first entry (F11).
@@ -113,7 +113,7 @@ extension LogReader {
     /// - Throws: as ``replay(_:also:from:)``.
     public func snapshot<P: Projection>(
         of projection: P.Type, also: [AdditionalProjection<P.Event>] = [], at sequence: LogSequence
-    ) throws(FoldbackError) -> Snapshot<P> {
+    ) throws(LogError) -> Snapshot<P> {
         var replay = try replay(projection, also: also, from: sequence)
         return replay.snapshot
     }
@@ -123,19 +123,19 @@ extension LogReader {
     ///
     /// - Complexity: reads the newest checkpoint and the entries after it; then one look-up for
     ///   each intent.
-    package func states() throws(FoldbackError)
-        -> @Sendable (IntentNumber) throws(FoldbackError) -> IntentState?
+    package func states() throws(LogError)
+        -> @Sendable (IntentNumber) throws(LogError) -> IntentState?
     {
         let (fold, _) = try LogFold.folded(log, codec: RawCodec())
         let overlay = fold.state.overlay
-        return { @Sendable number throws(FoldbackError) in
+        return { @Sendable number throws(LogError) in
             if let state = overlay[number]?.state { return state }
             return try self.settlement(of: number)
         }
     }
 
     /// Returns the state of an intent that is not in the overlay; nil if it was never recorded.
-    func settlement(of number: IntentNumber) throws(FoldbackError) -> IntentState? {
+    func settlement(of number: IntentNumber) throws(LogError) -> IntentState? {
         try settlementRow(of: number)?.settlement?.state
     }
 
@@ -144,24 +144,24 @@ extension LogReader {
     /// - Complexity: one look-up.
     package func settledRecording(
         of number: IntentNumber
-    ) throws(FoldbackError) -> LogSequence? { try settlementRow(of: number)?.intentSequence }
+    ) throws(LogError) -> LogSequence? { try settlementRow(of: number)?.intentSequence }
 
     /// Returns the entries that recorded the intents of the overlay.
     ///
     /// - Complexity: reads the newest checkpoint and the entries after it.
-    package func overlayRecordings() throws(FoldbackError) -> [IntentNumber: LogSequence] {
+    package func overlayRecordings() throws(LogError) -> [IntentNumber: LogSequence] {
         let (fold, _) = try LogFold.folded(log, codec: RawCodec())
         var places: [IntentNumber: LogSequence] = [:]
         for (number, intent) in fold.state.overlay { places[number] = intent.recorded.sequence }
         return places
     }
 
-    private func settlementRow(of number: IntentNumber) throws(FoldbackError) -> SettlementRow? {
+    private func settlementRow(of number: IntentNumber) throws(LogError) -> SettlementRow? {
         guard let bytes = try log.settlement(of: number) else { return nil }
         do throws(FormatError) {
             return try SettlementRow(decoding: bytes, for: number)
         } catch {
-            throw FoldbackError(
+            throw LogError(
                 error, at: "\(log.path), table verdicts, intent \(number)", sequence: nil)
         }
     }
@@ -169,13 +169,13 @@ extension LogReader {
     /// Applies the whole log to a fold, without publishing its states.
     package func fold<Event: Sendable>(
         _ fold: inout LogFold, reading codec: any EventCodec<Event>
-    ) throws(FoldbackError) { try fold.replay(log, codec: AppCodec(codec: codec)) }
+    ) throws(LogError) { try fold.replay(log, codec: AppCodec(codec: codec)) }
 
     package var kind: LogKind { log.header.kind }
     package var replica: ReplicaID { log.header.replicas.current }
 
     /// The sequence of the last entry; 0 in an empty log.
-    public func lastSequence() throws(FoldbackError) -> LogSequence {
+    public func lastSequence() throws(LogError) -> LogSequence {
         LogSequence(UInt64(try log.recordCount()))
     }
 }

@@ -55,7 +55,7 @@ extension LogReader {
     public func rerun<Old: Projection, New: Projection>(
         _ old: Old.Type, _ new: New.Type, also: [AdditionalProjection<Old.Event>] = [],
         divergencesMax: Int = 100
-    ) throws(FoldbackError) -> Rerun {
+    ) throws(LogError) -> Rerun {
         var failed: LogSequence?
         if let parts = PartTracker(old, new) {
             var pass = RerunPass(
@@ -77,7 +77,7 @@ extension LogReader {
     package func rerunWithoutParts<Old: Projection, New: Projection>(
         _: Old.Type, _: New.Type, also: [AdditionalProjection<Old.Event>] = [],
         divergencesMax: Int = 100
-    ) throws(FoldbackError) -> Rerun {
+    ) throws(LogError) -> Rerun {
         var pass = RerunPass(
             try VersionPair<Old, New>(log, also: also), divergencesMax, comparing: nil)
         guard case .done(let rerun) = try pass.run() else {

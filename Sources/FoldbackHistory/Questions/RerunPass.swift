@@ -32,7 +32,7 @@ struct RerunPass<Old: Projection, New: Projection> {
     }
 
     /// Goes through the whole log.
-    mutating func run() throws(FoldbackError) -> Outcome {
+    mutating func run() throws(LogError) -> Outcome {
         // The states may already differ before the first entry.
         look(at: .anything)
         while let unreadable = try versions.next() {

@@ -16,7 +16,7 @@ struct VersionPair<Old: Projection, New: Projection>: Sendable {
 
     init(
         _ log: any LogStorage, also: [AdditionalProjection<Old.Event>]
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         let shared = try log.sharedConflicts()
         if shared.isEmpty, CodecComparison.areAlike(Old.codec, New.codec) {
             let fold = LogFold(
@@ -39,7 +39,7 @@ struct VersionPair<Old: Projection, New: Projection>: Sendable {
     /// the end.
     ///
     /// Release all states before, or the folds copy what they change.
-    mutating func next() throws(FoldbackError) -> UnreadableEvents? {
+    mutating func next() throws(LogError) -> UnreadableEvents? {
         guard let (old, new) = try readings.next() else { return nil }
         return UnreadableEvents(old, new)
     }
@@ -120,7 +120,7 @@ struct Readings: Sendable {
     var newFold: any AnyFold { folds[folds.count - 1].value(at: placeOfNew) }
     var hasConflicts: Bool { folds[0].hasConflicts || folds[folds.count - 1].hasConflicts }
 
-    mutating func next() throws(FoldbackError) -> (old: Record, new: Record)? {
+    mutating func next() throws(LogError) -> (old: Record, new: Record)? {
         guard let old = try folds[0].next() else { return nil }
         guard let new = folds.count == 1 ? old : try folds[1].next() else { return nil }
         for index in folds.indices { folds[index].rebaseViews() }

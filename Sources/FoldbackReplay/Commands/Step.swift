@@ -41,7 +41,7 @@
             let reader = try log.reader(seenBy: view)
             var last = try reader.lastSequence().value
             guard from <= last else {
-                throw FoldbackError.beyondEnd(LogSequence(from), last: LogSequence(last))
+                throw LogError.beyondEnd(LogSequence(from), last: LogSequence(last))
             }
             var place = from
             try show(place, reader, view, of: last)

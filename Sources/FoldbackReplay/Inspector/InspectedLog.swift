@@ -131,12 +131,12 @@
         /// Notes the first damage. Returns false if the error is not damage.
         @discardableResult
         func note(_ error: any Error) -> Bool {
-            guard let error = error as? FoldbackError,
+            guard let error = error as? LogError,
                 case .damaged(let path, let sequence, let reason) = error
             else { return false }
             // A page is passed on, and the directories of this machine are not for its readers.
             let file = path.split(separator: "/").last.map(String.init) ?? path
-            let named = FoldbackError.damaged(path: file, sequence: sequence, reason: reason)
+            let named = LogError.damaged(path: file, sequence: sequence, reason: reason)
             let found = Damage(sequence: sequence, text: named.description)
             damage.withLock { known in
                 let isEarlier =

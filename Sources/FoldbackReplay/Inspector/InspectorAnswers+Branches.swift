@@ -46,7 +46,7 @@
         /// - Complexity: folds the entries from the nearest copy, and leaves copies on the way.
         func state(at sequence: LogSequence) throws -> JSON {
             let last = try log.lastSequence()
-            guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
+            guard sequence <= last else { throw LogError.beyondEnd(sequence, last: last) }
             let count = sequences.partitioningIndex { $0 > sequence }
             let target = count == 0 ? 0 : sequences[count - 1]
             var reader = try nearest(to: target) ?? view.frames(log, after: 0)

@@ -36,7 +36,7 @@
             let sequence = try query.sequence("sequence")
             let index = index(of: try projection(query))
             let last = try await short.run { [log] in try log.reader.lastSequence() }
-            guard sequence <= last else { throw FoldbackError.beyondEnd(sequence, last: last) }
+            guard sequence <= last else { throw LogError.beyondEnd(sequence, last: last) }
             let found = try await index.reader(at: sequence)
             return try await short.run {
                 var reader = found

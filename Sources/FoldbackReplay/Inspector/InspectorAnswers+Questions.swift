@@ -30,7 +30,7 @@
         func verification() async throws -> JSON {
             try await long.run { [log] in
                 do { return try log.projections[0].view.verification(log.reader).headJSON } catch {
-                    guard let error = error as? FoldbackError, let found = Verification(error)
+                    guard let error = error as? LogError, let found = Verification(error)
                     else { throw error }
                     return found.headJSON
                 }

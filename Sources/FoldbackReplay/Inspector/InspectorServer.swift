@@ -31,7 +31,7 @@
                 }
             } catch let error as ValidationError {
                 return .refusal(.badRequest, error.message)
-            } catch let error as FoldbackError {
+            } catch let error as LogError {
                 answers.log.note(error)
                 return .refusal(error.inspectorStatus, error.description)
             } catch let error as StreamFailure {
@@ -77,7 +77,7 @@
         }
     }
 
-    extension FoldbackError {
+    extension LogError {
         /// 400 for a wrong request, 500 if the log or its disk failed, 409 if this log cannot
         /// answer this question.
         fileprivate var inspectorStatus: HTTPStatusCode {

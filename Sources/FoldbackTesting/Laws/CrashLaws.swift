@@ -59,7 +59,7 @@ extension Trial {
                 await store.close()
                 store = try openWithoutThread(log)
             case .checkpoint:
-                do { try await store.checkpoint() } catch FoldbackError.noCheckpoint {}
+                do { try await store.checkpoint() } catch LogError.noCheckpoint {}
             case .kill:
                 if let violation = try await crashOnDisk(log, folder, index) { return violation }
             case .record, .change, .edit, .acknowledge, .reject, .confirm:
@@ -85,13 +85,13 @@ extension Trial {
         return violation
     }
 
-    private func open(_ directory: URL) async throws(FoldbackError) -> Store<P> {
+    private func open(_ directory: URL) async throws(LogError) -> Store<P> {
         try await Store.open(
             at: directory, P.self, also: P.alsoForLaws, confirmedBy: script.kind,
             durability: .relaxed, checkpoints: .manual, replica: .exactly(.own), sources: .counting)
     }
 
-    private func openWithoutThread(_ directory: URL) throws(FoldbackError) -> Store<P> {
+    private func openWithoutThread(_ directory: URL) throws(LogError) -> Store<P> {
         try Store.openWithoutThread(
             at: directory, P.self, also: P.alsoForLaws, confirmedBy: script.kind,
             durability: .relaxed, replica: .exactly(.own), sources: .counting)

@@ -14,7 +14,7 @@ struct LogUnderTest<P: Projection> {
 
     init(
         _ kind: LogKind, replica: ReplicaID = .own, watch: Watch? = nil
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         self.watch = watch
         storage = ObservedLog(MemoryLog(kind: kind, replica: replica))
         store = try Store.withoutThread(
@@ -33,16 +33,16 @@ struct LogUnderTest<P: Projection> {
     var committed: MemoryRows { storage.log.rows }
 
     /// A store on the committed data, as after the end of the process.
-    func afterCrash() throws(FoldbackError) -> Store<P> { try Self.store(on: committed) }
+    func afterCrash() throws(LogError) -> Store<P> { try Self.store(on: committed) }
 
     /// A store on committed data of any log.
-    static func store(on rows: MemoryRows) throws(FoldbackError) -> Store<P> {
+    static func store(on rows: MemoryRows) throws(LogError) -> Store<P> {
         try Store.withoutThread(
             P.self, also: P.alsoForLaws, on: MemoryLog(rows), sources: .counting)
     }
 
     /// Writes a checkpoint. Returns its sequence, or 0 if the log is empty.
-    func checkpointed() async throws(FoldbackError) -> LogSequence {
+    func checkpointed() async throws(LogError) -> LogSequence {
         guard store.snapshot.sequence > 0 else { return 0 }
         try await store.checkpoint()
         return store.snapshot.sequence
@@ -53,7 +53,7 @@ struct LogUnderTest<P: Projection> {
         switch step {
         case .checkpoint:
             // A projection without a state codec has no checkpoints.
-            do { try await store.checkpoint() } catch FoldbackError.noCheckpoint { return nil }
+            do { try await store.checkpoint() } catch LogError.noCheckpoint { return nil }
             return nil
         case .reopen, .kill:
             if case .reopen = step { await store.close() }
@@ -81,7 +81,7 @@ extension Store {
 
     /// Carries out a command, and returns its result as the reference model states it.
     package func carryOut(_ command: LogCommand<P.Event>) async -> CommandResult {
-        do throws(FoldbackError) {
+        do throws(LogError) {
             switch command {
             case .record(let event, let force, let confirmOnly, let once):
                 return result(

@@ -43,7 +43,7 @@ struct Observation<P: Projection>: Sendable {
     /// What a store shows, with each intent that was ever recorded and its latest answer. It does
     /// not read the stream of answers, because that waits at its end.
     /// - Throws: the error of reading an intent.
-    init(allOf store: Store<P>) throws(FoldbackError) {
+    init(allOf store: Store<P>) throws(LogError) {
         var intents: [IntentObservation] = []
         var number: IntentNumber = 1
         while number < store.status.nextIntent {

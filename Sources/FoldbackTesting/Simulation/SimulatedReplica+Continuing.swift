@@ -18,7 +18,7 @@ extension SimulatedReplica {
         }
         guard begins else { return }
         startTask { [self] in
-            do throws(FoldbackError) { try await continueOnNewLog(link) } catch {
+            do throws(LogError) { try await continueOnNewLog(link) } catch {
                 // A process that has ended finds its stores closed.
                 guard runs(link) else { return }
                 fleet.notes.broke("error", "\(name) cannot continue on a new log: \(error)")
@@ -26,7 +26,7 @@ extension SimulatedReplica {
         }
     }
 
-    private func continueOnNewLog(_ link: SimulatedLink<P>) async throws(FoldbackError) {
+    private func continueOnNewLog(_ link: SimulatedLink<P>) async throws(LogError) {
         guard let process = content.withLock({ $0.process }), process.link === link else { return }
         // As in the task group of an app, the error of one ends all others.
         for task in process.runs + [process.following].compactMap({ $0 }) {
@@ -35,7 +35,7 @@ extension SimulatedReplica {
         }
         let place = SimulatedPlace(replica: self, link: link)
         while runs(link) {
-            do throws(FoldbackError) {
+            do throws(LogError) {
                 let result = try await process.store.continueOnNewLog(
                     from: link, policy: policy, sources: fleet.time.sources, in: place)
                 switch result {
@@ -69,7 +69,7 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
 
     private var fleet: Fleet<P>.Shared { replica.fleet }
 
-    func openSuccessor() throws(FoldbackError) -> Store<P> {
+    func openSuccessor() throws(LogError) -> Store<P> {
         try requireRunning()
         replica.content.withLock { $0.keepSuccessor() }
         let successor = try replica.open(
@@ -78,7 +78,7 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
         return successor
     }
 
-    func wipeSuccessor() throws(FoldbackError) {
+    func wipeSuccessor() throws(LogError) {
         try requireRunning()
         replica.content.withLock { content in
             content.process?.successor = nil
@@ -88,7 +88,7 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
 
     func replace(
         _ old: StoreStatus, by successor: Store<P>, carried: Set<IntentID>
-    ) async throws(FoldbackError) -> Store<P> {
+    ) async throws(LogError) -> Store<P> {
         try requireRunning()
         guard let superseded = replica.store else { preconditionFailure("no process runs") }
         let ids = fleet.book.ids(of: replica.name)
@@ -107,7 +107,7 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
     }
 
     /// - Throws: `.closed` if the process has ended.
-    private func requireRunning() throws(FoldbackError) {
+    private func requireRunning() throws(LogError) {
         guard replica.runs(link) else { throw .closed(path: replica.name) }
     }
 
@@ -115,7 +115,7 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
     /// continue.
     private func check(
         _ old: Store<P>, against successor: Store<P>
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         let name = replica.name
         var places: Set<String> = []
         for intent in successor.overlay {

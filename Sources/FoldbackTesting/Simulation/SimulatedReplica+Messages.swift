@@ -58,7 +58,7 @@ extension SimulatedReplica {
                 content.process.map { ($0.downlink, $0.link) }
             })
         else { return }
-        do throws(FoldbackError) {
+        do throws(LogError) {
             // Longer than any wait, so that only a downlink that never asks exceeds it.
             let result = try await downlink.fetch(within: .seconds(3_600))
             if case .failed(.invalidAnswer(let reason)) = result {
@@ -73,7 +73,7 @@ extension SimulatedReplica {
 
     func deliver(_ verdicts: Verdicts<P.Event>) async {
         for (id, verdict) in verdicts.byIntent.sorted(by: { $0.key.number < $1.key.number }) {
-            await deliver { store throws(FoldbackError) in
+            await deliver { store throws(LogError) in
                 // The log may be another one now, with other intents under the same numbers.
                 guard id.number < store.status.nextIntent, try store.intent(id.number).id == id
                 else { return }
@@ -95,17 +95,17 @@ extension SimulatedReplica {
     }
 
     func deliver(_ changes: Changes<P.Event>) async {
-        await deliver { store throws(FoldbackError) in
+        await deliver { store throws(LogError) in
             try await store.confirm(
                 changes.events, through: changes.through, from: changes.lineage)
         }
     }
 
     private func deliver(
-        _ record: @Sendable (Store<P>) async throws(FoldbackError) -> Void
+        _ record: @Sendable (Store<P>) async throws(LogError) -> Void
     ) async {
         guard let store else { return }
-        do throws(FoldbackError) { try await record(store) } catch {
+        do throws(LogError) { try await record(store) } catch {
             switch error {
             case .closed, .superseded: return
             default: break

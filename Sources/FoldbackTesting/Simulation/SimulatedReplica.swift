@@ -76,7 +76,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
     /// - Returns: the store of the process.
     /// - Throws: an error of opening the log.
     @discardableResult
-    func start() throws(FoldbackError) -> Store<P> {
+    func start() throws(LogError) -> Store<P> {
         if let store { return store }
         let store = try open()
         let late = SimulatedLink<P>.LateDelivery(
@@ -100,7 +100,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
         startRun(of: process.outbox, process.link)
         guard follows else { return }
         let following = startTask {
-            do throws(FoldbackError) { try await process.downlink.follow() } catch .superseded {
+            do throws(LogError) { try await process.downlink.follow() } catch .superseded {
                 self.startContinuing(process.link)
             } catch {
                 self.fleet.notes.broke("ended", "The downlink of \(self.name) ends: \(error)")
@@ -111,7 +111,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
 
     private func startRun(of outbox: Outbox<P>, _ link: SimulatedLink<P>) {
         let run = startTask {
-            do throws(FoldbackError) { try await outbox.run() } catch .superseded {
+            do throws(LogError) { try await outbox.run() } catch .superseded {
                 self.startContinuing(link)
             } catch {
                 self.fleet.notes.broke("ended", "The outbox of \(self.name) ends: \(error)")
@@ -137,7 +137,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
             startRun(of: outbox, process.link)
         } else {
             let run = startTask {
-                do throws(FoldbackError) { try await outbox.run() } catch {
+                do throws(LogError) { try await outbox.run() } catch {
                     if case .superseded = error { return }
                     if case .alreadyRunning = error { return }
                     self.fleet.notes.broke("ended", "The outbox of \(self.name) ends: \(error)")
@@ -148,13 +148,13 @@ final class SimulatedReplica<P: Projection>: Sendable {
         }
     }
 
-    private func open() throws(FoldbackError) -> Store<P> {
+    private func open() throws(LogError) -> Store<P> {
         try open(\.data, as: .named(name))
     }
 
     func open(
         _ place: WritableKeyPath<Content, Data>, as replica: ReplicaID
-    ) throws(FoldbackError) -> Store<P> {
+    ) throws(LogError) -> Store<P> {
         switch content.withLock({ $0[keyPath: place] }) {
         case .nothing where isOnDisk:
             guard let folder = try? TemporaryFolder() else { throw .missing(path: "/tmp") }

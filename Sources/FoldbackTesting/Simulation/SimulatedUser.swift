@@ -17,7 +17,7 @@ struct SimulatedUser<P: Projection>: Sendable {
         _ event: P.Event, _ force: Bool, _ confirmOnly: Bool, _ once: String?,
         _ ruling: FleetScript<P.Event>.Ruling
     ) async throws {
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let receipt = try await store.record(
                 event, force: force, confirmOnly: confirmOnly, once: once)
             try note(receipt, event, ruling)
@@ -41,7 +41,7 @@ struct SimulatedUser<P: Projection>: Sendable {
     }
 
     private func retry(_ number: IntentNumber) async throws {
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let event = try store.intent(number).event
             let receipt = try await store.retry(number, force: true)
             if let event { try note(receipt, event, .accept) }
@@ -58,7 +58,7 @@ struct SimulatedUser<P: Projection>: Sendable {
         let numbers = store.rejections
         guard !numbers.isEmpty else { return }
         let number = numbers[place % numbers.count]
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let receipt = try await store.retry(number, with: event, force: true)
             try note(receipt, event, .accept)
         } catch {
@@ -69,7 +69,7 @@ struct SimulatedUser<P: Projection>: Sendable {
     private func withdraw(_ number: IntentNumber) async {
         guard let id = store.pendingIntent(number)?.recorded.id else { return }
         let hasLeft = fleet.book.hasLeft(id)
-        do throws(FoldbackError) {
+        do throws(LogError) {
             try await store.withdraw(number)
             fleet.notes.trace(name, "withdraws \(id)")
             guard hasLeft else { return }
@@ -102,7 +102,7 @@ struct SimulatedUser<P: Projection>: Sendable {
 
     private func note(
         _ receipt: Receipt, _ event: P.Event, _ ruling: FleetScript<P.Event>.Ruling
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         fleet.notes.trace(
             name,
             "\(receipt.isJoined ? "joins" : "records") \(receipt.id) \(StateText.inline(event))")
@@ -113,7 +113,7 @@ struct SimulatedUser<P: Projection>: Sendable {
     }
 
     /// Notes a refusal, and throws every other error.
-    private func accept(_ error: FoldbackError, _ action: String) throws {
+    private func accept(_ error: LogError, _ action: String) throws {
         switch error {
         case .inapplicable, .notRejected: fleet.notes.trace(name, "cannot \(action): \(error)")
         default: throw error

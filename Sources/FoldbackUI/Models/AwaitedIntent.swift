@@ -62,8 +62,8 @@ import Foldback
             return receipt
         }
         let receipt: Receipt
-        do throws(FoldbackError) {
-            receipt = try await link.record(for: self) { () async throws(FoldbackError) in
+        do throws(LogError) {
+            receipt = try await link.record(for: self) { () async throws(LogError) in
                 let receipt = try await record()
                 stage = .recorded(receipt)
                 return receipt
@@ -76,7 +76,7 @@ import Foldback
         return receipt
     }
 
-    private func record() async throws(FoldbackError) -> Receipt {
+    private func record() async throws(LogError) -> Receipt {
         let store = try link.openStore
         if case .rejected(let number) = stage {
             return try await store.retry(number, with: nil, force: false)
@@ -154,7 +154,7 @@ import Foldback
             return
         }
         isCancelAsked = false
-        do throws(FoldbackError) {
+        do throws(LogError) {
             try await link.withdraw(receipt.number)
         } catch .notPending(_, let state) where state.isSettled {
             // The answer ends the wait.

@@ -9,7 +9,7 @@ public enum IntentFailure: Error, Sendable {
     case withdrawn
     /// The intent could not be recorded, or the log cannot be read. In the second case, what
     /// becomes of the intent is unknown here.
-    case store(FoldbackError)
+    case store(LogError)
 
     public var description: String {
         switch self {
@@ -32,7 +32,7 @@ extension IntentFailure: ExplainedError {
     }
 }
 
-extension FoldbackError: ExplainedError {
+extension LogError: ExplainedError {
     /// What is wrong on this device, and whether the store takes the same command again; nil if the
     /// task was canceled.
     public var recovery: Recovery? {

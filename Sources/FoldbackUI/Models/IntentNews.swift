@@ -11,7 +11,7 @@ import Foldback
 public struct IntentNews<Event: Sendable>: AsyncSequence, Sendable {
     public typealias Element = AnsweredIntent<Event>
     /// The error of reading the log.
-    public typealias Failure = FoldbackError
+    public typealias Failure = LogError
 
     private let link: StoreLink<Event>
     /// Nil if the store was closed before.
@@ -47,12 +47,12 @@ public struct IntentNews<Event: Sendable>: AsyncSequence, Sendable {
         /// canceled.
         ///
         /// - Throws: as ``/Foldback/Answers/AsyncIterator/next()``. Another call tries again.
-        public mutating func next() async throws(FoldbackError) -> AnsweredIntent<Event>? {
+        public mutating func next() async throws(LogError) -> AnsweredIntent<Event>? {
             if unread == nil { unread = try await answers?.next() }
             guard let core, let answer = unread else { return nil }
             let isLast = answers?.following?.sequence != answer.sequence
             let answered: AnsweredIntent<Event>
-            do throws(FoldbackError) {
+            do throws(LogError) {
                 answered = try await AnsweredIntent(answer, isLastOfEntry: isLast, in: core)
             } catch .closed {
                 return nil
@@ -84,7 +84,7 @@ public struct AnsweredIntent<Event: Sendable>: Sendable {
 
     fileprivate init(
         _ answer: Answer, isLastOfEntry: Bool, in core: StoreCore
-    ) async throws(FoldbackError) {
+    ) async throws(LogError) {
         self.answer = answer
         let recorded = try core.recorded(answer.intent)
         event = recorded.payload.event()

@@ -83,7 +83,7 @@ struct IntentCursor: Sendable {
         isolation actor: isolated (any Actor)?
     ) async -> RemoteData<Answer, IntentFailure>? {
         guard !isOver, !Task.isCancelled else { return nil }
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let known = try await core.intent(id.number, after: last)
             guard known.recorded.id == id else { throw .unknownIntent(id.number) }
             last = known.state

@@ -11,7 +11,7 @@ public enum ReadFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(reason: String)
 
     init(_ error: any Error) {
-        if case FoldbackError.closed = error {
+        if case LogError.closed = error {
             self = .closed
         } else {
             self = .unreadable(reason: "\(error)")

@@ -17,7 +17,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
     private var failures: [IntentNumber: FailedRead] = [:]
 
     private struct FailedRead {
-        let error: FoldbackError
+        let error: LogError
         /// Whether the rejection is news once it is read.
         let isNews: Bool
     }
@@ -39,7 +39,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
     /// - Complexity: O(n) in the intents that changed.
     mutating func update(
         to new: PublishedState, latched: StorageFailure?,
-        rejected: (IntentNumber, LogSequence) throws(FoldbackError) -> RejectedIntent
+        rejected: (IntentNumber, LogSequence) throws(LogError) -> RejectedIntent
     ) -> Update {
         var news: [RejectedIntent] = []
         let touched = intents(changedIn: new).union(failures.keys)
@@ -93,7 +93,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
     private mutating func mark(
         of number: IntentNumber, in new: PublishedState, isNews: Bool,
         _ news: inout [RejectedIntent],
-        _ rejected: (IntentNumber, LogSequence) throws(FoldbackError) -> RejectedIntent
+        _ rejected: (IntentNumber, LogSequence) throws(LogError) -> RejectedIntent
     ) -> StatusTable.MarkedIntent? {
         if let intent = new.unsettledIntent(number) {
             let conflict = source.conflicts(new)[number]
@@ -103,7 +103,7 @@ struct UpdateComputer<Event: Sendable>: Sendable {
                 isHidden: conflict != nil || !intent.isOptimistic)  // mutant: hidden-intents
         }
         guard let sequence = new.rejections[number] else { return nil }
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let intent = try rejected(number, sequence)
             if isNews { news.append(intent) }
             return marked(

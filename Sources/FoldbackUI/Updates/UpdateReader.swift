@@ -60,7 +60,7 @@ actor UpdateReader<Event: Sendable> {
         let read = source.read(store)
         var update = computer.update(
             to: read.published, latched: read.published.latched
-        ) { number, sequence throws(FoldbackError) in
+        ) { number, sequence throws(LogError) in
             let found = try store.rejectedIntent(number, at: sequence)
             return RejectedIntent(recorded: found.recorded, rejection: found.rejection)
         }
@@ -99,19 +99,19 @@ protocol UpdatedStore<Event>: AnyObject, Sendable {
     func listen(_ listener: @escaping @Sendable (_ isClosed: Bool) -> Void) -> Listening
     func rejectedIntent(
         _ number: IntentNumber, at sequence: LogSequence
-    ) throws(FoldbackError) -> (recorded: RecordedIntent, rejection: Rejection)
+    ) throws(LogError) -> (recorded: RecordedIntent, rejection: Rejection)
     nonisolated(nonsending) func record(
         _ event: Event, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
-    ) async throws(FoldbackError) -> Receipt
+    ) async throws(LogError) -> Receipt
     nonisolated(nonsending) func retry(
         _ number: IntentNumber, with edited: Event?, force: Bool
-    ) async throws(FoldbackError) -> Receipt
+    ) async throws(LogError) -> Receipt
     nonisolated(nonsending) func dismiss(
         _ number: IntentNumber
-    ) async throws(FoldbackError) -> LogSequence
+    ) async throws(LogError) -> LogSequence
     nonisolated(nonsending) func withdraw(
         _ number: IntentNumber
-    ) async throws(FoldbackError) -> LogSequence
+    ) async throws(LogError) -> LogSequence
 }
 
 extension Store: UpdatedStore {}

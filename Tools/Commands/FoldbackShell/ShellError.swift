@@ -26,7 +26,7 @@ public struct ShellError: Error {
     }
 
     /// Creates the shell's error for an error of the log.
-    public init(_ error: FoldbackError) {
+    public init(_ error: LogError) {
         let code: Code =
             switch error {
             case .inapplicable: .inapplicable

@@ -32,7 +32,7 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
             return try await answer(to: ShellCommand(object)).answered
         } catch let error as ShellError {
             return error.json
-        } catch let error as FoldbackError {
+        } catch let error as LogError {
             return ShellError(error).json
         } catch {
             return ShellError(.storage, "\(error)").json

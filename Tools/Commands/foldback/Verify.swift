@@ -32,7 +32,7 @@ struct Verify: ParsableCommand {
     ///
     /// - Throws: errors that are not damage, such as a missing log.
     private func verification() throws -> Verification {
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let reader = try LogReader(at: log.directory)
             defer { reader.close() }
             return try reader.verify(

@@ -47,7 +47,7 @@ final class Account {
     /// The last change of the connection.
     private var connection = LinkChange.wentOnline
 
-    init(_ user: String, at directory: URL, server: ShopClient) async throws(FoldbackError) {
+    init(_ user: String, at directory: URL, server: ShopClient) async throws(LogError) {
         self.user = user
         self.directory = directory
         self.server = server
@@ -58,7 +58,7 @@ final class Account {
 
     @Sendable private static func open(
         _ directory: URL
-    ) async throws(FoldbackError) -> Store<ShoppingList> {
+    ) async throws(LogError) -> Store<ShoppingList> {
         try await Store.open(
             at: directory, ShoppingList.self, confirmedBy: .downlink, durability: .durable)
     }
@@ -79,7 +79,7 @@ final class Account {
                     group.addTask { try await downlink.follow() }
                     for try await _ in group {}  // the first error cancels the other task
                 }
-            } catch FoldbackError.superseded {}  // continues in the next turn
+            } catch LogError.superseded {}  // continues in the next turn
         }
     }
 

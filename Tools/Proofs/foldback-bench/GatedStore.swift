@@ -38,7 +38,7 @@ struct GatedStore<P: EventFold>: Sendable {
     }
 
     private func requireRefused(_ request: Request) async {
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let outcome = try await request.outcome()
             preconditionFailure("withdrawing the missing intent 0 returned \(outcome)")
         } catch {

@@ -17,10 +17,10 @@ extension Probe {
         await whole.close()
         try zeroPages(with: text, of: log.appending(path: "data.mdb"))
         let store = try await openValue(log)
-        let isRead = await succeeds { () throws(FoldbackError) in _ = try store.intent(60) }
+        let isRead = await succeeds { () throws(LogError) in _ = try store.intent(60) }
         // A flush changes nothing, so only a latched store refuses it.
-        let isFlushed = await succeeds { () throws(FoldbackError) in try await store.flush() }
-        let isRecorded = await succeeds { () throws(FoldbackError) in
+        let isFlushed = await succeeds { () throws(LogError) in try await store.flush() }
+        let isRecorded = await succeeds { () throws(LogError) in
             _ = try await store.record(.put("a", 61))
         }
         await store.close()
@@ -30,7 +30,7 @@ extension Probe {
     /// Opens a store without stored projections, which checks large tables after opening.
     private nonisolated(nonsending) func openValue(
         _ log: URL
-    ) async throws(FoldbackError) -> Store<CorrectProjection> {
+    ) async throws(LogError) -> Store<CorrectProjection> {
         try await Store.open(
             at: log, CorrectProjection.self, confirmedBy: .acknowledgement, durability: .relaxed)
     }

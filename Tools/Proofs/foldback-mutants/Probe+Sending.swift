@@ -26,7 +26,7 @@ extension Probe {
         let authority = StubAuthority<TestEvent>([], head: 3)
         await send(from: store, to: authority)
         var isFound = store.status.pendingCount == 0
-        do throws(FoldbackError) {
+        do throws(LogError) {
             _ = try await Downlink(store, from: authority, policy: .ordered).fetch()
             isFound = true
         } catch {
@@ -42,7 +42,7 @@ extension Probe {
         try await store.confirm(
             [ConfirmedEvent(position: 1, event: .added(1))], from: Lineage("first"))
         let authority = InProcessAuthority(CorrectProjection.self)
-        do throws(FoldbackError) {
+        do throws(LogError) {
             _ = try await Downlink(store, from: authority, policy: .ordered).fetch()
         } catch {
             guard case .superseded = error else { throw error }
@@ -59,7 +59,7 @@ extension Probe {
     private func recordUntilClosed(_ store: Store<CorrectProjection>) async throws -> Int {
         var count = 0
         while true {
-            do throws(FoldbackError) { try await store.record(.put("a", count)) } catch {
+            do throws(LogError) { try await store.record(.put("a", count)) } catch {
                 guard case .closed = error else { throw error }
                 return count
             }
@@ -85,7 +85,7 @@ extension Probe {
 
     @Sendable private static func openDownlinkLog(
         _ log: URL
-    ) async throws(FoldbackError) -> Store<CorrectProjection> {
+    ) async throws(LogError) -> Store<CorrectProjection> {
         try await Store.open(
             at: log, CorrectProjection.self, confirmedBy: .downlink, durability: .relaxed)
     }

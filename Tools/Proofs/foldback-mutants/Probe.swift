@@ -57,13 +57,13 @@ enum Probe: String, CaseIterable, Sendable {
         case .wipedLog: return try await repeatsIDs(log)
         case .wipeOfPending:
             try await makeLog(log)
-            return await succeeds { () throws(FoldbackError) in
+            return await succeeds { () throws(LogError) in
                 try await Store<CorrectProjection>.wipe(at: log)
             }
         case .wipeAmongOthers: return try await wipesAmongOthers(log)
         case .wipeOfOthers:
             try await makeLog(log)
-            _ = await succeeds { () throws(FoldbackError) in
+            _ = await succeeds { () throws(LogError) in
                 try await Store<CorrectProjection>.finishWipes(in: folder)
             }
             return !FileManager.default.fileExists(atPath: log.path)
@@ -95,7 +95,7 @@ enum Probe: String, CaseIterable, Sendable {
 
     nonisolated(nonsending) func open(
         _ log: URL, replica: NewReplica = .random
-    ) async throws(FoldbackError) -> Store<CorrectProjection> {
+    ) async throws(LogError) -> Store<CorrectProjection> {
         try await Store.open(
             at: log, CorrectProjection.self, also: [AdditionalProjection(CorrectRows.self)],
             confirmedBy: .acknowledgement, durability: .relaxed, replica: replica)
@@ -103,9 +103,9 @@ enum Probe: String, CaseIterable, Sendable {
 
     /// Returns whether `body` succeeds.
     nonisolated(nonsending) func succeeds(
-        _ body: () async throws(FoldbackError) -> Void
+        _ body: () async throws(LogError) -> Void
     ) async -> Bool {
-        do throws(FoldbackError) {
+        do throws(LogError) {
             try await body()
             return true
         } catch {
@@ -119,7 +119,7 @@ enum Probe: String, CaseIterable, Sendable {
         await (try open(log)).close()
         try FileManager.default.linkItem(
             at: log.appending(path: "data.mdb"), to: folder.appending(path: "link"))
-        return await succeeds { () throws(FoldbackError) in await (try open(log)).close() }
+        return await succeeds { () throws(LogError) in await (try open(log)).close() }
     }
 
     private nonisolated(nonsending) func recordsIntoReplacedFile(
@@ -129,7 +129,7 @@ enum Probe: String, CaseIterable, Sendable {
         _ = try await store.record(.added(1))
         let file = log.appending(path: "data.mdb")
         try Data(contentsOf: file).write(to: file, options: .atomic)
-        let isRecorded = await succeeds { () throws(FoldbackError) in
+        let isRecorded = await succeeds { () throws(LogError) in
             _ = try await store.record(.added(1))
         }
         await store.close()
@@ -139,7 +139,7 @@ enum Probe: String, CaseIterable, Sendable {
     private nonisolated(nonsending) func refusesUnfinishedFile(_ log: URL) async throws -> Bool {
         try FileManager.default.createDirectory(at: log, withIntermediateDirectories: true)
         try Data(repeating: 0, count: 8_192).write(to: log.appending(path: "data.mdb"))
-        return await !succeeds { () throws(FoldbackError) in await (try open(log)).close() }
+        return await !succeeds { () throws(LogError) in await (try open(log)).close() }
     }
 
     private nonisolated(nonsending) func repeatsIDs(_ log: URL) async throws -> Bool {
@@ -164,7 +164,7 @@ enum Probe: String, CaseIterable, Sendable {
         try await makeLog(log)
         try Data().write(to: log.appending(path: "letter.txt"))
         let names = try FileManager.default.contentsOfDirectory(atPath: log.path)
-        _ = await succeeds { () throws(FoldbackError) in
+        _ = await succeeds { () throws(LogError) in
             try await Store<CorrectProjection>.wipe(at: log, discardingPending: true)
         }
         let left = try? FileManager.default.contentsOfDirectory(atPath: log.path)

@@ -55,7 +55,7 @@ struct ContinuationCheck: Sendable {
 
     @Sendable private static func open(
         _ log: URL
-    ) async throws(FoldbackError) -> Store<Documents> {
+    ) async throws(LogError) -> Store<Documents> {
         try await Store.open(
             at: log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
     }
@@ -66,7 +66,7 @@ struct ContinuationCheck: Sendable {
         guard !isContinued || store.syncPoint.lineage == authority.lineage else {
             throw Finding.wrong("the user heard of the new log, and the old log is back")
         }
-        do throws(FoldbackError) {
+        do throws(LogError) {
             _ = try await Downlink(store, from: authority, policy: .ordered).fetch()
             return store
         } catch {

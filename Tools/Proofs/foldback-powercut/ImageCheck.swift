@@ -182,7 +182,7 @@ struct ImageCheck: Sendable {
 
     private func entryCount(of log: URL) throws -> Int {
         let reader: LogReader
-        do throws(FoldbackError) { reader = try LogReader(at: log) } catch {
+        do throws(LogError) { reader = try LogReader(at: log) } catch {
             guard case .missing = error else { throw error }
             return 0
         }

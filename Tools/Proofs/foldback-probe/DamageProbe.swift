@@ -71,7 +71,7 @@ enum DamageProbe<P: ShownDocuments> {
         try file.close()
     }
 
-    private static func open(_ log: URL) async throws(FoldbackError) -> Store<P> {
+    private static func open(_ log: URL) async throws(LogError) -> Store<P> {
         try await Store.open(
             at: log, P.self, confirmedBy: .downlink, durability: .relaxed)
     }
@@ -87,7 +87,7 @@ enum DamageProbe<P: ShownDocuments> {
         at log: URL, writesFirst: Bool, _ expected: [String]
     ) async throws -> String {
         var findings: [Verification.Finding]?
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let reader = try LogReader(at: log)
             findings = try reader.verify(
                 Documents.self, also: [AdditionalProjection(StoredDocuments.self)]
@@ -97,7 +97,7 @@ enum DamageProbe<P: ShownDocuments> {
             guard error.isDamage else { return "WRONG verify: \(error)" }
         }
         var isLate = false
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let wrong = try await wrong(
                 in: log, writesFirst: writesFirst, expected, isLate: &isLate)
             if let wrong { return "\(isMisplacedRow(findings) ? "misplaced" : "WRONG") \(wrong)" }
@@ -126,14 +126,14 @@ enum DamageProbe<P: ShownDocuments> {
     ///   - isLate: becomes true if the first command fails, and the file is as before.
     private static func wrong(
         in log: URL, writesFirst: Bool, _ expected: [String], isLate: inout Bool
-    ) async throws(FoldbackError) -> String? {
+    ) async throws(LogError) -> String? {
         var store = try await open(log)
         let sequence = store.status.sequence
-        do throws(FoldbackError) {
+        do throws(LogError) {
             if !writesFirst, let wrong = try await difference(store, sequence, expected) {
                 return wrong
             }
-            do throws(FoldbackError) {
+            do throws(LogError) {
                 if let wrong = try await write(to: store, in: log, isLate: &isLate) { return wrong }
             } catch {
                 if isLate, error.isDamage,
@@ -150,7 +150,7 @@ enum DamageProbe<P: ShownDocuments> {
         }
         await store.close()
         store = try await open(log)
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let wrong = try await difference(store, sequence, expected)
             await store.close()
             return wrong
@@ -166,11 +166,11 @@ enum DamageProbe<P: ShownDocuments> {
     /// - Returns: what is wrong; nil if nothing is.
     private static func write(
         to store: Store<P>, in log: URL, isLate: inout Bool
-    ) async throws(FoldbackError) -> String? {
+    ) async throws(LogError) -> String? {
         let before = bytes(of: log)
         for number in 0...40 {
             let receipt: Receipt
-            do throws(FoldbackError) {
+            do throws(LogError) {
                 receipt = try await store.record(
                     .set("new \(number)", .string(String(repeating: "x", count: 700))))
             } catch {
@@ -191,7 +191,7 @@ enum DamageProbe<P: ShownDocuments> {
 
     private static func difference(
         _ store: Store<P>, _ sequence: LogSequence, _ expected: [String]
-    ) async throws(FoldbackError) -> String? {
+    ) async throws(LogError) -> String? {
         let lines = try await Everything(store, upTo: sequence).lines
         guard lines != expected else { return nil }
         let (found, wanted) =
@@ -201,7 +201,7 @@ enum DamageProbe<P: ShownDocuments> {
     }
 }
 
-extension FoldbackError {
+extension LogError {
     fileprivate var isDamage: Bool {
         switch self {
         case .damaged, .newerFormat, .notALog: true

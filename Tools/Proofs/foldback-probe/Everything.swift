@@ -11,7 +11,7 @@ struct Everything {
     /// current view.
     init<P: ShownDocuments>(
         _ store: Store<P>, upTo sequence: LogSequence
-    ) async throws(FoldbackError) {
+    ) async throws(LogError) {
         try addShown(of: store)
         let now = try await store.snapshot(of: Documents.self, at: sequence)
         lines.append("view \(now.view.json)")
@@ -39,12 +39,12 @@ struct Everything {
 
     private mutating func addShown<P: ShownDocuments>(
         of store: Store<P>
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         do {
             let shown = try P.state(of: store)
             lines.append("shown \(shown.documents) \(shown.confirmed) \(shown.through)")
             lines.append("shown \(shown.pending) \(shown.accepted) \(shown.conflicted)")
-        } catch let error as FoldbackError {
+        } catch let error as LogError {
             throw error
         } catch {
             lines.append("shown with an untyped error: \(error)")
@@ -53,7 +53,7 @@ struct Everything {
 
     private mutating func addIntents<P: ShownDocuments>(
         of store: Store<P>, upTo sequence: LogSequence
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         var number: UInt64 = 1
         while number < store.status.nextIntent.value {
             let intent = try store.intent(IntentNumber(number))

@@ -26,7 +26,7 @@ enum FaultProbe<P: ShownDocuments> {
         guard arguments.count == 3, let rounds = Int(arguments[1]), let bytes = Int(arguments[2])
         else { throw WrongUse() }
         let store: Store<P>
-        do throws(FoldbackError) {
+        do throws(LogError) {
             store = try await Store.open(
                 at: URL(filePath: arguments[0]), P.self, confirmedBy: .acknowledgement,
                 durability: .durable, checkpoints: .manual)
@@ -59,7 +59,7 @@ enum FaultProbe<P: ShownDocuments> {
         do {
             let members = try P.state(of: store).documents.objectValue?.members ?? []
             say("view \(members.map(\.name.string).joined(separator: " "))\n")
-        } catch FoldbackError.latched(let failure) {
+        } catch LogError.latched(let failure) {
             say("unseen \(failure)\n")
         }
     }
@@ -67,7 +67,7 @@ enum FaultProbe<P: ShownDocuments> {
     private static func record(
         _ key: String, _ bytes: Int, in store: Store<P>
     ) async -> String {
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let text = JSON.string(String(repeating: "x", count: bytes))
             let receipt = try await store.record(.set(ExactString(key), text))
             return "\(key) recorded \(receipt.number)"

@@ -16,7 +16,7 @@ enum SuccessorProbe {
             _ = try await downlink.fetch()
             say("already continued\n")
             return await store.close()
-        } catch FoldbackError.superseded {
+        } catch LogError.superseded {
             let result = try await store.continueOnNewLog(
                 from: authority, policy: .ordered, opening: open)
             guard case .continued(let next) = result else { return say("\(result)\n") }
@@ -27,7 +27,7 @@ enum SuccessorProbe {
 
     @Sendable private static func open(
         _ log: URL
-    ) async throws(FoldbackError) -> Store<Documents> {
+    ) async throws(LogError) -> Store<Documents> {
         try await Store.open(
             at: log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
     }

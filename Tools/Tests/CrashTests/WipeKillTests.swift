@@ -124,7 +124,7 @@ import Testing
         let reader = try LogReader(at: directory.log)
         #expect(try reader.history().count == 7)
         #expect(try wipe(directory.log).status == 0)
-        do throws(FoldbackError) {
+        do throws(LogError) {
             _ = try reader.history()
             Issue.record("the wiped log was read")
         } catch {
@@ -133,7 +133,7 @@ import Testing
             }
         }
         reader.close()
-        do throws(FoldbackError) {
+        do throws(LogError) {
             _ = try LogReader(at: directory.log)
             Issue.record("the wiped log was opened")
         } catch {
@@ -185,7 +185,7 @@ import Testing
         let log = directory.log
         async let others = loop(log, rounds)
         for round in 0..<rounds {
-            do throws(FoldbackError) {
+            do throws(LogError) {
                 let store = try await Store.open(
                     at: log, Documents.self, confirmedBy: .acknowledgement, durability: .relaxed)
                 _ = try await store.record(.set("a", .integer(Int64(round))))

@@ -107,7 +107,7 @@ import Testing
     @Test func `a boost that cannot be recorded leaves no wait`() async throws {
         try await withWorld { world, screen, _ in
             await screen.replica.store.close()
-            await #expect(throws: FoldbackError.self) {
+            await #expect(throws: LogError.self) {
                 try await screen.perform(.boost(post: "seed.1.0"), from: nil)
             }
             #expect(screen.waits.shown["boost:seed.1.0"] == nil)

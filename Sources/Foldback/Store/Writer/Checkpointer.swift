@@ -18,8 +18,8 @@ package final class Checkpointer: Sendable {
         /// The published sequence when the last checkpoint was begun, also if that failed.
         var lastSequence: LogSequence
         var lastRecordBytes: Int
-        var running: Task<Result<Void, FoldbackError>, Never>?
-        var failure: FoldbackError?
+        var running: Task<Result<Void, LogError>, Never>?
+        var failure: LogError?
     }
 
     private let runner: CommandRunner
@@ -45,7 +45,7 @@ package final class Checkpointer: Sendable {
     package var newest: LogSequence { state.withLock { $0.usable } }
 
     /// The error of the last attempt to write a checkpoint; nil if it succeeded.
-    package var failure: FoldbackError? { state.withLock { $0.failure } }
+    package var failure: LogError? { state.withLock { $0.failure } }
 
     /// Begins a checkpoint if one is due. Called after each change of the published state, on any
     /// thread. O(1).
@@ -68,7 +68,7 @@ package final class Checkpointer: Sendable {
 
     /// Writes a checkpoint of the published state, and returns when it is as durable as the store;
     /// see ``Store/checkpoint()``.
-    package func checkpoint() async throws(FoldbackError) {
+    package func checkpoint() async throws(LogError) {
         while true {
             if let running = state.withLock({ $0.running }) {
                 _ = await running.value
@@ -82,7 +82,7 @@ package final class Checkpointer: Sendable {
     }
 
     /// Begins to write a checkpoint. Nil if one is being written, or if no entry is newer.
-    private func begin(_ published: PublishedState) -> Task<Result<Void, FoldbackError>, Never>? {
+    private func begin(_ published: PublishedState) -> Task<Result<Void, LogError>, Never>? {
         state.withLock { state in
             guard state.running == nil, published.sequence > state.usable else { return nil }
             state.lastSequence = published.sequence
@@ -100,8 +100,8 @@ package final class Checkpointer: Sendable {
         }
     }
 
-    private func written(_ published: PublishedState) async -> Result<Void, FoldbackError> {
-        do throws(FoldbackError) {
+    private func written(_ published: PublishedState) async -> Result<Void, LogError> {
+        do throws(LogError) {
             // Removes the rows of unfinished checkpoints, and a checkpoint of other projections at
             // this sequence. The old manifest would make the new checkpoint count before it is
             // complete.
@@ -123,17 +123,17 @@ package final class Checkpointer: Sendable {
         }
     }
 
-    private func encoded(_ published: PublishedState) async throws(FoldbackError) -> CheckpointRows
+    private func encoded(_ published: PublishedState) async throws(LogError) -> CheckpointRows
     {
         let replicas = runner.storage.header.replicas
         let format = format
-        return try await Platform.onThread { () throws(FoldbackError) in
+        return try await Platform.onThread { () throws(LogError) in
             CheckpointRows(try published.checkpoint(), format: format, replicas: replicas)
         }
     }
 
     /// Throws `.noCheckpoint` if the checkpoint would take disk space that records need.
-    private func requireSpace(for bytes: Int) throws(FoldbackError) {
+    private func requireSpace(for bytes: Int) throws(LogError) {
         guard let free = Platform.freeBytes(at: runner.storage.path) else { return }
         guard free >= UInt64(2 * bytes + Limits.checkpointReserveBytes) else {
             throw .noCheckpoint(reason: "the disk has only \(free) bytes left")
@@ -142,7 +142,7 @@ package final class Checkpointer: Sendable {
 
     /// Returns the checkpoints without a manifest. They were not completed, because the process
     /// ended or a commit failed.
-    private func unfinished() throws(FoldbackError) -> [LogSequence] {
+    private func unfinished() throws(LogError) -> [LogSequence] {
         try runner.storage.checkpointSequences().filter { sequence in
             do throws(CheckpointRefusal) {
                 return try runner.storage.checkpointManifest(at: sequence) == nil
@@ -153,7 +153,7 @@ package final class Checkpointer: Sendable {
     }
 
     /// Removes checkpoints, in bounded pieces.
-    private func drop(_ sequences: [LogSequence]) async throws(FoldbackError) {
+    private func drop(_ sequences: [LogSequence]) async throws(LogError) {
         for sequence in sequences {
             var last: [CheckpointKey] = []
             while true {
@@ -171,7 +171,7 @@ package final class Checkpointer: Sendable {
         }
     }
 
-    private func submit(_ work: Request.Work, bytes: Int) async throws(FoldbackError) {
+    private func submit(_ work: Request.Work, bytes: Int) async throws(LogError) {
         _ = try await runner.submit(work, bytes: bytes).outcome()
     }
 }

@@ -51,7 +51,7 @@ package final class CommandRunner: Sendable {
     /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, and nothing was queued.
     package nonisolated(nonsending) func submit(
         _ work: Request.Work, bytes: Int
-    ) async throws(FoldbackError) -> Request {
+    ) async throws(LogError) -> Request {
         try storage.requireUsable()
         guard !Task.isCancelled else { throw .cancelled }
         let request = Request(work, bytes: bytes)
@@ -73,11 +73,11 @@ package final class CommandRunner: Sendable {
     /// - Throws: as ``submit(_:bytes:)``, and the errors of the work.
     package nonisolated(nonsending) func outcome(
         of work: Request.Work, bytes: Int
-    ) async throws(FoldbackError) -> RequestResult {
+    ) async throws(LogError) -> RequestResult {
         guard hasThread else { return try await submit(work, bytes: bytes).outcome() }
         try storage.requireUsable()
         guard !Task.isCancelled else { throw .cancelled }  // mutant: canceled-caller
-        let (queue, closed) = (queue, FoldbackError.closed(path: storage.path))
+        let (queue, closed) = (queue, LogError.closed(path: storage.path))
         let result = await withUnsafeContinuation { (caller: Request.Caller) in
             switch queue.offer(Request(work, bytes: bytes, caller: caller)) {
             case .queued: break
@@ -94,10 +94,10 @@ package final class CommandRunner: Sendable {
     /// - Returns: the queued requests, and the error that kept the others out of the queue.
     package nonisolated(nonsending) func submit(
         contentsOf works: [(work: Request.Work, bytes: Int)]
-    ) async -> (queued: [Request], failure: FoldbackError?) {
+    ) async -> (queued: [Request], failure: LogError?) {
         let requests = works.map { Request($0.work, bytes: $0.bytes) }
         var count = 0
-        do throws(FoldbackError) {
+        do throws(LogError) {
             while count < requests.count {
                 try storage.requireUsable()
                 guard !Task.isCancelled else { throw .cancelled }
@@ -119,7 +119,7 @@ package final class CommandRunner: Sendable {
 
     private nonisolated(nonsending) func wait(
         toQueue request: Request
-    ) async throws(FoldbackError) {
+    ) async throws(LogError) {
         let queue = queue
         let admission = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
@@ -172,7 +172,7 @@ package final class CommandRunner: Sendable {
     /// Does nothing in the child of a fork: the log belongs to the parent, and its thread does not
     /// exist in the child (L8).
     package func close() async {
-        do throws(FoldbackError) { try storage.requireUsable() } catch {
+        do throws(LogError) { try storage.requireUsable() } catch {
             if case .usedAfterFork = error { return }
         }
         shut()

@@ -35,7 +35,7 @@ package final class LogWriter: Sendable {
         _ fold: LogFold, attempts: Attempts, renewing renewed: [RegisteredProjection] = [],
         on storage: any LogStorage, codec: any PayloadCodec,
         clock: @escaping @Sendable () -> Timestamp
-    ) throws(FoldbackError) {
+    ) throws(LogError) {
         self.storage = storage
         self.codec = codec
         self.clock = clock
@@ -103,7 +103,7 @@ package final class LogWriter: Sendable {
     private func commitApart(
         _ commands: [Command], from lineage: Lineage?, for request: Request
     ) {
-        var results: [Result<RequestResult, FoldbackError>] = []
+        var results: [Result<RequestResult, LogError>] = []
         var answered: [IntentNumber] = []
         for command in commands {
             let (result, numbers) = commitAlone(.answer(command, from: lineage))
@@ -119,7 +119,7 @@ package final class LogWriter: Sendable {
     /// - Returns: the outcome, and the intents whose answers the caller still delivers.
     private func commitAlone(
         _ work: Request.Work
-    ) -> (Result<RequestResult, FoldbackError>, answered: [IntentNumber]) {
+    ) -> (Result<RequestResult, LogError>, answered: [IntentNumber]) {
         if let refusal = publication.read(\.refusal) { return (.failure(refusal), []) }
         var requests: [Request] = []
         let written = working.withLock { working in
@@ -134,11 +134,11 @@ package final class LogWriter: Sendable {
     }
 
     private enum Written {
-        case done([Result<RequestResult, FoldbackError>], answered: [IntentNumber])
+        case done([Result<RequestResult, LogError>], answered: [IntentNumber])
         /// The outcome is unknown, and the store is latched.
-        case failed([Result<RequestResult, FoldbackError>], StorageFailure)
+        case failed([Result<RequestResult, LogError>], StorageFailure)
         /// Nothing has changed.
-        case rolledBack(FoldbackError)
+        case rolledBack(LogError)
     }
 
     /// Decides on all requests, writes one transaction, and publishes the new state.
@@ -209,8 +209,8 @@ package final class LogWriter: Sendable {
     private func decide(
         on first: [Request], _ joining: (TransactionRoom) -> [Request],
         _ requests: inout [Request], _ working: inout WorkingLog
-    ) -> [Result<RequestResult, FoldbackError>] {
-        var results: [Result<RequestResult, FoldbackError>] = []
+    ) -> [Result<RequestResult, LogError>] {
+        var results: [Result<RequestResult, LogError>] = []
         var room = TransactionRoom()
         var next = first
         while !next.isEmpty {
@@ -228,7 +228,7 @@ package final class LogWriter: Sendable {
 
     /// Returns the outcome of a transaction that left nothing. Latches the store if no later
     /// transaction can succeed either.
-    private func rolledBack(_ error: FoldbackError, _ cause: StorageFailure) -> Written {
+    private func rolledBack(_ error: LogError, _ cause: StorageFailure) -> Written {
         if cause.endsWriting { latch(cause) }
         return .rolledBack(error)
     }
@@ -238,7 +238,7 @@ package final class LogWriter: Sendable {
     /// If that fails, everything is in the log, but may not survive a power cut. These requests get
     /// `.outcomeUnknown`, and the store is latched (L6).
     private func sync(
-        _ requests: [Request], _ results: inout [Result<RequestResult, FoldbackError>]
+        _ requests: [Request], _ results: inout [Result<RequestResult, LogError>]
     ) {
         let isRelaxed = storage.isRelaxed
         let asking = requests.indices.filter {
@@ -269,10 +269,10 @@ package final class LogWriter: Sendable {
     ///
     /// - Returns: why no command can be carried out now; nil if the pages are sound. A decision on
     ///   unchecked pages could be wrong even if it writes nothing.
-    private func refusalByPages() -> FoldbackError? {
+    private func refusalByPages() -> LogError? {
         guard pageCheck.isUnable else { return nil }
         checkPages()
-        do throws(FoldbackError) { try pageCheck.requireSoundPages() } catch { return error }
+        do throws(LogError) { try pageCheck.requireSoundPages() } catch { return error }
         return nil
     }
 

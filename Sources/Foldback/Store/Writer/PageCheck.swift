@@ -48,7 +48,7 @@ final class PageCheck: Sendable {
     /// Waits until an announced check is over. Blocks.
     ///
     /// - Throws: `.damaged` if the check found damage; `.storage` if it could not read the file.
-    func requireSoundPages() throws(FoldbackError) {
+    func requireSoundPages() throws(LogError) {
         let state = state.wait { state -> State? in
             if case .upcoming = state { return nil }
             return state

@@ -9,7 +9,7 @@ import FoldbackLMDB
 /// writer decides on them, callers that it has just resumed can join (``ReturningCallers``).
 package final class RequestQueue: Sendable {
     /// The continuation of a caller that waits for room in the queue.
-    package typealias Admitted = UnsafeContinuation<Result<Void, FoldbackError>, Never>
+    package typealias Admitted = UnsafeContinuation<Result<Void, LogError>, Never>
 
     /// The result of offering a request.
     package enum Admission: Sendable { case queued, full, closed }
@@ -35,7 +35,7 @@ package final class RequestQueue: Sendable {
     }
 
     private let monitor = Monitor(State())
-    private let closed: FoldbackError
+    private let closed: LogError
     private let clock: @Sendable () -> UInt64
 
     /// - Parameters:

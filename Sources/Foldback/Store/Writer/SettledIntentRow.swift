@@ -12,7 +12,7 @@ extension WorkingLog {
     ///   row.
     package func lookUpSettled(
         _ named: [IntentNumber], in storage: any LogStorage, _ codec: any PayloadCodec
-    ) throws(FoldbackError) -> [IntentNumber: SettledIntentRow] {
+    ) throws(LogError) -> [IntentNumber: SettledIntentRow] {
         var subjects: [IntentNumber: SettledIntentRow] = [:]
         for number in named {
             guard fold.state.wasRecorded(number), fold.state.overlay[number] == nil,

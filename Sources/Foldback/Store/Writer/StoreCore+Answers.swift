@@ -8,7 +8,7 @@ extension StoreCore {
     /// too.
     ///
     /// - Throws: as ``status(of:)``.
-    package func recorded(_ number: IntentNumber) throws(FoldbackError) -> RecordedIntent {
+    package func recorded(_ number: IntentNumber) throws(LogError) -> RecordedIntent {
         try storage.requireUsable()
         let published = self.published
         guard 1 <= number, number < published.nextNumber else { throw .unknownIntent(number) }
@@ -24,7 +24,7 @@ extension StoreCore {
     /// - Throws: `.unknownIntent`, `.damaged`, `.newerFormat`, `.closed`, `.latched`, `.storage`.
     package func status(
         of number: IntentNumber
-    ) throws(FoldbackError) -> KnownIntent {
+    ) throws(LogError) -> KnownIntent {
         try storage.requireUsable()
         let published = self.published
         guard 1 <= number, number < published.nextNumber else { throw .unknownIntent(number) }
@@ -57,7 +57,7 @@ extension StoreCore {
 
     package func rejection(
         of number: IntentNumber, at sequence: LogSequence
-    ) throws(FoldbackError) -> Rejection {
+    ) throws(LogError) -> Rejection {
         let record = try records(from: sequence, upTo: sequence).first
         guard let record, case .changed(number, .rejected(let rejection)) = record.entry else {
             throw .damaged(
@@ -74,7 +74,7 @@ extension StoreCore {
     ///   `.storage`.
     package func records(
         from start: LogSequence, countMax: Int = Limits.readCountMax, upTo end: LogSequence
-    ) throws(FoldbackError) -> [Record] {
+    ) throws(LogError) -> [Record] {
         try storage.requireUsable()
         guard start <= end else { return [] }
         let left = Int(clamping: end.value - start.value).addingReportingOverflow(1).partialValue
@@ -89,7 +89,7 @@ extension StoreCore {
     /// - Throws: `.cancelled`, `.closed`, and the errors of ``status(of:)``.
     package func answer(
         to number: IntentNumber, where isEnough: @Sendable (IntentState) -> Bool
-    ) async throws(FoldbackError) -> Answer {
+    ) async throws(LogError) -> Answer {
         var last: IntentState?
         while true {
             let intent = try await intent(number, after: last)
@@ -104,7 +104,7 @@ extension StoreCore {
     /// - Throws: `.cancelled`, `.closed`, and the errors of ``status(of:)``.
     package func intent(
         _ number: IntentNumber, after last: IntentState?
-    ) async throws(FoldbackError) -> KnownIntent {
+    ) async throws(LogError) -> KnownIntent {
         while true {
             let intent = try status(of: number)
             if intent.state != last { return intent }
@@ -117,11 +117,11 @@ extension StoreCore {
 
 extension StoreCore {
     /// Checks the whole log on its own thread; see ``Store/verify()``.
-    package func verify() async throws(FoldbackError) -> Verification {
+    package func verify() async throws(LogError) -> Verification {
         try storage.requireUsable()
         let (storage, codec, publication) = (storage, codec, publication)
         let projections = projections
-        return try await Platform.onThread { () throws(FoldbackError) in
+        return try await Platform.onThread { () throws(LogError) in
             var verifier = try Verifier(storage, projections, codec: codec)
             return try verifier.verification(against: publication.current)
         }

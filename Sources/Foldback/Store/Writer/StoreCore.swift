@@ -59,13 +59,13 @@ package final class StoreCore: Sendable {
         clock: @escaping @Sendable () -> Timestamp, policy: CheckpointPolicy,
         unreadable: UnreadableLog = .refused, sharing: SharingRequest? = nil,
         progress: (@Sendable (CatchUpProgress) -> Void)? = nil,
-        _ openStorage: @escaping @Sendable () throws(FoldbackError) -> any LogStorage
-    ) async throws(FoldbackError) -> StoreCore {
+        _ openStorage: @escaping @Sendable () throws(LogError) -> any LogStorage
+    ) async throws(LogError) -> StoreCore {
         let opened = await withUnsafeContinuation {
-            (opened: UnsafeContinuation<Result<StoreCore, FoldbackError>, Never>) in
+            (opened: UnsafeContinuation<Result<StoreCore, LogError>, Never>) in
             Platform.startThread {
                 let runner: CommandRunner
-                do throws(FoldbackError) {
+                do throws(LogError) {
                     // This thread must not retain the core: the core's release closes the queue,
                     // and only that ends this thread.
                     let core = try StoreCore(
@@ -95,8 +95,8 @@ package final class StoreCore: Sendable {
         clock: @escaping @Sendable () -> Timestamp,
         policy: CheckpointPolicy, hasThread: Bool, unreadable: UnreadableLog = .refused,
         sharing: SharingRequest? = nil, progress: (@Sendable (CatchUpProgress) -> Void)? = nil
-    ) throws(FoldbackError) {
-        do throws(FoldbackError) {
+    ) throws(LogError) {
+        do throws(LogError) {
             let request = sharing ?? projections.sharing(nil)
             let registered = projections.registered
             if unreadable == .refused {
@@ -109,7 +109,7 @@ package final class StoreCore: Sendable {
             var catchUp = try RowCatchUp(storage, progress)
             var (fold, start) = try LogFold.folded(
                 storage, attached, codec: codec, sharing: shared
-            ) { fold throws(FoldbackError) in try catchUp.took(&fold) }
+            ) { fold throws(LogError) in try catchUp.took(&fold) }
             try catchUp.write(&fold)
             try storage.dropRows(outdated)
             let renewed = try storage.register(registered, at: clock())
@@ -144,7 +144,7 @@ package final class StoreCore: Sendable {
         }
         let writer: LogWriter
         let shared: SharedConflicts
-        do throws(FoldbackError) {
+        do throws(LogError) {
             let request = sharing ?? projections.sharing(nil)
             let choice = try request.choice(
                 insteadOf: SharedConflicts(), at: 0, path: storage.path)

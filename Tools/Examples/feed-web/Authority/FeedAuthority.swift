@@ -27,7 +27,7 @@ actor FeedAuthority {
     /// The decision that was begun last. Decisions are made one after another.
     private var last: Task<Void, Never>?
     /// Called when the log cannot be written until it is opened again.
-    private let lost: @Sendable (FoldbackError) -> Void
+    private let lost: @Sendable (LogError) -> Void
 
     /// Opens the log, or creates it with some posts.
     ///
@@ -38,7 +38,7 @@ actor FeedAuthority {
     ///   - lost: called when nothing can be decided until the log is opened again.
     init(
         at directory: URL, seeds: [Ledger.Decision], clock: FeedClock,
-        lost: @escaping @Sendable (FoldbackError) -> Void
+        lost: @escaping @Sendable (LogError) -> Void
     ) async throws {
         self.lost = lost
         store = try await Store.open(
@@ -124,7 +124,7 @@ actor FeedAuthority {
     }
 
     /// What a device learns about an error. A failing disk is not the fault of an intent.
-    private func failure(_ error: FoldbackError) -> AuthorityFailure {
+    private func failure(_ error: LogError) -> AuthorityFailure {
         guard error.isOfStorage else { return .failed(reason: "\(error)") }
         if !error.leavesStoreOpen { lost(error) }
         return .unavailable(after: nil, reason: "\(error)")
@@ -178,7 +178,7 @@ actor FeedAuthority {
     }
 }
 
-extension FoldbackError {
+extension LogError {
     /// Whether the store takes further commands after this error.
     fileprivate var leavesStoreOpen: Bool {
         switch self {

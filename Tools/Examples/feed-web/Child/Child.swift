@@ -34,13 +34,13 @@ struct Child {
                     isListening: { printAtOnce(Self.readyLine) }),
                 logger: .disabled, handler: Server(world: world, gate: Gate(port: port))
             ).run()
-        } catch let error as FoldbackError where error.isOfStorage {
+        } catch let error as LogError where error.isOfStorage {
             Self.end(after: error)
         }
     }
 
     /// Ends the process, so that the supervisor starts another one, which opens all files again.
-    static func end(after error: FoldbackError) -> Never {
+    static func end(after error: LogError) -> Never {
         complain("\(error)")
         exit(temporaryFailure)
     }
@@ -62,7 +62,7 @@ struct Child {
     }
 }
 
-extension FoldbackError {
+extension LogError {
     /// Whether a disk or a file failed, and not a command.
     var isOfStorage: Bool {
         switch self {

@@ -18,7 +18,7 @@ struct Server: HTTPHandler {
             return .lastAnswer(error.status, error.reason)
         } catch let error as Refusal {
             return .refusal(error.status, error.reason)
-        } catch let error as FoldbackError {
+        } catch let error as LogError {
             let status = error.serverStatus ?? status(.conflict, request)
             return .refusal(status, error.errorDescription ?? "\(error)")
         } catch {
@@ -127,7 +127,7 @@ extension PageQuery {
     }
 }
 
-extension FoldbackError {
+extension LogError {
     /// The status if the server has failed, and not the command.
     fileprivate var serverStatus: HTTPStatusCode? {
         switch self {

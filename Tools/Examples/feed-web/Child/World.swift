@@ -25,7 +25,7 @@ import Foundation
     ///   - lost: called when the authority can decide nothing until its files are opened again.
     init(
         at directory: URL, clock kind: ClockKind, replicas names: [String], seedPosts: Int,
-        restarts: Int, lost: @escaping @Sendable (FoldbackError) -> Void
+        restarts: Int, lost: @escaping @Sendable (LogError) -> Void
     ) async throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let file = directory.appending(path: "stage.json")

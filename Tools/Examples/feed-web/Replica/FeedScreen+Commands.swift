@@ -42,7 +42,7 @@ extension FeedScreen {
 
     func perform(
         _ action: FeedAction, _ initiator: Initiator
-    ) async throws(FoldbackError) -> IntentNumber {
+    ) async throws(LogError) -> IntentNumber {
         try await model.perform(
             FeedEvent(by: user, did: action), from: initiator, confirmOnly: false
         ).number

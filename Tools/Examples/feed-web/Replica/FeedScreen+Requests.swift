@@ -122,7 +122,7 @@ extension FeedScreen {
 
     private func post(photo text: String, _ initiator: Initiator) async throws(ServerFailure) {
         let color = Seeds.color(text.utf8.count)
-        do throws(FoldbackError) {
+        do throws(LogError) {
             _ = try await perform(.postedPhoto(text, color: color), initiator)
         } catch {
             throw .refused(reason: "\(error)")

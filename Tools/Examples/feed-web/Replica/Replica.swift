@@ -81,9 +81,9 @@ import Foundation
     }
 
     private nonisolated func fetchResult() async -> Result<
-        Downlink<Timeline>.FetchResult, FoldbackError
+        Downlink<Timeline>.FetchResult, LogError
     > {
-        do throws(FoldbackError) { return .success(try await downlink.fetch()) } catch {
+        do throws(LogError) { return .success(try await downlink.fetch()) } catch {
             return .failure(error)
         }
     }

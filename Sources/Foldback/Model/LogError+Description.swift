@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-extension FoldbackError: CustomStringConvertible {
+extension LogError: CustomStringConvertible {
     /// One line that says what happened, to what, and what to do.
     public var description: String { explanation.line }
 
@@ -135,7 +135,7 @@ extension FoldbackError: CustomStringConvertible {
     }
 }
 
-extension FoldbackError: LocalizedError {
+extension LogError: LocalizedError {
     /// What happened, as a sentence. If `apply` threw an error that has such a sentence, it is that
     /// sentence.
     public var errorDescription: String? {

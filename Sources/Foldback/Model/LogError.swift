@@ -3,7 +3,7 @@
 /// The cases are failures of the outside world, and mistakes of the caller that types cannot
 /// prevent. The server's answers are not errors. They are values (``Answer``).
 @nonexhaustive
-public enum FoldbackError: Error, Sendable {
+public enum LogError: Error, Sendable {
     // MARK: Opening
 
     /// Another store or a reader has the log open. A log has one writer at a time (L8).
@@ -136,7 +136,7 @@ public struct Inapplicable: Sendable {
     }
 
     /// The error's description. For a screen, use the `localizedDescription` of the
-    /// ``FoldbackError``.
+    /// ``LogError``.
     public var reason: String { "\(error)" }
 
     /// Returns the error of `apply` if it has this type, else nil.
@@ -158,9 +158,9 @@ public struct UnfinishedWipe: Sendable {
     /// The name that the log's directory has now.
     public let path: String
     /// The reason.
-    public let error: FoldbackError
+    public let error: LogError
 
-    package init(path: String, error: FoldbackError) {
+    package init(path: String, error: LogError) {
         self.path = path
         self.error = error
     }
@@ -217,15 +217,15 @@ extension StorageFailure {
     package var isPageFinding: Bool { reason == .damagedFile && endsWriting }
 
     /// The error of the write that failed and left nothing.
-    package var unwritten: FoldbackError { isPageFinding ? damage : .storage(self) }
+    package var unwritten: LogError { isPageFinding ? damage : .storage(self) }
 
     /// The error of each command of a store that this failure has latched (L6).
-    package var refusal: FoldbackError { isPageFinding ? damage : .latched(self) }
+    package var refusal: LogError { isPageFinding ? damage : .latched(self) }
 
-    private var damage: FoldbackError { .damaged(path: path, sequence: nil, reason: detail) }
+    private var damage: LogError { .damaged(path: path, sequence: nil, reason: detail) }
 }
 
-extension FoldbackError {
+extension LogError {
     /// Makes the error that the caller of a refused command gets.
     package init(_ refusal: Refusal) {
         self =
