@@ -38,7 +38,7 @@ need_browser() {
 browser_tests() {
     local targets
     targets=$(IFS='|'; echo "$*")
-    run --package-path Tools --filter "^($targets)\\."
+    run tools --filter "^($targets)\\."
     # `swift test` succeeds also if nothing matches the filter.
     for target in "$@"; do
         if ! grep -aqE "Suite $target passed" "$log"; then

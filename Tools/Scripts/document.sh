@@ -50,7 +50,7 @@ document() {
         cp -r "Sources/$module/$module.docc/Resources" "$catalog/"
     # FoldbackReplay imports FlyingFox, which has a module of C.
     swift symbolgraph-extract -module-name "$module" -I "$modules" -I Sources/CLMDB \
-        -I Tools/.build/checkouts/FlyingFox/CSystemLinux/include -target "$target" \
+        -I .build/whole/tools/checkouts/FlyingFox/CSystemLinux/include -target "$target" \
         -output-dir ".build/docs/graphs/$module" -minimum-access-level public -skip-synthesized-members
     for graph in ".build/docs/graphs/$module"/*.json; do
         link_rules "$rules" <"$graph" >"$graph.linked" && mv "$graph.linked" "$graph"
@@ -63,7 +63,7 @@ document() {
 
 document_all() {
     rm -rf .build/docs && mkdir -p .build/docs
-    modules="$(swift build --package-path Tools --show-bin-path)/Modules"
+    modules="$(tools build --show-bin-path 2>/dev/null)/Modules"
     target="$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)",/\1/p')"
     document Foldback
     document FoldbackHistory Foldback
@@ -71,7 +71,7 @@ document_all() {
     document FoldbackTesting Foldback FoldbackHistory FoldbackSync
     document FoldbackReplay Foldback FoldbackHistory
     # No tool uses it.
-    modules="$(swift build --show-bin-path)/Modules"
+    modules="$(library build --show-bin-path 2>/dev/null)/Modules"
     document FoldbackUI Foldback
     echo "documentation built without warnings in .build/docs"
 }

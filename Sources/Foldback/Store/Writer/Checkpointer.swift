@@ -123,8 +123,7 @@ package final class Checkpointer: Sendable {
         }
     }
 
-    private func encoded(_ published: PublishedState) async throws(LogError) -> CheckpointRows
-    {
+    private func encoded(_ published: PublishedState) async throws(LogError) -> CheckpointRows {
         let replicas = runner.storage.header.replicas
         let format = format
         return try await Platform.onThread { () throws(LogError) in
