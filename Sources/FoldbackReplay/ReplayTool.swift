@@ -66,13 +66,14 @@
                 } else {
                     try command.run()
                 }
-            } catch let error as LogError {
-                fail(text(of: error), code: error.isWrongUse ? 2 : 3)
             } catch let error as StreamFailure {
                 fail(error.description, code: 3)
             } catch let code as ExitCode {
                 exit(code.rawValue)
             } catch {
+                if let failure = LogFailure(error) {
+                    fail(text(of: failure), code: failure.isWrongUse ? 2 : 3)
+                }
                 guard ReplayCommand<Self>.exitCode(for: error) != .success else {
                     do {
                         return try Output.line(ReplayCommand<Self>.fullMessage(for: error))
@@ -101,10 +102,10 @@
         }
 
         /// The text of an error. A tool gets the projections of a log from its list.
-        private static func text(of error: LogError) -> String {
-            guard case .lacksProjections(_, let names) = error,
+        private static func text(of failure: LogFailure) -> String {
+            guard case .lacksProjections(_, let names)? = failure.logError,
                 !projections.contains(where: { names.contains($0.nameInLog) })
-            else { return error.description }
+            else { return failure.description }
             return """
                 the log has views that need \(names.joined(separator: ", ")) too, because these \
                 projections share their conflicts; add a ReplayProjection for each to the tool's \
@@ -146,16 +147,6 @@
                 throw ValidationError("projection \(name) does not exist; use one of: \(known)")
             }
             return found
-        }
-    }
-
-    extension LogError {
-        /// Whether the command or request is wrong, and not the log.
-        var isWrongUse: Bool {
-            switch self {
-            case .kindDiffers, .beyondEnd, .unknownIntent, .invalidEdit: true
-            default: false
-            }
         }
     }
 

@@ -245,7 +245,7 @@ public enum AuthorityFailure: Error, Hashable, Sendable {
     ///
     /// `shared` is the last position up to which the authority and the device have the same events;
     /// 0 if the authority has another lineage. The outbox and the downlink end with
-    /// `LogError.superseded`, which says how to continue.
+    /// ``SyncError/superseded(shared:)``, which says how to continue.
     case superseded(shared: Position)
 
     /// The reason, for display and log files.
@@ -254,7 +254,7 @@ public enum AuthorityFailure: Error, Hashable, Sendable {
         case .unreachable(let reason), .unavailable(_, let reason), .unauthenticated(let reason),
             .invalidAnswer(let reason), .failed(let reason):
             reason
-        case .superseded(let shared): "\(LogError.superseded(shared: shared))"
+        case .superseded(let shared): "\(CommandError.superseded(shared: shared))"
         }
     }
 }
@@ -276,7 +276,7 @@ extension AuthorityFailure: LocalizedError {
     /// What happened, as a sentence.
     public var errorDescription: String? {
         guard case .superseded(let shared) = self else { return description.asSentence }
-        return LogError.superseded(shared: shared).errorDescription
+        return CommandError.superseded(shared: shared).errorDescription
     }
 
     /// What to do, as a sentence; nil if waiting is enough.
@@ -284,7 +284,7 @@ extension AuthorityFailure: LocalizedError {
         switch self {
         case .unreachable: "Check the connection."
         case .unauthenticated: "Sign in again."
-        case .superseded(let shared): LogError.superseded(shared: shared).recoverySuggestion
+        case .superseded(let shared): CommandError.superseded(shared: shared).recoverySuggestion
         case .unavailable, .invalidAnswer, .failed: nil
         }
     }

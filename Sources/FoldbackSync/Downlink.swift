@@ -37,7 +37,7 @@ public final class Downlink<P: EventFold>: Sendable {
         case stopped
     }
 
-    private typealias Outcome = Result<FetchResult, LogError>
+    private typealias Outcome = Result<FetchResult, SyncError>
 
     private let store: Store<P>
     private let authority: any Authority<P.Event>
@@ -93,12 +93,12 @@ public final class Downlink<P: EventFold>: Sendable {
     /// call was canceled and is ending, this waits for its end.
     ///
     /// - Throws: `.alreadyRunning`: another call goes on, and this call did nothing. `.superseded` if
-    ///   the authority is another one or has lost data. As
-    ///   ``/Foldback/Store/confirm(_:through:from:)`` does if the log cannot be written. The log has
-    ///   the events that came before. `.superseded`, `.latched`, and damage that refuses all commands
+    ///   the authority is another one or has lost data. `.log` with the errors of
+    ///   ``/Foldback/Store/confirm(_:through:from:)`` if the log cannot be written. The log has the
+    ///   events that came before. `.superseded`, `.latched`, and damage that refuses all commands
     ///   end this also if an outbox or a command of the app found the cause, and end each later call
     ///   at once.
-    public func follow() async throws(LogError) {
+    public func follow() async throws(SyncError) {
         let gate = store.core.followers
         let run = gate.newRun()
         defer { gate.leave(run) }
@@ -120,7 +120,7 @@ public final class Downlink<P: EventFold>: Sendable {
     private func following(in run: RunGate.Run) async -> Outcome {
         await withTaskGroup(of: Outcome?.self) { group in
             group.addTask { await self.read(.follow) }
-            group.addTask { await self.store.waitForSyncObstacle().map { .failure($0) } }
+            group.addTask { await self.store.waitForSyncObstacle().map { .failure(SyncError($0)) } }
             // A long poll may take long to notice that it is canceled.
             defer {
                 store.core.followers.end(run)
@@ -145,13 +145,13 @@ public final class Downlink<P: EventFold>: Sendable {
     /// acknowledgements, this returns `.caughtUp` and sends no request (F2).
     ///
     /// - Throws: `.superseded` if the authority is another one or has lost data, also if that was
-    ///   found before. `.latched` and the errors of ``/Foldback/Store/confirm(_:through:from:)``.
-    ///   The log has the events that came before.
-    public func fetch() async throws(LogError) -> FetchResult {
+    ///   found before. `.log` with `.latched` and the errors of
+    ///   ``/Foldback/Store/confirm(_:through:from:)``. The log has the events that came before.
+    public func fetch() async throws(SyncError) -> FetchResult {
         guard store.status.kind == .downlink else {
             return .caughtUp(through: store.status.through)
         }
-        try store.requireSyncable()
+        try requireSyncable()
         return try await read(.fetch).get()
     }
 
@@ -161,11 +161,11 @@ public final class Downlink<P: EventFold>: Sendable {
     /// noticed that. Use it where the system gives the app a limited time, as after a push message.
     ///
     /// - Throws: as ``fetch()``.
-    public func fetch(within limit: Duration) async throws(LogError) -> FetchResult {
+    public func fetch(within limit: Duration) async throws(SyncError) -> FetchResult {
         guard store.status.kind == .downlink else {
             return .caughtUp(through: store.status.through)
         }
-        try store.requireSyncable()
+        try requireSyncable()
         let reader = readers.begin(.fetch)
         defer { readers.say(.ended(reader)) }
         let outcome = await withTaskGroup(of: Outcome?.self) { group in
@@ -189,6 +189,10 @@ public final class Downlink<P: EventFold>: Sendable {
         return try outcome.get()
     }
 
+    private func requireSyncable() throws(SyncError) {
+        do throws(CommandError) { try store.requireSyncable() } catch { throw SyncError(error) }
+    }
+
     // MARK: Readers
 
     private func read(_ purpose: DownlinkState.Purpose) async -> Outcome {
@@ -202,8 +206,8 @@ public final class Downlink<P: EventFold>: Sendable {
             let (step, seen) = readers.next(reader)
             switch step {
             case .request(let waiting):
-                do throws(LogError) { try await request(waiting, reader) } catch {
-                    return .failure(error)
+                do throws(CommandError) { try await request(waiting, reader) } catch {
+                    return .failure(SyncError(error))
                 }
             case .wait(let until): await readers.idle(until: until, seen: seen)
             case .end(.caughtUp(let through)): return .success(.caughtUp(through: through))
@@ -218,7 +222,7 @@ public final class Downlink<P: EventFold>: Sendable {
     /// Asks for a page, records it, and reports what happened.
     private func request(
         _ waiting: Duration?, _ reader: ReaderNumber
-    ) async throws(LogError) {
+    ) async throws(CommandError) {
         let device = store.syncPoint
         switch await answer(to: device, waiting, reader) {
         case nil: readers.say(.requestDropped(reader))
@@ -270,13 +274,13 @@ public final class Downlink<P: EventFold>: Sendable {
     /// Records a page, and returns what happened.
     private func recorded(
         _ changes: Changes<P.Event>, _ device: SyncPoint, _ reader: ReaderNumber
-    ) async throws(LogError) -> DownlinkState.Input {
+    ) async throws(CommandError) -> DownlinkState.Input {
         // A page that promises more but does not move `through` would never end.
         guard !changes.hasMore || changes.through > device.through else {
             let reason = "there is more after \(device.through), but this page has none of it"
             return .requestFailed(reader, .invalidAnswer(reason: reason))
         }
-        do throws(LogError) {
+        do throws(CommandError) {
             try await store.requireShared(device, lineage: changes.lineage, head: changes.head)
             try await store.confirm(
                 changes.events,
@@ -284,8 +288,8 @@ public final class Downlink<P: EventFold>: Sendable {
                 from: changes.lineage)
         } catch {
             switch error {
-            case .closed: return .storeClosed
-            case .cancelled: return .requestDropped(reader)
+            case .log(.closed): return .storeClosed
+            case .log(.cancelled): return .requestDropped(reader)
             case .superseded(let shared):
                 return .requestFailed(reader, .superseded(shared: shared))
             case .invalidBatch, .tooLarge, .notEncodable:

@@ -88,14 +88,14 @@ public final class Outbox<P: EventFold>: Sendable {
     ///
     /// - Throws: `.alreadyRunning` if another run goes on, and this call did nothing. `.superseded`
     ///   if the authority is another one or has lost data: nothing of its answer was recorded, and
-    ///   the error says how to continue. `.latched`, `.storage`, `.outcomeUnknown`, `.damaged`,
-    ///   `.newerFormat`, `.usedAfterFork`: the log cannot be read or written, and sending has
-    ///   stopped. Intents whose verdicts were not recorded are sent again after the log is
-    ///   reopened. `.superseded`, `.latched`, and damage that refuses all commands end the run also
-    ///   if a downlink or a command of the app found the cause, and end each later run of the store
+    ///   the error says how to continue. `.log` with `.latched`, `.storage`, `.outcomeUnknown`,
+    ///   `.damaged`, `.newerFormat` or `.usedAfterFork`: the log cannot be read or written, and
+    ///   sending has stopped. Intents whose verdicts were not recorded are sent again after the log
+    ///   is reopened. `.superseded`, `.latched`, and damage that refuses all commands end the run
+    ///   also if a downlink or a command of the app found the cause, and end each later run of the store
     ///   at once. (A log that acknowledgements confirm is not continued. If its authority is back,
     ///   open the store again.)
-    public func run() async throws(LogError) {
+    public func run() async throws(SyncError) {
         let senders = store.core.senders
         let run = senders.newRun()
         defer { senders.leave(run) }
@@ -103,7 +103,7 @@ public final class Outbox<P: EventFold>: Sendable {
         // is refused because of this run.
         let failure = await withTaskCancellationHandler {
             switch await senders.enter(run) {
-            case .ended: return LogError?.none
+            case .ended: return SyncError?.none
             case .refused: return .alreadyRunning
             case .entered: return await sending(in: run)
             }
@@ -114,19 +114,19 @@ public final class Outbox<P: EventFold>: Sendable {
     }
 
     /// Sends intents until the run ends. Returns the failure that ended it; nil for none.
-    private func sending(in run: RunGate.Run) async -> LogError? {
+    private func sending(in run: RunGate.Run) async -> SyncError? {
         queue.start()
         defer { queue.stop() }
         store.core.release.withLock { [queue] release in
             release = { queue.say(.released($0)) }
         }
         defer { store.core.release.withLock { $0 = nil } }
-        return await withDiscardingTaskGroup(returning: LogError?.self) { group in
+        return await withDiscardingTaskGroup(returning: SyncError?.self) { group in
             group.addTask { await self.follow() }
             // Found by a downlink, or by a command of the app. An idle outbox would not notice.
             group.addTask {
                 guard let obstacle = await self.store.waitForSyncObstacle() else { return }
-                self.queue.end(obstacle)
+                self.queue.end(SyncError(obstacle))
             }
             while !Task.isCancelled {
                 switch queue.turn() {
@@ -148,7 +148,7 @@ public final class Outbox<P: EventFold>: Sendable {
     ) async {
         switch action {
         case .cover(let request, let attempts, let flushes):
-            await usingStore { () throws(LogError) in
+            await usingStore(SyncError.log) { () throws(LogError) in
                 let pending = try await store.recordAttempts(  // mutant: attempts-first
                     attempts, flushes: flushes)
                 queue.say(.covered(request, pending: pending))
@@ -156,7 +156,7 @@ public final class Outbox<P: EventFold>: Sendable {
         case .send(let request, let intents):
             group.addTask { await self.send(intents, as: request) }
         case .note(let attempts):
-            await usingStore { () throws(LogError) in
+            await usingStore(SyncError.log) { () throws(LogError) in
                 _ = try await store.recordAttempts(attempts, flushes: false)  // mutant: noted
             }
         case .wait:
@@ -165,11 +165,15 @@ public final class Outbox<P: EventFold>: Sendable {
     }
 
     /// Calls `body`, which uses the store. An error of `body` ends the run.
-    private func usingStore(_ body: () async throws(LogError) -> Void) async {
-        do throws(LogError) { try await body() } catch {
-            switch error {
-            case .closed, .cancelled: queue.end(nil)
-            default: queue.end(error)
+    ///
+    /// - Parameter syncError: makes the error of the run.
+    private func usingStore<E: Error>(
+        _ syncError: (E) -> SyncError, _ body: () async throws(E) -> Void
+    ) async {
+        do throws(E) { try await body() } catch {
+            switch syncError(error) {
+            case .log(.closed), .log(.cancelled): queue.end(nil)
+            case let failure: queue.end(failure)
             }
         }
     }
@@ -202,11 +206,11 @@ public final class Outbox<P: EventFold>: Sendable {
             if error.isUnauthenticated, Task.isCancelled { return }
             queue.say(.attemptFailed(request, error))
             if case .superseded(let shared) = error {
-                queue.end(await store.noteLostData(shared: shared))
+                queue.end(SyncError(await store.noteLostData(shared: shared)))
             }
             return
         }
-        await usingStore { () throws(LogError) in
+        await usingStore(SyncError.init) { () throws(CommandError) in
             let replies = try await store.record(
                 verdicts, on: submissions.map(\.id), knowing: device)
             queue.say(.attemptAnswered(request, replies))

@@ -10,7 +10,7 @@ final class OutboxQueue: Sendable {
         case act([OutboxState.Action])
         /// Nothing to do before `until`, or before there are more changes than `seen`.
         case idle(until: Timestamp?, seen: Int)
-        case ended(LogError?)
+        case ended(SyncError?)
     }
 
     private struct Content {
@@ -20,7 +20,7 @@ final class OutboxQueue: Sendable {
         var isRunning = false
         /// The end of the run; nil while it goes on. The inner value is the failure; nil if there
         /// was none.
-        var end: LogError??
+        var end: SyncError??
     }
 
     /// Rings after each change, for the loop and for readers of the status.
@@ -64,7 +64,7 @@ final class OutboxQueue: Sendable {
 
     /// Ends the run. The first call determines the failure; nil means that the store was closed or
     /// the task was canceled.
-    func end(_ failure: LogError?) {
+    func end(_ failure: SyncError?) {
         change { content in
             if content.end == nil { content.end = .some(failure) }
         }

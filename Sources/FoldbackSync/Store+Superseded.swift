@@ -34,12 +34,12 @@ extension Store {
     /// }
     /// ```
     ///
-    /// The authority is another one, or has lost data (`LogError.superseded`). This opens a new
-    /// log beside this log, fetches the authority's events, and records the unsettled intents of
-    /// this log that no fetched event names. Each gets its old id as once key, in place of its own
-    /// key. Then it flushes the new log, closes this store, exchanges the names of the two logs, and
-    /// wipes the old log (BK7). If the fetched events are those that this log has, the authority has
-    /// lost nothing, and this log stays.
+    /// The authority is another one, or has lost data (``SyncError/superseded(shared:)``). This
+    /// opens a new log beside this log, fetches the authority's events, and records the unsettled
+    /// intents of this log that no fetched event names. Each gets its old id as once key, in place
+    /// of its own key. Then it flushes the new log, closes this store, exchanges the names of the
+    /// two logs, and wipes the old log (BK7). If the fetched events are those that this log has,
+    /// the authority has lost nothing, and this log stays.
     ///
     /// Nothing is lost or doubled if the process is killed or the power fails: this log is complete
     /// until the new log has its place. Open the log at its path, as always, and call this again if
@@ -58,17 +58,18 @@ extension Store {
     ///     and at the end with this log's directory. A store in memory has no directory, so the
     ///     first store is the result.
     /// - Returns: the store to continue with, or the reason why this log stays.
-    /// - Throws: `.alreadyRunning` if an outbox runs on this store. `.kindDiffers` for a log that
-    ///   acknowledgements confirm: its confirmed state is nowhere else, so only the app can decide
-    ///   what to do with it. `.closed` if this store is closed, for example because another call has
-    ///   continued already. `.latched`. Nothing was changed by these. The errors of `open`, of
-    ///   fetching and of recording, `.locked`, `.storage`: this log is complete at its path, but this
-    ///   store may be closed, so open it again.
+    /// - Throws: `.alreadyRunning` if an outbox runs on this store. `.log(.kindDiffers)` for a log
+    ///   that acknowledgements confirm: its confirmed state is nowhere else, so only the app can
+    ///   decide what to do with it. `.log(.closed)` if this store is closed, for example because
+    ///   another call has continued already. `.log(.latched)`. Nothing was changed by these.
+    ///   `.refused` if an outbox sends from the new log already. `.log` with the errors of `open`,
+    ///   with `.locked` or `.storage`, and the errors of fetching: this log is complete at its path,
+    ///   but this store may be closed, so open it again.
     public func continueOnNewLog(
         from authority: any Authority<P.Event>, policy: SyncPolicy,
         sources: SyncSources = .system,
         opening open: @escaping @Sendable (URL) async throws(LogError) -> Store<P>
-    ) async throws(LogError) -> Continuation<P> {
+    ) async throws(SyncError) -> Continuation<P> {
         let path = status.path
         let place: any SuccessorPlace<P> =
             isInMemory
@@ -81,18 +82,18 @@ extension Store {
     package func continueOnNewLog(
         from authority: any Authority<P.Event>, policy: SyncPolicy, sources: SyncSources,
         in place: any SuccessorPlace<P>
-    ) async throws(LogError) -> Continuation<P> {
-        try requireContinuable()
+    ) async throws(SyncError) -> Continuation<P> {
+        try await SyncError.converting { () throws(LogError) in try requireContinuable() }
         let senders = core.senders
         let run = senders.newRun()
         defer { senders.leave(run) }
         let result = await withTaskCancellationHandler {
             switch await senders.enter(run) {
-            case .ended: return Result<Continuation<P>, LogError>.success(.stopped)
+            case .ended: return Result<Continuation<P>, SyncError>.success(.stopped)
             case .refused: return .failure(.alreadyRunning)
             case .entered: break
             }
-            do throws(LogError) {
+            do throws(SyncError) {
                 return .success(try await continued(from: authority, policy, sources, place))
             } catch {
                 return .failure(error)
@@ -117,17 +118,21 @@ extension Store {
     private func continued(
         from authority: any Authority<P.Event>, _ policy: SyncPolicy, _ sources: SyncSources,
         _ place: any SuccessorPlace<P>
-    ) async throws(LogError) -> Continuation<P> {
-        try requireOpen()
+    ) async throws(SyncError) -> Continuation<P> {
+        try await SyncError.converting { () throws(LogError) in try requireOpen() }
         guard superseded != nil else { return .notSuperseded }
-        var successor = try await place.openSuccessor()
-        do throws(LogError) {
+        var successor = try await SyncError.converting { () async throws(LogError) in
+            try await place.openSuccessor()
+        }
+        do throws(SyncError) {
             var result = try await successor.fetchAll(from: authority, policy, sources)
             if case .superseded = result {
                 // An earlier call began this log with another authority.
                 await successor.close()
-                try await place.wipeSuccessor()
-                successor = try await place.openSuccessor()
+                successor = try await SyncError.converting { () async throws(LogError) in
+                    try await place.wipeSuccessor()
+                    return try await place.openSuccessor()
+                }
                 result = try await successor.fetchAll(from: authority, policy, sources)
             }
             switch result {
@@ -140,22 +145,25 @@ extension Store {
                 await successor.close()
                 return .stopped
             }
-            if try successor.hasConfirmedEvents(of: self) {
-                await successor.close()
+            let filled = successor
+            let isSame = try await SyncError.converting { () async throws(LogError) in
+                guard try filled.hasConfirmedEvents(of: self) else { return false }
+                await filled.close()
                 try await place.wipeSuccessor()
                 try await noteNotSuperseded()
-                return .notSuperseded
+                return true
             }
-            _ = try await successor.carry(from: self)
+            if isSame { return .notSuperseded }
+            _ = try await successor.carrySynced(from: self)
         } catch {
             await successor.close()
-            if case .cancelled = error { return .stopped }
+            if case .log(.cancelled) = error { return .stopped }
             throw error
         }
         // From here on, this store is closed, so a canceled task must get the new store.
         let filled = successor
-        let result = await place.uncanceled { () async -> Result<Store<P>, LogError> in
-            do throws(LogError) {
+        let result = await place.uncanceled { () async -> Result<Store<P>, SyncError> in
+            do throws(SyncError) {
                 return .success(try await self.replaced(by: filled, in: place))
             } catch {
                 return .failure(error)
@@ -167,24 +175,33 @@ extension Store {
     /// Closes this store, puts the filled new log in its place, and returns the store of that.
     private func replaced(
         by successor: Store<P>, in place: any SuccessorPlace<P>
-    ) async throws(LogError) -> Store<P> {
-        do throws(LogError) {
+    ) async throws(SyncError) -> Store<P> {
+        do throws(SyncError) {
             await close()
             // Intents that were recorded while the first ones were carried.
-            let carried = try await successor.carry(from: self)  // mutant: late-intents
-            try await successor.flush()
-            return try await place.replace(status, by: successor, carried: carried)
+            let carried = try await successor.carrySynced(from: self)  // mutant: late-intents
+            return try await SyncError.converting { () async throws(LogError) in
+                try await successor.flush()
+                return try await place.replace(status, by: successor, carried: carried)
+            }
         } catch {
             await successor.close()
             throw error
         }
     }
 
+    /// Carries the unsettled intents of a superseded log, as ``carry(from:)`` does.
+    private func carrySynced(from old: Store<P>) async throws(SyncError) -> Set<IntentID> {
+        do throws(CommandError) { return try await carry(from: old) } catch {
+            throw SyncError(error)
+        }
+    }
+
     private func fetchAll(
         from authority: any Authority<P.Event>, _ policy: SyncPolicy, _ sources: SyncSources
-    ) async throws(LogError) -> FirstFetch {
+    ) async throws(SyncError) -> FirstFetch {
         let downlink = Downlink(self, from: authority, policy: policy, sources: sources)
-        do throws(LogError) {
+        do throws(SyncError) {
             return switch try await downlink.fetch() {
             case .caughtUp: .fetched
             case .failed(let failure): .failed(failure)

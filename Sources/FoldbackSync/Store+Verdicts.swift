@@ -13,7 +13,7 @@ extension Store {
     ///   harmless (F7).
     func record(
         _ verdicts: Verdicts<P.Event>, on sent: [IntentID], knowing device: SyncPoint
-    ) async throws(LogError) -> [IntentNumber: OutboxState.Reply] {
+    ) async throws(CommandError) -> [IntentNumber: OutboxState.Reply] {
         try await requireShared(device, lineage: verdicts.lineage, head: verdicts.head)
         if let lineage = verdicts.lineage { try await noteLineage(lineage) }
         var replies: [IntentNumber: OutboxState.Reply] = [:]
@@ -43,14 +43,14 @@ extension Store {
     private func record(
         _ accepted: [Acknowledgement<P.Event>], from lineage: Lineage?,
         _ replies: inout [IntentNumber: OutboxState.Reply]
-    ) async throws(LogError) {
-        do throws(LogError) {
+    ) async throws(CommandError) {
+        do throws(CommandError) {
             try await acknowledge(contentsOf: accepted, from: lineage)
         } catch {
             guard error.isOfTheAuthority else { throw error }
             // One acceptance cannot be recorded. Record them one by one, to keep the others.
             for words in accepted {
-                do throws(LogError) {
+                do throws(CommandError) {
                     try await acknowledge(contentsOf: [words], from: lineage)
                     replies[words.intent] = .settled
                 } catch {
@@ -64,7 +64,7 @@ extension Store {
     }
 }
 
-extension LogError {
+extension CommandError {
     /// Whether the authority's verdict cannot be recorded. Such an error leaves the log unchanged
     /// and usable.
     var isOfTheAuthority: Bool {
@@ -86,7 +86,7 @@ extension Store {
     /// - Throws: `.superseded`; the errors of a log that cannot be written.
     nonisolated(nonsending) func requireShared(
         _ device: SyncPoint, lineage: Lineage?, head: Position?
-    ) async throws(LogError) {
+    ) async throws(CommandError) {
         // Another authority's head says nothing about what is shared.
         if let lineage, lineage.isOther(than: syncPoint.lineage) {
             throw noteSuperseded(shared: 0)

@@ -91,7 +91,7 @@ import Testing
             do {
                 _ = try Self.history(kind, entries)
                 Issue.record("\(entries) make a history")
-            } catch LogError.doesNotFollow(let sequence, _) {
+            } catch HistoryError.doesNotFollow(let sequence, _) {
                 #expect(sequence == offender, "\(entries)")
             }
         }

@@ -167,7 +167,7 @@ import Testing
                 == ["The server failed on the request: HTTP 500.", nil])
         #expect(
             words(AuthorityFailure.superseded(shared: 7))
-                == words(LogError.superseded(shared: 7)))
+                == words(CommandError.superseded(shared: 7)))
     }
 
     @Test func `an authority folds a stored projection in memory`() async throws {

@@ -176,7 +176,7 @@ import Testing
             let second = InProcessAuthority(Board.self, sources: time.sources)
             let downlink = makeDownlink(from: second)
             for _ in 0..<2 {
-                let failure = await error { () throws(LogError) in
+                let failure = await error { () throws(SyncError) in
                     try await downlink.follow()
                 }
                 guard case .superseded(shared: 0) = failure else {
@@ -233,7 +233,7 @@ import Testing
             try await Self.following(downlink) {
                 await time.sleep(.seconds(1))
                 for second in [downlink, other] {
-                    let failure = await error { () throws(LogError) in
+                    let failure = await error { () throws(SyncError) in
                         try await second.follow()
                     }
                     guard case .alreadyRunning = failure else {

@@ -56,7 +56,7 @@ import Testing
     }
 
     private static func isRefused(_ run: Run) async -> Bool {
-        if case .failure(LogError.alreadyRunning) = await run.result { true } else { false }
+        if case .failure(SyncError.alreadyRunning) = await run.result { true } else { false }
     }
 
     @Test(arguments: [true, false])
@@ -113,7 +113,7 @@ import Testing
             await time.sleep(.seconds(1))
             let second = start(makeOutbox(authority))
             #expect(await Self.isRefused(second))
-            #expect("\(LogError.alreadyRunning)".contains("cancel it first"))
+            #expect("\(SyncError.alreadyRunning)".contains("cancel it first"))
             // Another store is independent.
             let third = start(
                 Outbox(other, to: authority, policy: .ordered, sources: time.sources))

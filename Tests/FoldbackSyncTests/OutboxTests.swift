@@ -410,8 +410,8 @@ import Testing
             _ = try await store.record(.set("a", 1))
             storage.failWrites(leavingOutcomeUnknown: true)
             let outbox = Outbox(store, to: authority, policy: .ordered, sources: time.sources)
-            let failure = await error { () throws(LogError) in try await outbox.run() }
-            guard case .outcomeUnknown(intent: nil, _) = failure else {
+            let failure = await error { () throws(SyncError) in try await outbox.run() }
+            guard case .log(.outcomeUnknown(intent: nil, _)) = failure else {
                 Issue.record("\(String(describing: failure))")
                 return
             }

@@ -80,7 +80,7 @@ import Testing
 
     @Test func `N6: an answer that is refused notes no lineage`() async throws {
         let store = try await Self.open(directory.log)
-        await #expect(throws: LogError.self) {
+        await #expect(throws: CommandError.self) {
             try await store.reject(7, message: "no", from: Self.lineage("first"))
         }
         #expect(store.syncPoint.lineage == nil)
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func `the error says how to continue`() {
-        let text = "\(LogError.superseded(shared: 0))"
+        let text = "\(CommandError.superseded(shared: 0))"
         #expect(text.contains("continueOnNewLog") && text.contains("nothing was recorded"))
     }
 
@@ -295,7 +295,7 @@ import Testing
             _ = try await store.continueOnNewLog(
                 from: server, policy: Self.policy, opening: Self.open)
             Issue.record("nothing was thrown")
-        } catch LogError.kindDiffers {
+        } catch SyncError.log(.kindDiffers) {
             #expect(store.snapshot.pending == [1])
         }
     }
@@ -315,7 +315,7 @@ import Testing
                         from: server, policy: Self.policy, sources: time.sources,
                         opening: Self.open)
                     Issue.record("nothing was thrown")
-                } catch LogError.alreadyRunning {
+                } catch SyncError.alreadyRunning {
                     group.cancelAll()
                 }
             }
@@ -392,7 +392,7 @@ import Testing
             _ = try await store.continueOnNewLog(
                 from: server, policy: Self.policy, opening: Self.open)
             Issue.record("nothing was thrown")
-        } catch LogError.closed {
+        } catch SyncError.log(.closed) {
             #expect(next.snapshot.pending == [1])
         }
         await next.close()
@@ -431,10 +431,12 @@ private func expectSuperseded(
     do {
         try await body()
         Issue.record("nothing was thrown", sourceLocation: sourceLocation)
-    } catch LogError.superseded(let found) {
-        #expect(found == shared, sourceLocation: sourceLocation)
     } catch {
-        Issue.record("\(error)", sourceLocation: sourceLocation)
+        switch error {
+        case SyncError.superseded(let found), CommandError.superseded(let found):
+            #expect(found == shared, sourceLocation: sourceLocation)
+        default: Issue.record("\(error)", sourceLocation: sourceLocation)
+        }
     }
 }
 

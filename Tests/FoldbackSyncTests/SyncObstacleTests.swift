@@ -48,7 +48,7 @@ import Testing
                     do {
                         try await task.value
                         Issue.record("nothing was thrown")
-                    } catch LogError.superseded(shared: 3) {
+                    } catch SyncError.superseded(shared: 3) {
                         #expect(time.passed == .seconds(5))
                     }
                 }
@@ -56,8 +56,8 @@ import Testing
                 #expect(downlink.status.pause == .superseded(shared: 3))
             }
             // A push message must not bring events of the other authority.
-            await #expect(throws: LogError.self) { try await downlink.fetch() }
-            await #expect(throws: LogError.self) {
+            await #expect(throws: SyncError.self) { try await downlink.fetch() }
+            await #expect(throws: SyncError.self) {
                 try await downlink.fetch(within: .seconds(1))
             }
             try await store.noteNotSuperseded()
@@ -77,12 +77,12 @@ import Testing
             at: directory.log, Board.self, confirmedBy: .downlink, durability: .durable)
         let tasks = Self.start(Self.both(store, InProcessAuthority(Board.self), .system))
         try FileManager.default.removeItem(at: directory.log)
-        await #expect(throws: LogError.self) { try await store.record(.set("a", 1)) }
+        await #expect(throws: CommandError.self) { try await store.record(.set("a", 1)) }
         for task in tasks {
             do {
                 try await task.value
                 Issue.record("nothing was thrown")
-            } catch LogError.latched {}
+            } catch SyncError.log(.latched) {}
         }
         await store.close()
     }
@@ -102,7 +102,7 @@ import Testing
         var store = try await open()
         try await store.confirm([Self.event(9)], from: lineage)
         let low = StubAuthority<Move>([], lineage: lineage, head: 4)
-        await #expect(throws: LogError.self) {
+        await #expect(throws: SyncError.self) {
             try await Downlink(store, from: low, policy: .ordered).fetch()
         }
         for isRestarted in [false, true] {
@@ -111,7 +111,7 @@ import Testing
                 store = try await open()
             }
             #expect(store.status.superseded == 4)
-            await #expect(throws: LogError.self) {
+            await #expect(throws: CommandError.self) {
                 try await store.confirm([Self.event(10)], from: lineage)
             }
             #expect(store.status.through == 9)
@@ -153,7 +153,7 @@ import Testing
 
         func carryOut(
             on sync: (outbox: Outbox<Board>, downlink: Downlink<Board>)
-        ) async throws(LogError) {
+        ) async throws(SyncError) {
             switch self {
             case .run: try await sync.outbox.run()
             case .follow: try await sync.downlink.follow()
@@ -181,12 +181,12 @@ import Testing
             try await store.record(.set("b", 1))
             try await time.run {
                 let sync = Self.both(store, server, time.sources)
-                let failure = await error { () throws(LogError) in
+                let failure = await error { () throws(SyncError) in
                     try await call.carryOut(on: sync)
                 }
                 switch failure {
-                case .storage: #expect(!isOutcomeUnknown)
-                case .outcomeUnknown, .latched: #expect(isOutcomeUnknown)
+                case .log(.storage): #expect(!isOutcomeUnknown)
+                case .log(.outcomeUnknown), .log(.latched): #expect(isOutcomeUnknown)
                 default: Issue.record("\(String(describing: failure))")
                 }
                 // This store knows it until it is closed.

@@ -14,7 +14,7 @@ import Testing
 
     private static func answers(
         to numbers: [IntentNumber], in store: any BoardStore
-    ) async throws -> [Result<RequestResult, LogError>] {
+    ) async throws -> [Result<RequestResult, CommandError>] {
         let commands = numbers.map {
             Command.acknowledge($0, position: nil, replacement: nil)
         }
@@ -35,7 +35,7 @@ import Testing
         try await Self.record([.set("a", 1), .set("b", 2), .set("c", 3)], in: store)
         let answers = try await Self.answers(to: [2, 9, 1, 2], in: store)
         guard case .success(.appended(4)) = answers[0],
-            case .failure(.unknownIntent(9)) = answers[1],
+            case .failure(.log(.unknownIntent(9))) = answers[1],
             case .success(.appended(5)) = answers[2],
             case .success(.ignored(.confirmed)) = answers[3]
         else {
@@ -55,10 +55,10 @@ import Testing
     {
         let store = try await TestStorage().store(Board.self)
         try await Self.record([.set("a", 1), .set("b", 2)], in: store)
-        let failure = await error { () throws(LogError) in
+        let failure = await error { () throws(CommandError) in
             try await store.acknowledge(contentsOf: [1, 7, 2].map { Acknowledgement($0) })
         }
-        guard case .unknownIntent(7) = failure else {
+        guard case .log(.unknownIntent(7)) = failure else {
             Issue.record("\(String(describing: failure))")
             return
         }
@@ -102,7 +102,7 @@ import Testing
         _ = try await store.record(.set("c", 1))
         try storage.damage("a")
         let answers = try await Self.answers(to: [2, 3, 4], in: store)
-        guard case .success = answers[0], case .failure(.damaged) = answers[1],
+        guard case .success = answers[0], case .failure(.log(.damaged)) = answers[1],
             case .success = answers[2]
         else {
             Issue.record("\(answers)")
@@ -157,10 +157,10 @@ import Testing
         let store = try await keeper.store(over: storage)
         try await Self.record([.set("a", 1), .set("b", 2)], in: store)
         storage.failWrites(leavingOutcomeUnknown: true)
-        let failure = await error { () throws(LogError) in
+        let failure = await error { () throws(CommandError) in
             try await Self.submitted(to: [1, 2], in: store)
         }
-        guard case .outcomeUnknown(nil, _) = failure else {
+        guard case .log(.outcomeUnknown(nil, _)) = failure else {
             Issue.record("\(String(describing: failure))")
             return
         }
@@ -170,7 +170,7 @@ import Testing
 
     private static func submitted(
         to numbers: [IntentNumber], in store: any BoardStore
-    ) async throws(LogError) -> RequestResult {
+    ) async throws(CommandError) -> RequestResult {
         let commands = numbers.map { Command.acknowledge($0, position: nil, replacement: nil) }
         return try await store.core.runner.submit(.answers(commands, from: nil), bytes: 0)
             .outcome()

@@ -101,7 +101,7 @@ import Testing
         let store = try await engine.store(Board.self, .downlink, in: directory)
         for key in ["a", "b"] { _ = try await store.record(.set(key, 1)) }
         _ = try await store.recordAttempts([1: Self.once], flushes: false)
-        let refused = await error { () throws(LogError) in try await store.withdraw(1) }
+        let refused = await error { () throws(CommandError) in try await store.withdraw(1) }
         guard case .mayHaveLeft(1) = refused else {
             Issue.record("\(String(describing: refused))")
             return

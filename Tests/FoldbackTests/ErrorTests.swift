@@ -57,10 +57,10 @@ import Testing
 
     private func refusal(
         _ event: Ask, _ also: [AdditionalProjection<Ask>] = []
-    ) async throws -> (LogError, Inapplicable) {
+    ) async throws -> (CommandError, Inapplicable) {
         let store = Store.inMemory(Posts.self, also: also, confirmedBy: .downlink)
         let error = try #require(
-            await error { () throws(LogError) in try await store.record(event) })
+            await error { () throws(CommandError) in try await store.record(event) })
         guard case .inapplicable(let refusal) = error else { throw error }
         #expect(store.status.sequence == 0)
         return (error, refusal)
@@ -120,7 +120,7 @@ import Testing
     func `an app's error without words leaves the words of the refusal`(
         description: String?, suggestion: String?
     ) {
-        let error = LogError.inapplicable(
+        let error = CommandError.inapplicable(
             Inapplicable(
                 projection: "Posts",
                 error: Partial(errorDescription: description, recoverySuggestion: suggestion)))
@@ -141,7 +141,7 @@ import Testing
         #expect(refusal.projection == Posts.name)
         let store = Store.inMemory(
             Others.self, also: [AdditionalProjection(Posts.self)], confirmedBy: .downlink)
-        let other = await error { () throws(LogError) in try await store.record(.worded) }
+        let other = await error { () throws(CommandError) in try await store.record(.worded) }
         guard case .inapplicable(let found) = other else {
             Issue.record("\(String(describing: other))")
             return
@@ -184,7 +184,7 @@ import Testing
 
     @Test func `F9: a stored projection's error is kept, too`() async throws {
         let store = Store.inMemory(Rows.self, confirmedBy: .downlink)
-        let error = await error { () throws(LogError) in try await store.record(.plain) }
+        let error = await error { () throws(CommandError) in try await store.record(.plain) }
         guard case .inapplicable(let refusal) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -199,7 +199,7 @@ import Testing
         #expect("\(lacking)".contains(".shared.dropping(...)"))
         let other = LogError.otherApp(path: "/a", projections: [])
         #expect(words(other).1 == "Check the path." && "\(other)".contains(".opened"))
-        let superseded = LogError.superseded(shared: 0)
+        let superseded = CommandError.superseded(shared: 0)
         #expect(words(superseded).0.hasSuffix(": it has other data; nothing was recorded."))
         #expect(words(superseded).1 == "Continue on a new log.")
         #expect("\(superseded)".contains("Store.continueOnNewLog"))

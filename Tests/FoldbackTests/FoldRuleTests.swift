@@ -34,10 +34,10 @@ import Testing
         func check<P: BoardFold>(_ board: P.Type) async throws {
             let store = try await engine.store(board, .acknowledgement, in: directory)
             let receipt = try await store.record(.set("a", 1))
-            let batch = await error { () throws(LogError) in
+            let batch = await error { () throws(CommandError) in
                 try await store.confirm([ConfirmedEvent(position: 1, event: .set("b", 1))])
             }
-            let position = await error { () throws(LogError) in
+            let position = await error { () throws(CommandError) in
                 try await store.acknowledge(receipt.number, position: 4)
             }
             #expect(batch?.isInvalidBatch == true)
@@ -86,10 +86,10 @@ import Testing
         func check<P: BoardFold>(_ board: P.Type) async throws {
             let store = try await engine.store(board, .downlink, in: directory)
             let events = [ConfirmedEvent(position: 5, event: Move.set("a", 1))]
-            let low = await error { () throws(LogError) in
+            let low = await error { () throws(CommandError) in
                 try await store.confirm(events, through: 4)
             }
-            let zero = await error { () throws(LogError) in
+            let zero = await error { () throws(CommandError) in
                 try await store.confirm([ConfirmedEvent(position: 0, event: .set("a", 1))])
             }
             #expect(low?.isInvalidBatch == true)
@@ -236,7 +236,7 @@ import Testing
             let store = try await engine.store(
                 board, .downlink, in: directory, also: also, conflicts: .perProjection)
             _ = try await store.record(.set("a", 30))
-            let refused = await error { () throws(LogError) in
+            let refused = await error { () throws(CommandError) in
                 try await store.record(.set("b", 30))
             }
             #expect(refused?.isInapplicable == true)
@@ -398,7 +398,7 @@ import Testing
             #expect(try store.intent(first.number).isDismissed)
             #expect(store.rejections.isEmpty)
             #expect(try await store.record(.set("a", 9), once: "k").number == second.number)
-            let again = await error { () throws(LogError) in
+            let again = await error { () throws(CommandError) in
                 try await store.retry(first.number, with: .set("a", 3))
             }
             guard case .notRejected(1, state: .rejected, isDismissed: true) = again else {
@@ -419,7 +419,7 @@ import Testing
             let store = try await engine.store(board, .downlink, in: directory)
             let first = try await store.record(.set("a", 1))
             try await store.reject(first.number, message: "no")
-            let refused = await error { () throws(LogError) in
+            let refused = await error { () throws(CommandError) in
                 try await store.retry(first.number, with: .add("b", 1))
             }
             guard case .inapplicable = refused else {
@@ -518,9 +518,14 @@ import Testing
     }
 }
 
-extension LogError {
+extension CommandError {
     var isInvalidBatch: Bool { if case .invalidBatch = self { true } else { false } }
     var isInapplicable: Bool { if case .inapplicable = self { true } else { false } }
+    var isCancelled: Bool { if case .log(.cancelled) = self { true } else { false } }
+    var isClosed: Bool { if case .log(.closed) = self { true } else { false } }
+}
+
+extension LogError {
     var isCancelled: Bool { if case .cancelled = self { true } else { false } }
     var isClosed: Bool { if case .closed = self { true } else { false } }
 }

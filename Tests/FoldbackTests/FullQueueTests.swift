@@ -8,7 +8,7 @@ import Testing
 /// `record` waits for its outcome from the start, but not while it waits for room: then its request
 /// is made again. An earlier test could not tell the callers' order, because the pool chose it.
 @Suite struct FullQueueTests {
-    private typealias Outcome = Result<IntentNumber, LogError>
+    private typealias Outcome = Result<IntentNumber, CommandError>
 
     /// How a caller records.
     enum Door: CaseIterable {
@@ -41,7 +41,7 @@ import Testing
 
         private func start(_ number: Int, _ door: Door) async -> SteppedTask<Outcome> {
             await callers.start { [store] in
-                do throws(LogError) {
+                do throws(CommandError) {
                     switch door {
                     case .record: return .success(try await store.record(.set("b", number)).number)
                     case .enqueue:
@@ -103,7 +103,8 @@ import Testing
         for number in canceled { tasks[number].cancel() }
         // They end although the writer is held.
         for number in canceled {
-            guard case .failure(.cancelled) = await full.callers.value(of: tasks[number]) else {
+            guard case .failure(.log(.cancelled)) = await full.callers.value(of: tasks[number])
+            else {
                 Issue.record("caller \(number) was not canceled")
                 continue
             }
@@ -128,7 +129,7 @@ import Testing
         let closing = await full.callers.start { [store = full.store] in await store.close() }
         // They end although the writer is held.
         for task in tasks {
-            guard case .failure(.closed) = await full.callers.value(of: task) else {
+            guard case .failure(.log(.closed)) = await full.callers.value(of: task) else {
                 Issue.record("\(String(describing: task.valueNow))")
                 continue
             }
@@ -137,7 +138,7 @@ import Testing
         full.storage.releaseWrites()
         await full.callers.value(of: closing)
         full.expect([], recorded: [])
-        let late = await error { () throws(LogError) in
+        let late = await error { () throws(CommandError) in
             try await full.store.record(.set("z", 1))
         }
         #expect(late?.isClosed == true)
@@ -164,7 +165,7 @@ import Testing
             for (number, task) in tasks.enumerated() {
                 let outcome = await full.callers.value(of: task)
                 switch outcome {
-                case .success, .failure(.cancelled), .failure(.closed): break
+                case .success, .failure(.log(.cancelled)), .failure(.log(.closed)): break
                 case .failure(let error): Issue.record("seed \(seed), round \(round): \(error)")
                 }
                 outcomes.append((number, outcome))

@@ -22,10 +22,10 @@ import Testing
         }
     }
 
-    private static func outcomes(of requests: [Request]) async -> [LogError?] {
-        var errors: [LogError?] = []
+    private static func outcomes(of requests: [Request]) async -> [CommandError?] {
+        var errors: [CommandError?] = []
         for request in requests {
-            errors.append(await error { () throws(LogError) in try await request.outcome() })
+            errors.append(await error { () throws(CommandError) in try await request.outcome() })
         }
         return errors
     }
@@ -101,7 +101,7 @@ import Testing
             + [Self.record(.set("d", 2))]
         Self.gather(requests, in: store)
         let errors = await Self.outcomes(of: requests)
-        guard case .inapplicable = errors[0], case .damaged = errors[1],
+        guard case .inapplicable = errors[0], case .log(.damaged) = errors[1],
             case .inapplicable = errors[2], errors[3] == nil
         else {
             Issue.record("\(errors)")
@@ -121,14 +121,14 @@ import Testing
         let requests = try (1...3).map { try Self.record(.set("a", $0)) }
         Self.gather(requests, in: store)
         for (index, error) in await Self.outcomes(of: requests).enumerated() {
-            guard case .outcomeUnknown(IntentNumber(UInt64(index + 1)), _) = error else {
+            guard case .log(.outcomeUnknown(IntentNumber(UInt64(index + 1)), _)) = error else {
                 Issue.record("\(String(describing: error))")
                 continue
             }
         }
         let late = [try Self.record(.set("a", 4)), try Self.record(.set("a", 5))]
         Self.gather(late, in: store)
-        guard case .latched = await Self.outcomes(of: [late[0]])[0] else {
+        guard case .log(.latched) = await Self.outcomes(of: [late[0]])[0] else {
             Issue.record("the store is not latched")
             return
         }
@@ -149,7 +149,7 @@ import Testing
         let requests = try (1...3).map { try Self.record(.set("a", $0)) }
         Self.gather(requests, in: store)
         for (index, error) in await Self.outcomes(of: requests).enumerated() {
-            guard case .outcomeUnknown(IntentNumber(UInt64(index + 1)), let failure) = error,
+            guard case .log(.outcomeUnknown(IntentNumber(UInt64(index + 1)), let failure)) = error,
                 case .diskFull = failure.reason
             else {
                 Issue.record("\(String(describing: error))")
@@ -184,8 +184,8 @@ import Testing
         let errors = await Self.outcomes(of: requests)
         for (index, error) in errors.enumerated() {
             switch (index, error) {
-            case (0, nil), (2, nil), (4, nil), (1, .outcomeUnknown(nil, _)),
-                (3, .outcomeUnknown(nil, _)):
+            case (0, nil), (2, nil), (4, nil), (1, .log(.outcomeUnknown(nil, _))),
+                (3, .log(.outcomeUnknown(nil, _))):
                 break
             default: Issue.record("request \(index): \(String(describing: error))")
             }
@@ -194,7 +194,7 @@ import Testing
         #expect(store.overlay.map(\.event) == [.set("a", 1), .set("a", 2)])
         let late = [try Self.record(.set("a", 3))]
         Self.gather(late, in: store)
-        guard case .latched = await Self.outcomes(of: late)[0] else {
+        guard case .log(.latched) = await Self.outcomes(of: late)[0] else {
             Issue.record("the store is not latched")
             return
         }
@@ -223,7 +223,7 @@ import Testing
                 }
                 var report: [String] = []
                 for request in requests {
-                    do throws(LogError) {
+                    do throws(CommandError) {
                         report.append("\(try await request.outcome())")
                     } catch { report.append("\(error)") }
                 }

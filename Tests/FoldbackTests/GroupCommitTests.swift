@@ -22,10 +22,10 @@ import Testing
         return requests
     }
 
-    private static func outcomes(of requests: [Request]) async -> [LogError?] {
-        var errors: [LogError?] = []
+    private static func outcomes(of requests: [Request]) async -> [CommandError?] {
+        var errors: [CommandError?] = []
         for request in requests {
-            errors.append(await error { () throws(LogError) in try await request.outcome() })
+            errors.append(await error { () throws(CommandError) in try await request.outcome() })
         }
         return errors
     }
@@ -111,7 +111,7 @@ import Testing
             ["b", "a", "c"].map { try Self.record(.set($0, 2)) }, after: .set("z", 1), in: store,
             storage)
         let errors = await Self.outcomes(of: requests)
-        guard case .damaged = errors[1] else {
+        guard case .log(.damaged) = errors[1] else {
             Issue.record("\(errors)")
             return
         }
@@ -129,8 +129,8 @@ import Testing
         let store = try await keeper.store(over: storage)
         _ = try await store.record(.set("a", 1))
         storage.failWrites(leavingOutcomeUnknown: true, writingAnyway: true)
-        let failure = await error { () throws(LogError) in try await store.acknowledge(1) }
-        guard case .outcomeUnknown = failure else {
+        let failure = await error { () throws(CommandError) in try await store.acknowledge(1) }
+        guard case .log(.outcomeUnknown) = failure else {
             Issue.record("\(String(describing: failure))")
             return
         }

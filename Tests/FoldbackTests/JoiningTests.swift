@@ -39,24 +39,24 @@ import Testing
         }
 
         /// Starts a caller, which is queued on return.
-        func start(_ value: Int) async throws -> SteppedTask<LogError?> {
+        func start(_ value: Int) async throws -> SteppedTask<CommandError?> {
             let work = try JoiningTests.work(value)
             return await callers.start { [runner] in
-                await error { () throws(LogError) in
+                await error { () throws(CommandError) in
                     try await runner.outcome(of: work, bytes: 10)
                 }
             }
         }
 
         /// Starts a caller alone, and returns once the writer has begun its transaction.
-        func begin(_ value: Int) async throws -> SteppedTask<LogError?> {
+        func begin(_ value: Int) async throws -> SteppedTask<CommandError?> {
             let readings = clock.readings
             let caller = try await start(value)
             await clock.waitUntilRead(readings + 1)
             return caller
         }
 
-        func end(_ tasks: SteppedTask<LogError?>...) async {
+        func end(_ tasks: SteppedTask<CommandError?>...) async {
             for task in tasks { #expect(await callers.value(of: task) == nil) }
         }
 

@@ -228,7 +228,7 @@ private struct WrittenLog {
             let codec = AppCodec<Move>(codec: MoveCodec())
             let plain = working.fold.state.plainEntry(for: command, at: now)
             taken.note(command, plain, working.fold.state.facts.attempts)
-            do throws(LogError) {
+            do throws(CommandError) {
                 let result =
                     isLean
                     ? try working.carryOut(

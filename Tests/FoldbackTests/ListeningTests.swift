@@ -58,10 +58,10 @@ import Testing
         let store = try await storage.store(Board.self)
         let listening = listen(to: store)
         storage.failWrites(leavingOutcomeUnknown: true)
-        await #expect(throws: LogError.self) { try await store.record(.set("a", 1)) }
+        await #expect(throws: CommandError.self) { try await store.record(.set("a", 1)) }
         #expect(calls.take() == ["latched"])
         storage.failWrites(leavingOutcomeUnknown: nil)
-        await #expect(throws: LogError.self) { try await store.record(.set("a", 2)) }
+        await #expect(throws: CommandError.self) { try await store.record(.set("a", 2)) }
         #expect(calls.take() == [])
         withExtendedLifetime(listening) {}
         await store.close()
@@ -77,7 +77,7 @@ import Testing
         _ = try await store.recordAttempts([1: attempt], flushes: false)
         try await store.record(.set("a", 2))
         storage.failWrites(leavingOutcomeUnknown: true)
-        await #expect(throws: LogError.self) { try await store.record(.set("a", 3)) }
+        await #expect(throws: CommandError.self) { try await store.record(.set("a", 3)) }
         await store.close()
         #expect(calls.take() == [])
     }

@@ -53,12 +53,13 @@ import Testing
         let backup = try Data(contentsOf: dataFile)
         for number in 0..<50 { _ = try await store.record(.set("b", number)) }
         try lose(loss, backup: backup)
-        let first = await error { () throws(LogError) in
+        let first = await error { () throws(CommandError) in
             try await store.record(.set("c", 1))
         }
         let failure: StorageFailure
         switch first {
-        case .storage(let found), .outcomeUnknown(_, let found), .latched(let found):
+        case .log(.storage(let found)), .log(.outcomeUnknown(_, let found)),
+            .log(.latched(let found)):
             failure = found
         default:
             Issue.record("\(String(describing: first))")
@@ -66,10 +67,10 @@ import Testing
         }
         #expect(failure.reason == (loss == .fileOverwritten ? .writtenByOthers : .fileLost))
         #expect(failure.detail.contains(loss.words), "\(failure.detail)")
-        let second = await error { () throws(LogError) in
+        let second = await error { () throws(CommandError) in
             try await store.record(.set("d", 1))
         }
-        guard case .latched(failure) = second else {
+        guard case .log(.latched(failure)) = second else {
             Issue.record("\(String(describing: second))")
             return
         }
@@ -121,7 +122,7 @@ import Testing
         try await store.acknowledge(receipt.number)
         try lose(loss, backup: try Data(contentsOf: dataFile))
         #expect(try store.read { rows in try rows.get("a", in: RowBoard.cells) } != nil)
-        await #expect(throws: LogError.self) { try await store.record(.set("b", 1)) }
+        await #expect(throws: CommandError.self) { try await store.record(.set("b", 1)) }
         await store.close()
     }
 

@@ -31,10 +31,10 @@ import Testing
         return try Data(contentsOf: dataFile)
     }
 
-    private func isPageDamage(_ error: LogError?) -> Bool {
-        guard case .damaged(directory.log.path, sequence: nil, let reason)? = error else {
-            return false
-        }
+    private func isPageDamage(_ error: (any Error)?) -> Bool {
+        guard
+            case .damaged(directory.log.path, sequence: nil, let reason)? = Self.logError(error)
+        else { return false }
         return reason.contains("is free, and used or free elsewhere")
     }
 
@@ -47,7 +47,7 @@ import Testing
         let store = try await BoardKeeper.memory.open(at: directory.log)
         #expect(try store.cells == ["a": 59])
         for _ in 1...2 {
-            let refused = await error { () throws(LogError) in
+            let refused = await error { () throws(CommandError) in
                 try await store.record(.set("d", 1))
             }
             #expect(isPageDamage(refused), "\(String(describing: refused))")
@@ -153,7 +153,7 @@ import Testing
         }
         gate.release()
         for command in queued {
-            let refused = await error { () throws(LogError) in try await command.receipt() }
+            let refused = await error { () throws(CommandError) in try await command.receipt() }
             #expect(isPageDamage(refused), "\(String(describing: refused))")
         }
         #expect(isPageDamage(await attempted))
@@ -210,9 +210,14 @@ import Testing
 
     // MARK: A check that cannot read the file
 
-    private func isFailedCheck(_ error: LogError?) -> Bool {
-        guard case .storage(CheckGate.failure)? = error else { return false }
+    private func isFailedCheck(_ error: (any Error)?) -> Bool {
+        guard case .storage(CheckGate.failure)? = Self.logError(error) else { return false }
         return true
+    }
+
+    /// The log's own error, which a read throws and a command has.
+    private static func logError(_ error: (any Error)?) -> LogError? {
+        if case CommandError.log(let error)? = error { error } else { error as? LogError }
     }
 
     /// A check that failed for the moment was final for readers, and commands were decided on
@@ -224,7 +229,7 @@ import Testing
         try await makeLog()
         let store = try await heldStore(gate)
         gate.release()
-        let refused = await error { () throws(LogError) in
+        let refused = await error { () throws(CommandError) in
             try await store.record(.set("d", 1))
         }
         #expect(isFailedCheck(refused), "\(String(describing: refused))")
@@ -243,7 +248,7 @@ import Testing
         let unread = await error { () throws(LogError) in try store.intent(60) }
         #expect(isFailedCheck(unread), "\(String(describing: unread))")
         for _ in 1...2 {
-            let refused = await error { () throws(LogError) in
+            let refused = await error { () throws(CommandError) in
                 try await store.record(.set("d", 1))
             }
             #expect(isPageDamage(refused), "\(String(describing: refused))")
@@ -315,7 +320,7 @@ import Testing
     private nonisolated(nonsending) func isQueued(
         _ work: Request.Work, in store: Store<Board>
     ) async -> Bool {
-        do throws(LogError) {
+        do throws(CommandError) {
             _ = try await store.core.runner.submit(work, bytes: 0)
             return true
         } catch {

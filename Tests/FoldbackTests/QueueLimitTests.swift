@@ -52,17 +52,17 @@ import Testing
         await storage.waitUntilHeld()
         async let end: Void = store.close()
         // A flush is queued until the queue is closed.
-        var refused: LogError?
+        var refused: CommandError?
         while refused == nil {
-            refused = await error { () throws(LogError) in
+            refused = await error { () throws(CommandError) in
                 _ = try await store.core.runner.submit(.sync, bytes: 0)
             }
         }
-        let late = await error { () throws(LogError) in
+        let late = await error { () throws(CommandError) in
             try await store.record(.set("a", 2))
         }
         for error in [refused, late] {
-            guard case .closed = error else {
+            guard case .log(.closed) = error else {
                 Issue.record("\(String(describing: error))")
                 continue
             }

@@ -307,7 +307,7 @@ import Testing
         _ = try await store.record(.set("y,x,x", 1))
         #expect(try store.read { try $0.get("x", by: People.aliases)?.key } == 1)
         #expect(try store.read { try $0.count(of: People.aliases) } == 2)
-        await #expect(throws: LogError.self) { try await store.record(.set("z,y", 2)) }
+        await #expect(throws: CommandError.self) { try await store.record(.set("z,y", 2)) }
         await store.close()
     }
 }

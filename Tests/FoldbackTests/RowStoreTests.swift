@@ -189,7 +189,7 @@ import Testing
         let directory = TemporaryDirectory()
         let store = try await engine.store(Users.self, .acknowledgement, in: directory)
         _ = try await store.record(.set("ada", 1))
-        let refusal = await error { () throws(LogError) in
+        let refusal = await error { () throws(CommandError) in
             try await store.record(.set("ada", 2))
         }
         guard case .inapplicable(let refused) = refusal else {
@@ -275,9 +275,9 @@ import Testing
             try store.read { try $0.get("a", in: RowBoard.cells) }
         }
         #expect(try store.read { try $0.get("b", in: RowBoard.cells) } == 3)
-        let failure = await error { () throws(LogError) in try await store.record(.add("a", 1))
+        let failure = await error { () throws(CommandError) in try await store.record(.add("a", 1))
         }
-        guard case .damaged = failure else {
+        guard case .log(.damaged) = failure else {
             Issue.record("\(String(describing: failure))")
             return
         }

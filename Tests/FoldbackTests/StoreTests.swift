@@ -150,7 +150,7 @@ import Testing
         let store = try await keeper.store(over: storage)
         let early = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await error { () throws(LogError) in try await store.record(.set("a", 1)) }
+            return await error { () throws(CommandError) in try await store.record(.set("a", 1)) }
         }
         #expect(await early.value?.isCancelled == true)
         #expect(store.status.sequence == 0)
@@ -174,7 +174,7 @@ import Testing
         await storage.waitUntilHeld()
         for value in 1...10 { queued.append(try await store.enqueue(.set("a", value))) }
         let closing = Task { await store.close() }
-        while await error(of: { () throws(LogError) in try await store.enqueue(.set("z", 1)) }
+        while await error(of: { () throws(CommandError) in try await store.enqueue(.set("z", 1)) }
         )?
         .isClosed != true { await Task.yield() }
         storage.releaseWrites()
@@ -188,7 +188,7 @@ import Testing
         case .rows: #expect(throws: LogError.self) { try store.seen() }
         }
         #expect(throws: LogError.self) { try store.entries(from: 1, countMax: 1) }
-        let after = await error { () throws(LogError) in try await store.record(.set("a", 1)) }
+        let after = await error { () throws(CommandError) in try await store.record(.set("a", 1)) }
         #expect(after?.isClosed == true)
     }
 
@@ -257,15 +257,15 @@ import Testing
         let store = try await keeper.store(over: storage)
         _ = try await store.record(.set("a", 1))
         storage.failWrites(leavingOutcomeUnknown: true)
-        let unknown = await error { () throws(LogError) in try await store.record(.set("a", 2))
+        let unknown = await error { () throws(CommandError) in try await store.record(.set("a", 2))
         }
-        guard case .outcomeUnknown(intent: 2, _) = unknown else {
+        guard case .log(.outcomeUnknown(intent: 2, _)) = unknown else {
             Issue.record("\(String(describing: unknown))")
             return
         }
         storage.failWrites(leavingOutcomeUnknown: nil)
-        let later = await error { () throws(LogError) in try await store.record(.set("a", 3)) }
-        guard case .latched = later else {
+        let later = await error { () throws(CommandError) in try await store.record(.set("a", 3)) }
+        guard case .log(.latched) = later else {
             Issue.record("\(String(describing: later))")
             return
         }
@@ -281,9 +281,9 @@ import Testing
         let storage = TestStorage()
         let store = try await keeper.store(over: storage)
         storage.failWrites(leavingOutcomeUnknown: false)
-        let failed = await error { () throws(LogError) in try await store.record(.set("a", 2))
+        let failed = await error { () throws(CommandError) in try await store.record(.set("a", 2))
         }
-        guard case .storage = failed else {
+        guard case .log(.storage) = failed else {
             Issue.record("\(String(describing: failed))")
             return
         }
@@ -307,8 +307,8 @@ import Testing
         storage.releaseWrites()
         var refused: [Int] = []
         for (index, recording) in queued.enumerated() {
-            do throws(LogError) { _ = try await recording.receipt() } catch {
-                guard case .storage = error else { throw error }
+            do throws(CommandError) { _ = try await recording.receipt() } catch {
+                guard case .log(.storage) = error else { throw error }
                 refused.append(index)
             }
         }
@@ -354,13 +354,13 @@ import Testing
     func `L6: a request that is too large fails alone`(engine: Engine) async throws {
         let store = try await engine.store(Documents.self, .downlink, in: directory)
         let text = String(repeating: "x", count: Limits.eventBytesMax)
-        let large = await error { () throws(LogError) in
+        let large = await error { () throws(CommandError) in
             try await store.record(.set("a", .string(text)))
         }
-        let info = await error { () throws(LogError) in
+        let info = await error { () throws(CommandError) in
             try await store.record(.set("a", 1), info: ["k": String(repeating: "v", count: 256)])
         }
-        let once = await error { () throws(LogError) in
+        let once = await error { () throws(CommandError) in
             try await store.record(.set("a", 1), once: String(repeating: "v", count: 1_025))
         }
         for refused in [large, info, once] {

@@ -273,7 +273,7 @@ import Testing
         var deep = JSON.null
         for _ in 0..<600 { deep = [deep] }
         for value in [deep, .double(.nan), .double(.infinity), .digits("5"), .digits("1]")] {
-            let refused = await error { () throws(LogError) in
+            let refused = await error { () throws(CommandError) in
                 try await store.record(.set("a", value))
             }
             guard case .notEncodable = refused else {

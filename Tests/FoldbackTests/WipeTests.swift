@@ -98,10 +98,10 @@ import Testing
         await store.close()
         try await wipe(discardingPending: true)
         #expect(try names(in: directory.url) == [])
-        let late = await error { () throws(LogError) in
+        let late = await error { () throws(CommandError) in
             try await store.record(.set("a", 1))
         }
-        guard case .closed = late else {
+        guard case .log(.closed) = late else {
             Issue.record("\(String(describing: late))")
             return
         }

@@ -60,7 +60,7 @@ extension FirstScreen {
 
 extension OptimisticModel {
     /// Does what a person has chosen at a row.
-    func press(_ action: MarkAction, on mark: IntentMark) async throws(LogError) {
+    func press(_ action: MarkAction, on mark: IntentMark) async throws(CommandError) {
         switch action {
         case .retry: try await retry(mark.number)
         case .dismiss: try await dismiss(mark.number)

@@ -14,19 +14,19 @@ import Testing
         let cell = rows.select { try $0.get("a", in: RowBoard.cells) }
         try await model.perform(.set("a", 1))
         storage.failWrites(leavingOutcomeUnknown: true)
-        let failed = await failure { () throws(LogError) in
+        let failed = await failure { () throws(CommandError) in
             try await model.perform(.set("a", 2))
         }
-        guard case .outcomeUnknown(intent: 2, let cause) = failed else {
+        guard case .log(.outcomeUnknown(intent: 2, let cause)) = failed else {
             Issue.record("\(String(describing: failed))")
             return
         }
         // Nobody asks the models: the store tells them.
         await until { model.condition == .latched(cause) && rows.condition == .latched(cause) }
-        let later = await failure { () throws(LogError) in
+        let later = await failure { () throws(CommandError) in
             try await rows.perform(.set("a", 3))
         }
-        guard case .latched(cause) = later else {
+        guard case .log(.latched(cause)) = later else {
             Issue.record("\(String(describing: later))")
             return
         }
@@ -47,10 +47,10 @@ import Testing
         let store = Store<Board>(core: core)
         let model = OptimisticModel(store, sources: Frames().sources)
         await until { model.condition == .damaged(reason: DamagedLog.finding) }
-        let refused = await failure { () throws(LogError) in
+        let refused = await failure { () throws(CommandError) in
             try await model.perform(.set("a", 1))
         }
-        guard case .damaged(_, sequence: nil, reason: DamagedLog.finding) = refused else {
+        guard case .log(.damaged(_, sequence: nil, reason: DamagedLog.finding)) = refused else {
             Issue.record("\(String(describing: refused))")
             return
         }
@@ -145,13 +145,13 @@ import Testing
         try await store.reject(1, message: "no")
         try await model.perform(.set("b", 1))
         await store.close()
-        await expectClosed({ model.condition }) { () throws(LogError) in
+        await expectClosed({ model.condition }) { () throws(CommandError) in
             _ = try await model.perform(.set("a", 2))
-        } retry: { () throws(LogError) in
+        } retry: { () throws(CommandError) in
             _ = try await model.retry(1)
-        } dismiss: { () throws(LogError) in
+        } dismiss: { () throws(CommandError) in
             try await model.dismiss(1)
-        } withdraw: { () throws(LogError) in
+        } withdraw: { () throws(CommandError) in
             try await model.withdraw(2)
         }
         #expect(model.view.cells == ["b": 1])
@@ -166,13 +166,13 @@ import Testing
         try await store.reject(1, message: "no")
         try await model.perform(.set("b", 1))
         await store.close()
-        await expectClosed({ model.condition }) { () throws(LogError) in
+        await expectClosed({ model.condition }) { () throws(CommandError) in
             _ = try await model.perform(.set("a", 2))
-        } retry: { () throws(LogError) in
+        } retry: { () throws(CommandError) in
             _ = try await model.retry(1)
-        } dismiss: { () throws(LogError) in
+        } dismiss: { () throws(CommandError) in
             try await model.dismiss(1)
-        } withdraw: { () throws(LogError) in
+        } withdraw: { () throws(CommandError) in
             try await model.withdraw(2)
         }
     }
@@ -188,14 +188,14 @@ import Testing
             try await model.perform(confirmOnly: .set("a", 1), showing: Wait("a"), in: progress)
             Issue.record("a closed store records nothing")
         } catch {
-            guard case .store(.closed) = error else {
+            guard case .store(.log(.closed)) = error else {
                 Issue.record("\(error)")
                 return
             }
         }
     }
 
-    private typealias Command = @MainActor () async throws(LogError) -> Void
+    private typealias Command = @MainActor () async throws(CommandError) -> Void
 
     /// Expects that each command throws that the store is closed: at once, and also after the model
     /// has noticed it.
@@ -214,7 +214,7 @@ import Testing
 
     private func expectClosed(_ command: Command) async {
         let error = await failure(of: command)
-        guard case .closed = error else {
+        guard case .log(.closed) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -223,9 +223,9 @@ import Testing
 
 /// The error of a failing command; nil if it did not throw.
 @MainActor private func failure<R>(
-    of command: @MainActor () async throws(LogError) -> R
-) async -> LogError? {
-    do throws(LogError) {
+    of command: @MainActor () async throws(CommandError) -> R
+) async -> CommandError? {
+    do throws(CommandError) {
         _ = try await command()
         return nil
     } catch {

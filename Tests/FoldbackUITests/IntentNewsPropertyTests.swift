@@ -144,7 +144,7 @@ import Testing
                 case .failure(.rejected(let rejection)):
                     answers.contains { $0.content == .rejected(rejection) }
                 case .failure(.withdrawn): answers.contains { $0.content == .withdrawn }
-                case .failure(.store(.closed)):
+                case .failure(.store(.log(.closed))):
                     !(answers.last?.content.state.isSettled ?? false)
                 default: false
                 }

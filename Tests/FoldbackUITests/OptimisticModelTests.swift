@@ -194,7 +194,7 @@ import Testing
         await until { model.condition == .closed }
         #expect(freed == nil)
         #expect(model.view.cells == ["a": 1])
-        await #expect(throws: LogError.self) { try await model.perform(.set("a", 2)) }
+        await #expect(throws: CommandError.self) { try await model.perform(.set("a", 2)) }
     }
 
     @Test func `U29: a closed model stays closed, also if its store still exists`() async throws {

@@ -198,7 +198,7 @@ import Testing
         #expect(freed == nil)
         #expect(cell.value == .success(1))
         #expect(pages.rows.success?.map(\.row) == [1])
-        await #expect(throws: LogError.self) { try await model.perform(.set("a", 2)) }
+        await #expect(throws: CommandError.self) { try await model.perform(.set("a", 2)) }
 
         let late = model.select { try $0.get("a", in: RowBoard.cells) }
         let latePages = model.pages(of: RowBoard.cells)

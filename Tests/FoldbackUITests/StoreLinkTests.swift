@@ -168,7 +168,7 @@ private final class FaultyStore: UpdatedStore {
 
     nonisolated(nonsending) func record(
         _ event: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
-    ) async throws(LogError) -> Receipt {
+    ) async throws(CommandError) -> Receipt {
         let receipt = try await store.record(
             event, force: force, confirmOnly: confirmOnly, once: once, info: info)
         await afterRecord.withLock { $0 }?()
@@ -177,19 +177,19 @@ private final class FaultyStore: UpdatedStore {
 
     nonisolated(nonsending) func retry(
         _ number: IntentNumber, with edited: Move?, force: Bool
-    ) async throws(LogError) -> Receipt {
+    ) async throws(CommandError) -> Receipt {
         try await store.retry(number, with: edited, force: force)
     }
 
     nonisolated(nonsending) func dismiss(
         _ number: IntentNumber
-    ) async throws(LogError) -> LogSequence {
+    ) async throws(CommandError) -> LogSequence {
         try await store.dismiss(number)
     }
 
     nonisolated(nonsending) func withdraw(
         _ number: IntentNumber
-    ) async throws(LogError) -> LogSequence {
+    ) async throws(CommandError) -> LogSequence {
         try await store.withdraw(number)
     }
 }

@@ -169,14 +169,14 @@ import Testing
 
     @Test func `a failure of the disk says what is wrong, and not to check the connection`() {
         let full = StorageFailure.full
-        let failure = IntentFailure.store(.storage(full))
+        let failure = IntentFailure.store(.log(.storage(full)))
         let words = ProgressTexts.english.words(for: .ended(.sending, ProgressEnd(failure)))
         #expect(words.contains("disk is full") && words.contains("Try again"))
         #expect(!words.contains("connection"))
-        let closed = IntentFailure.store(.closed(path: "/log"))
+        let closed = IntentFailure.store(.log(.closed(path: "/log")))
         #expect(closed.recovery?.canRestart == false)
         #expect(closed.recovery?.reason?.contains("closed") == true)
-        let large = LogError.tooLarge(what: "the event", bytes: 9, bytesMax: 8)
+        let large = CommandError.tooLarge(what: "the event", bytes: 9, bytesMax: 8)
         #expect(large.recovery?.canRestart == false)
         #expect(LogError.cancelled.recovery == nil)
     }

@@ -135,7 +135,7 @@ import Testing
         let performing = perform()
         performing.cancel()
         let result = await performing.result
-        guard case .failure(IntentFailure.store(.cancelled)) = result else {
+        guard case .failure(IntentFailure.store(.log(.cancelled))) = result else {
             Issue.record("\(result)")
             return
         }

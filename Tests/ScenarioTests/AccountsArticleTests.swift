@@ -45,7 +45,7 @@ struct Account {
             at: directory, Channel.self, confirmedBy: .downlink, durability: .durable)
     }
 
-    func post(_ text: String, id: Int) async throws(LogError) {
+    func post(_ text: String, id: Int) async throws(CommandError) {
         try await store.record(.posted(id: id, text: text, by: user))
     }
 

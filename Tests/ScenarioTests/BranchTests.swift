@@ -184,12 +184,12 @@ import Testing
         #expect(swapped.intents[2] == 3 && swapped.intents[3] == 2)
         #expect(try swapped.history.snapshot(of: Board.self, at: 4).conflicted == [3])
         #expect(try swapped.history.snapshot(of: Board.self).conflicted == [])
-        #expect(throws: LogError.self) { try history.branch([.drop(77)]) }
+        #expect(throws: HistoryError.self) { try history.branch([.drop(77)]) }
         // An edit cannot name a new intent.
-        #expect(throws: LogError.self) {
+        #expect(throws: HistoryError.self) {
             try history.branch([.record(event, after: 0), .reject(0, Rejection(message: ""))])
         }
-        #expect(throws: LogError.self) { try history.branch([.edit(77, event)]) }
+        #expect(throws: HistoryError.self) { try history.branch([.edit(77, event)]) }
     }
 
     @Test func `an edit of an entry that never existed or is gone reports which`() async throws {
@@ -198,7 +198,7 @@ import Testing
         func reason(
             _ history: RecordedHistory<Move>, _ edits: HistoryEdit<Move>...
         ) -> String? {
-            let error = #expect(throws: LogError.self) { try history.branch(edits) }
+            let error = #expect(throws: HistoryError.self) { try history.branch(edits) }
             guard case .invalidEdit(let reason) = error else { return error?.description }
             return reason
         }

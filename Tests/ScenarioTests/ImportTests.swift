@@ -33,7 +33,7 @@ import Testing
             at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
         #expect(log.view == store.view && log.snapshot.pending == store.snapshot.pending)
         #expect(log.attempts.count == 1_499)
-        let error = await #expect(throws: LogError.self) { try await log.withdraw(2) }
+        let error = await #expect(throws: CommandError.self) { try await log.withdraw(2) }
         guard case .mayHaveLeft(2) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -168,11 +168,11 @@ import Testing
         let store = Store.inMemory(Board.self, confirmedBy: .downlink)
         _ = try await store.record(.set("a", 1))
         let history = try Self.raw(store.history())
-        func refuse(_ url: URL, _ isRight: (LogError) -> Bool) async {
-            let early = #expect(throws: LogError.self) {
+        func refuse(_ url: URL, _ isRight: (HistoryError) -> Bool) async {
+            let early = #expect(throws: HistoryError.self) {
                 try history.checkImport(into: url)
             }
-            let late = await #expect(throws: LogError.self) {
+            let late = await #expect(throws: HistoryError.self) {
                 try await history.importLog(into: url)
             }
             #expect(
@@ -182,23 +182,23 @@ import Testing
         let file = directory.url.appending(path: "file")
         try Data("a letter".utf8).write(to: file)
         await refuse(file.appending(path: "log")) {
-            if case .storage = $0 { true } else { false }
+            if case .log(.storage) = $0 { true } else { false }
         }
         // The temporary directory has the letter.
-        await refuse(directory.url) { if case .notALog = $0 { true } else { false } }
+        await refuse(directory.url) { if case .log(.notALog) = $0 { true } else { false } }
         let other = try await Store.open(
             at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
-        await refuse(directory.log) { if case .locked = $0 { true } else { false } }
+        await refuse(directory.log) { if case .log(.locked) = $0 { true } else { false } }
         await other.close()
         let empty = try data()
-        await refuse(directory.log) { if case .kindDiffers = $0 { true } else { false } }
+        await refuse(directory.log) { if case .log(.kindDiffers) = $0 { true } else { false } }
         #expect(try data() == empty)
         let again = try await Store.open(
             at: directory.log, Board.self, confirmedBy: .acknowledgement, durability: .relaxed)
         _ = try await again.record(.set("b", 2))
         await again.close()
         await refuse(directory.log) { error in
-            if case .kindDiffers = error { true } else { false }
+            if case .log(.kindDiffers) = error { true } else { false }
         }
     }
 
@@ -212,10 +212,10 @@ import Testing
             Board.self, confirmedBy: .downlink, replica: ReplicaID("other"))
         _ = try await store.record(.set("a", 1))
         let history = try Self.raw(store.history())
-        let error = await #expect(throws: LogError.self) {
+        let error = await #expect(throws: HistoryError.self) {
             try await history.importLog(into: directory.log)
         }
-        guard case .notEmpty(_, 1) = error else {
+        guard case .log(.notEmpty(_, 1)) = error else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -256,13 +256,13 @@ import Testing
         let directory = TemporaryDirectory()
         (try await Self.log(of: history, in: directory)).close()
         let raw = try RecordedHistory(ndjson: history.ndjson)
-        await #expect(throws: LogError.self) {
+        await #expect(throws: HistoryError.self) {
             try await raw.importLog(into: directory.log)
         }
         lines.remove(at: 4)
         let holed = try RecordedHistory(ndjson: lines.joined(separator: "\n"))
         let other = TemporaryDirectory()
-        await #expect(throws: LogError.self) {
+        await #expect(throws: HistoryError.self) {
             try await holed.importLog(into: other.log)
         }
         try await holed.closed().importLog(into: other.log)

@@ -82,19 +82,19 @@ package protocol BoardStore: Sendable {
 
     nonisolated(nonsending) func record(
         _ move: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
-    ) async throws(LogError) -> Receipt
+    ) async throws(CommandError) -> Receipt
     nonisolated(nonsending) func enqueue(
         _ move: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
-    ) async throws(LogError) -> QueuedIntent
+    ) async throws(CommandError) -> QueuedIntent
     @discardableResult nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position?, replacement: Move?
-    ) async throws(LogError) -> AnswerResult
+    ) async throws(CommandError) -> AnswerResult
     @discardableResult nonisolated(nonsending) func reject(
         _ number: IntentNumber, code: String?, message: String, from lineage: Lineage?
-    ) async throws(LogError) -> AnswerResult
+    ) async throws(CommandError) -> AnswerResult
     @discardableResult nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<Move>], through: Position?, from lineage: Lineage?
-    ) async throws(LogError) -> BatchResult
+    ) async throws(CommandError) -> BatchResult
 
     func intent(_ number: IntentNumber) throws(LogError) -> IntentStatus<Move>
     func entries(
@@ -112,50 +112,50 @@ extension Store: BoardStore where P: BoardFold {}
 extension BoardStore {
     package nonisolated(nonsending) func record(
         _ move: Move, force: Bool = false, once: String? = nil, info: [String: String] = [:]
-    ) async throws(LogError) -> Receipt {
+    ) async throws(CommandError) -> Receipt {
         try await record(move, force: force, confirmOnly: false, once: once, info: info)
     }
 
     package nonisolated(nonsending) func enqueue(
         _ move: Move
-    ) async throws(LogError) -> QueuedIntent {
+    ) async throws(CommandError) -> QueuedIntent {
         try await enqueue(move, force: false, confirmOnly: false, once: nil, info: [:])
     }
 
     /// Queues a command without waiting for its result.
     package nonisolated(nonsending) func enqueue(
         _ command: Command
-    ) async throws(LogError) -> Request {
+    ) async throws(CommandError) -> Request {
         try await core.runner.submit(.command(command, isForced: true), bytes: 0)
     }
 
     @discardableResult package nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position? = nil
-    ) async throws(LogError) -> AnswerResult {
+    ) async throws(CommandError) -> AnswerResult {
         try await acknowledge(number, position: position, replacement: nil)
     }
 
     @discardableResult package nonisolated(nonsending) func reject(
         _ number: IntentNumber, code: String?, message: String
-    ) async throws(LogError) -> AnswerResult {
+    ) async throws(CommandError) -> AnswerResult {
         try await reject(number, code: code, message: message, from: nil)
     }
 
     @discardableResult package nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<Move>], through: Position?
-    ) async throws(LogError) -> BatchResult {
+    ) async throws(CommandError) -> BatchResult {
         try await confirm(events, through: through, from: nil)
     }
 
     @discardableResult package nonisolated(nonsending) func reject(
         _ number: IntentNumber
-    ) async throws(LogError) -> AnswerResult {
+    ) async throws(CommandError) -> AnswerResult {
         try await reject(number, code: nil, message: "no")
     }
 
     @discardableResult package nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<Move>]
-    ) async throws(LogError) -> BatchResult { try await confirm(events, through: nil) }
+    ) async throws(CommandError) -> BatchResult { try await confirm(events, through: nil) }
 
     /// The cells of the view.
     package var cells: [String: Int] { get throws { try seen().view.cells } }

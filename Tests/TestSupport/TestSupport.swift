@@ -87,10 +87,10 @@ extension SplitMix64 {
 }
 
 /// The error of a failing call; nil if it did not throw.
-public func error<R>(
-    of body: () async throws(LogError) -> R
-) async -> LogError? {
-    do throws(LogError) {
+public func error<R, E: Error>(
+    of body: () async throws(E) -> R
+) async -> E? {
+    do throws(E) {
         _ = try await body()
         return nil
     } catch {

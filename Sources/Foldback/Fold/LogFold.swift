@@ -165,7 +165,7 @@ package struct LogFold: Sendable {
     ///
     /// - Returns: whether the views have the intent now.
     /// - Throws: `.inapplicable` with the first refusal; nothing has changed.
-    package mutating func offer(_ intent: UnsettledIntent) throws(LogError) -> Bool {
+    package mutating func offer(_ intent: UnsettledIntent) throws(CommandError) -> Bool {
         guard intent.isOptimistic else { return false }
         var refusal: Inapplicable?
         for index in groups.indices {

@@ -78,8 +78,8 @@ extension PublishedState {
 
     /// Why nothing more can be sent or fetched for this log; nil if nothing is in the way: the store
     /// is latched (L6), or the log is superseded (N6).
-    package var syncObstacle: LogError? {
-        refusal ?? superseded.map { .superseded(shared: $0) }
+    package var syncObstacle: CommandError? {
+        refusal.map { .log($0) } ?? superseded.map { .superseded(shared: $0) }
     }
 
     /// Returns the state with what is in the way of the state before it. No commit changes that.

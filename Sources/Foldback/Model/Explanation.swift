@@ -24,6 +24,15 @@ package struct Explanation: Sendable {
     package var suggestion: String? { advice?.asSentence }
 }
 
+extension Explanation {
+    /// The words for data that is larger than a log accepts.
+    static func tooLarge(_ what: String, _ bytes: Int, _ bytesMax: Int) -> Explanation {
+        Explanation(
+            "\(what) has \(bytes) bytes, and a log accepts at most \(bytesMax)",
+            "make it smaller")
+    }
+}
+
 extension String {
     /// The text with a capital letter at its start and a period at its end.
     package var asSentence: String {

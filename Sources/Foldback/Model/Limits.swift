@@ -107,7 +107,7 @@ package struct Limit: Sendable {
     /// Checks a size.
     ///
     /// - Throws: `.tooLarge` if it is more than ``bytesMax``.
-    package func require(_ bytes: Int) throws(LogError) {
+    package func require(_ bytes: Int) throws(CommandError) {
         guard bytes <= bytesMax else {
             throw .tooLarge(what: what, bytes: bytes, bytesMax: bytesMax)
         }

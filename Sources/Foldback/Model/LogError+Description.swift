@@ -8,7 +8,7 @@ extension LogError: CustomStringConvertible {
     /// One line that says what happened, to what, and what to do.
     public var description: String { explanation.line }
 
-    private var explanation: Explanation {
+    package var explanation: Explanation {
         switch self {
         case .locked(let path, let holder):
             Explanation("the log at \(path) is in use: \(holder.problem)", holder.advice)
@@ -51,50 +51,12 @@ extension LogError: CustomStringConvertible {
             Explanation(
                 "liblmdb \(version) is not supported",
                 "install 0.9.24, 0.9.25, or 0.9.32 or later of 0.9")
-        case .inapplicable(let refusal):
-            Explanation(
-                "the event does not apply to the current view: \(refusal.reason)",
-                "change what you entered, and try again",
-                code: ", or record the event with force; \(refusal.projection) refused it")
+        case .tooLarge(let what, let bytes, let bytesMax): .tooLarge(what, bytes, bytesMax)
         case .unknownIntent(let number):
             Explanation("no intent \(number) was ever recorded in this log")
-        case .notPending(let number, let state):
-            Explanation(
-                "intent \(number) is \(state.rawValue), "
-                    + "and only a pending intent can be withdrawn or abandoned")
-        case .mayHaveLeft(let number):
-            Explanation(
-                "intent \(number) may have reached the server already and cannot be withdrawn",
-                "abandon it, or record an event that reverses it")
-        case .notRejected(let number, let state, let isDismissed):
-            Explanation(
-                "intent \(number) is "
-                    + (isDismissed ? "dismissed or retried already" : state.rawValue)
-                    + ", and only a listed rejection can be dismissed or retried")
-        case .invalidBatch(let reason):
-            Explanation("the server's answer is invalid for this log: \(reason)")
-        case .tooLarge(let what, let bytes, let bytesMax):
-            Explanation(
-                "\(what) has \(bytes) bytes, and a log accepts at most \(bytesMax)",
-                "make it smaller")
-        case .notEncodable(let reason): Explanation("the event cannot be encoded: \(reason)")
         case .cancelled: Explanation("the task was canceled before anything was recorded")
         case .beyondEnd(let sequence, let last):
             Explanation("sequence \(sequence) is not there yet; the last is \(last)")
-        case .superseded(let shared):
-            Explanation(
-                "the server is not the server that this log has answers from: "
-                    + (shared == 0
-                        ? "it has other data"
-                        : "it has lost its events after position \(shared)")
-                    + "; nothing was recorded",
-                "continue on a new log", code: " (Store.continueOnNewLog)")
-        case .alreadyRunning:
-            Explanation(
-                "another run for this store goes on", "cancel it first, or start no second run")
-        case .doesNotFollow(let sequence, let reason):
-            Explanation("entry \(sequence) cannot follow the entries before it: \(reason)")
-        case .invalidEdit(let reason): Explanation("the edit cannot be made: \(reason)")
         case .notEmpty(let path, let count):
             Explanation(
                 "the log at \(path) has \(count) entries, and only an empty log can be filled",
@@ -136,34 +98,11 @@ extension LogError: CustomStringConvertible {
 }
 
 extension LogError: LocalizedError {
-    /// What happened, as a sentence. If `apply` threw an error that has such a sentence, it is that
-    /// sentence.
-    public var errorDescription: String? {
-        if case .inapplicable(let refusal) = self, let words = refusal.localized?.errorDescription {
-            return words
-        }
-        return explanation.sentence
-    }
+    /// What happened, as a sentence.
+    public var errorDescription: String? { explanation.sentence }
 
-    /// What to do, as a sentence; nil if nothing helps in general. If `apply` threw an error that
-    /// has sentences of its own, it is that error's suggestion.
-    public var recoverySuggestion: String? {
-        if case .inapplicable(let refusal) = self, let localized = refusal.localized {
-            let suggestion = localized.recoverySuggestion
-            if suggestion != nil || localized.errorDescription != nil { return suggestion }
-        }
-        return explanation.suggestion
-    }
-}
-
-extension Error {
-    /// The words of an error that `apply` threw: its own words for people if it has some, else its
-    /// description.
-    package var words: String { (self as? any LocalizedError)?.errorDescription ?? "\(self)" }
-}
-
-extension Inapplicable {
-    fileprivate var localized: (any LocalizedError)? { error as? any LocalizedError }
+    /// What to do, as a sentence; nil if nothing helps in general.
+    public var recoverySuggestion: String? { explanation.suggestion }
 }
 
 extension LockHolder: CustomStringConvertible {

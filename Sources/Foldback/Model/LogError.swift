@@ -1,7 +1,9 @@
-/// An error of a log or store, with the state that it leaves.
+/// An error of a log or store, with the state that it leaves: of opening, reading, waiting, closing
+/// and wiping.
 ///
 /// The cases are failures of the outside world, and mistakes of the caller that types cannot
-/// prevent. The server's answers are not errors. They are values (``Answer``).
+/// prevent. A command throws ``CommandError``, which has these errors as one case. The server's
+/// answers are not errors. They are values (``Answer``).
 @nonexhaustive
 public enum LogError: Error, Sendable {
     // MARK: Opening
@@ -34,53 +36,17 @@ public enum LogError: Error, Sendable {
     case damaged(path: String, sequence: LogSequence?, reason: String)
     /// The installed liblmdb has known faults or another file format.
     case unsupportedLibrary(version: String)
-
-    // MARK: Commands; nothing was appended
-
-    /// A projection's `apply` threw for the event to record (F9).
-    case inapplicable(Inapplicable)
-    /// This log never recorded an intent with this number.
-    case unknownIntent(IntentNumber)
-    /// Only a pending intent can be withdrawn or abandoned (F7, F19).
-    case notPending(IntentNumber, state: IntentState)
-    /// Sending the intent has begun, so the authority may have it. The intent can be answered or
-    /// abandoned, but no longer withdrawn (F7, F19).
-    case mayHaveLeft(IntentNumber)
-    /// Only a listed rejection can be dismissed or retried (F14). `isDismissed` is true if it was
-    /// dismissed or retried before.
-    case notRejected(IntentNumber, state: IntentState, isDismissed: Bool)
-    /// This log cannot accept the position or batch, for the given reason (F2 to F5).
-    case invalidBatch(reason: String)
-    /// An event, batch, key, code, message or `info` is larger than a log accepts.
+    /// The name for a new log's replica id is longer than a log accepts. No log was created.
     case tooLarge(what: String, bytes: Int, bytesMax: Int)
-    /// The codec could not encode an event.
-    case notEncodable(reason: String)
-    /// The task was canceled before its command was queued (L3).
-    case cancelled
-    /// The requested sequence is after the log's last entry.
-    case beyondEnd(LogSequence, last: LogSequence)
-
-    // MARK: Answers; nothing was appended
-
-    /// The authority is not the authority that this log has answers from, or it has lost data.
-    ///
-    /// `shared` is the last position up to which both have the same events; 0 if the authority has
-    /// another lineage. This log keeps what it has, and takes no more answers from that authority.
-    /// To continue with it, FoldbackSync moves the pending intents to a new log.
-    case superseded(shared: Position)
-
-    /// Another run of the same kind goes on for this store, and was not canceled: an outbox's
-    /// `run()`, or a downlink's `follow()`. This call did nothing.
-    case alreadyRunning
-
-    // MARK: Histories
-
-    /// An entry of a `RecordedHistory` cannot follow the entries before it, for the given reason.
-    case doesNotFollow(LogSequence, reason: String)
-    /// An edit names an entry or intent that the history does not have, or no longer has.
-    case invalidEdit(reason: String)
     /// A history can only be imported into a log without entries. Nothing was changed.
     case notEmpty(path: String, entryCount: Int)
+
+    // MARK: Reading
+
+    /// This log never recorded an intent with this number.
+    case unknownIntent(IntentNumber)
+    /// The requested sequence is after the log's last entry.
+    case beyondEnd(LogSequence, last: LogSequence)
 
     // MARK: Wiping
 
@@ -99,6 +65,9 @@ public enum LogError: Error, Sendable {
 
     // MARK: The store
 
+    /// The task was canceled while it waited, or before its command was queued (L3). Nothing was
+    /// changed by this call.
+    case cancelled
     /// The store is closed.
     case closed(path: String)
     /// The store was opened before a fork and was used in the child. It belongs to the parent (L8).
@@ -115,32 +84,6 @@ public enum LogError: Error, Sendable {
     /// The last committed view can still be read (L6). Rows can still be read unless the failed
     /// commit reached the file.
     case latched(StorageFailure)
-}
-
-/// The reason why an event was not recorded: a projection cannot apply it to its view (F9).
-///
-/// ```swift
-/// } catch .inapplicable(let refusal) {
-///     if refusal.underlying(as: LikeError.self) == .postIsGone { … }
-/// }
-/// ```
-public struct Inapplicable: Sendable {
-    /// The name of the first projection that refused, as the log has it: ``EventFold/name``.
-    public let projection: String
-    /// The error that its `apply` threw.
-    public let error: any Error
-
-    package init(projection: String, error: any Error) {
-        self.projection = projection
-        self.error = error
-    }
-
-    /// The error's description. For a screen, use the `localizedDescription` of the
-    /// ``LogError``.
-    public var reason: String { "\(error)" }
-
-    /// Returns the error of `apply` if it has this type, else nil.
-    public func underlying<E: Error>(as _: E.Type = E.self) -> E? { error as? E }
 }
 
 /// The holder of a log that cannot be opened.
@@ -223,27 +166,4 @@ extension StorageFailure {
     package var refusal: LogError { isPageFinding ? damage : .latched(self) }
 
     private var damage: LogError { .damaged(path: path, sequence: nil, reason: detail) }
-}
-
-extension LogError {
-    /// Makes the error that the caller of a refused command gets.
-    package init(_ refusal: Refusal) {
-        self =
-            switch refusal {
-            case .unknownIntent(let number): .unknownIntent(number)
-            case .notPending(let number, let state): .notPending(number, state: state)
-            case .notRejected(let number, let state, let isDismissed):
-                .notRejected(number, state: state, isDismissed: isDismissed)
-            case .mayHaveLeft(let number): .mayHaveLeft(number)
-            case .superseded(let shared): .superseded(shared: shared)
-            case .positionBelowOne: .invalidBatch(reason: "positions start at 1")
-            case .throughBelowPosition(let through, let highest):
-                .invalidBatch(
-                    reason: "through is \(through), below position \(highest) in the batch")
-            case .positionInAcknowledgementLog:
-                .invalidBatch(reason: "a log that acknowledgements confirm has no positions")
-            case .batchInAcknowledgementLog:
-                .invalidBatch(reason: "a log that acknowledgements confirm accepts no batches")
-            }
-    }
 }

@@ -17,7 +17,7 @@ extension Store {
     ///   - replacement: the authority's own event in place of the intent's; nil if it accepted the
     ///     event as it was sent (F3, F4).
     /// - Returns: the entry's sequence, or the state that the intent already had.
-    /// - Throws: `.unknownIntent` or `.invalidBatch`, and nothing changed; else as
+    /// - Throws: `.log(.unknownIntent)` or `.invalidBatch`, and nothing changed; else as
     ///   ``record(_:force:confirmOnly:once:info:)``.
     /// - Complexity: one write. A refold of the overlay after the intent if `replacement` is another
     ///   event, or if the intent was rejected or withdrawn. In an acknowledgement log, also a refold
@@ -25,7 +25,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position? = nil, replacement: P.Event? = nil
-    ) async throws(LogError) -> AnswerResult {
+    ) async throws(CommandError) -> AnswerResult {
         let words = Acknowledgement(number, position: position, replacement: replacement)
         let (command, bytes) = try command(words)
         return try await answered(try await submit(answer: command, from: nil, bytes: bytes))
@@ -41,21 +41,22 @@ extension Store {
     ///   - lineage: the lineage of the authority that answered; nil if it has none.
     /// - Returns: one result for each acknowledgement, in the same order.
     /// - Throws: the first error, after all queued acknowledgements were carried out. The others
-    ///   were recorded, except those after one that could not be queued (`.cancelled`, `.closed`).
+    ///   were recorded, except those after one that could not be queued (`.log` with
+    ///   `.cancelled` or `.closed`).
     ///   If an event cannot be encoded or is too large, or if the log knows another lineage
     ///   (`.superseded`), nothing was recorded. Repeating all of them is harmless (F7).
     /// - Complexity: as ``acknowledge(_:position:replacement:)`` for each, with fewer commits.
     @discardableResult
     public nonisolated(nonsending) func acknowledge(
         contentsOf acknowledgements: [Acknowledgement<P.Event>], from lineage: Lineage? = nil
-    ) async throws(LogError) -> [AnswerResult] {
+    ) async throws(CommandError) -> [AnswerResult] {
         let works = try works(acknowledgements, from: lineage)
         let (requests, failure) = await core.runner.submit(contentsOf: works)
         var outcomes: [AnswerResult] = []
         outcomes.reserveCapacity(acknowledgements.count)
-        var earliest: LogError?
+        var earliest: CommandError?
         for request in requests {
-            do throws(LogError) {
+            do throws(CommandError) {
                 guard case .answers(let answers) = try await request.outcome() else {
                     preconditionFailure("a request of answers has no outcomes")
                 }
@@ -87,14 +88,14 @@ extension Store {
     ///   - message: the reason for people and logs; at most 65,536 bytes.
     ///   - lineage: the lineage of the authority that answered; nil if it has none.
     /// - Returns: the entry's sequence, or the intent's state if it is not pending.
-    /// - Throws: `.unknownIntent`, `.tooLarge` or `.superseded`, and nothing changed; else as
+    /// - Throws: `.log(.unknownIntent)`, `.tooLarge` or `.superseded`, and nothing changed; else as
     ///   ``record(_:force:confirmOnly:once:info:)``.
     /// - Complexity: one write; a refold of the overlay after the intent, so none for the newest
     ///   intent.
     @discardableResult
     public nonisolated(nonsending) func reject(
         _ number: IntentNumber, code: String? = nil, message: String, from lineage: Lineage? = nil
-    ) async throws(LogError) -> AnswerResult {
+    ) async throws(CommandError) -> AnswerResult {
         try Limit.code.require(code?.utf8.count ?? 0)
         try Limit.message.require(message.utf8.count)
         let rejection = Rejection(code: code, message: message)
@@ -130,7 +131,7 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<P.Event>], through: Position? = nil, from lineage: Lineage? = nil
-    ) async throws(LogError) -> BatchResult {
+    ) async throws(CommandError) -> BatchResult {
         var confirmed: [Confirmed] = []
         for event in events {
             confirmed.append(
@@ -153,7 +154,7 @@ extension Store {
     /// Encodes everything, so that these errors leave nothing recorded.
     private func works(
         _ acknowledgements: [Acknowledgement<P.Event>], from lineage: Lineage?
-    ) throws(LogError) -> [(work: Request.Work, bytes: Int)] {
+    ) throws(CommandError) -> [(work: Request.Work, bytes: Int)] {
         var works: [(work: Request.Work, bytes: Int)] = []
         var commands: [Command] = []
         var bytes = 0
@@ -174,8 +175,8 @@ extension Store {
 
     private func command(
         _ words: Acknowledgement<P.Event>
-    ) throws(LogError) -> (Command, bytes: Int) {
-        let replacement = try words.replacement.map { event throws(LogError) in
+    ) throws(CommandError) -> (Command, bytes: Int) {
+        let replacement = try words.replacement.map { event throws(CommandError) in
             try payload(of: event)
         }
         return (
@@ -186,7 +187,7 @@ extension Store {
 
     private nonisolated(nonsending) func answered(
         _ request: Request
-    ) async throws(LogError) -> AnswerResult {
+    ) async throws(CommandError) -> AnswerResult {
         AnswerResult(try await request.outcome())
     }
 
@@ -196,13 +197,13 @@ extension Store {
     ///   ``record(_:force:confirmOnly:once:info:)``.
     package nonisolated(nonsending) func noteLineage(
         _ lineage: Lineage
-    ) async throws(LogError) {
+    ) async throws(CommandError) {
         guard core.publication.read(\.lineage) != lineage else { return }
         _ = try await core.runner.submit(.noteLineage(lineage), bytes: 64).outcome()
     }
 
     /// Notes that an authority has superseded this log, and returns the error for it.
-    package func noteSuperseded(shared: Position) -> LogError {
+    package func noteSuperseded(shared: Position) -> CommandError {
         core.publication.change { $0.superseded = shared }
         return .superseded(shared: shared)
     }
@@ -218,17 +219,17 @@ extension Store {
     ///   the store is closed.
     package nonisolated(nonsending) func noteLostData(
         shared: Position
-    ) async -> LogError {
-        var failure: LogError?
+    ) async -> CommandError {
+        var failure: CommandError?
         if core.storage.header.kind == .downlink {
             let work = Request.Work.noteLostData(LostData(shared: shared))
             do throws(LogError) {
-                _ = try await core.runner.submit(work, bytes: 64).outcome()
+                _ = try await core.runner.result(ofOwn: work, bytes: 64)
             } catch {
                 // A closed store and a canceled task end the caller's work anyway.
                 switch error {
                 case .closed, .cancelled: break
-                default: failure = error
+                default: failure = .log(error)
                 }
             }
         }
@@ -240,8 +241,8 @@ extension Store {
     /// O(1), from any task.
     package var superseded: Position? { core.publication.read(\.superseded) }
 
-    /// - Throws: `.latched`, `.damaged`, `.superseded`.
-    package func requireSyncable() throws(LogError) {
+    /// - Throws: `.log` with `.latched` or `.damaged`; `.superseded`.
+    package func requireSyncable() throws(CommandError) {
         if let obstacle = core.publication.read(\.syncObstacle) { throw obstacle }
     }
 
@@ -249,7 +250,7 @@ extension Store {
     ///
     /// - Throws: as ``noteLineage(_:)``, and the log stays superseded.
     package nonisolated(nonsending) func noteNotSuperseded() async throws(LogError) {
-        _ = try await core.runner.submit(.noteLostData(nil), bytes: 64).outcome()
+        _ = try await core.runner.result(ofOwn: .noteLostData(nil), bytes: 64)
         core.publication.change { $0.superseded = nil }
     }
 

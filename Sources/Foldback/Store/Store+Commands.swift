@@ -20,16 +20,16 @@ extension Store {
     ///     with one or two bytes for the length of each key and value. Projections do not get it
     ///     (F12).
     /// - Returns: a receipt, with which the answer can be awaited.
-    /// - Throws: `.inapplicable`, `.notEncodable`, `.tooLarge`, `.cancelled`, `.closed`,
-    ///   `.usedAfterFork`, `.latched`, `.damaged`, `.storage`, and nothing was recorded.
-    ///   `.outcomeUnknown` if it may have been recorded; after that, the store refuses writes until
-    ///   it is reopened (L6).
+    /// - Throws: `.inapplicable`, `.notEncodable` or `.tooLarge`; `.log` with `.cancelled`, `.closed`,
+    ///   `.usedAfterFork`, `.latched`, `.damaged` or `.storage`; and nothing was recorded.
+    ///   `.log(.outcomeUnknown)` if it may have been recorded; after that, the store refuses writes
+    ///   until it is reopened (L6).
     /// - Complexity: one write, and one `apply` for each projection.
     @discardableResult
     public nonisolated(nonsending) func record(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
-    ) async throws(LogError) -> Receipt {
+    ) async throws(CommandError) -> Receipt {
         let proposal = try proposal(event, confirmOnly: confirmOnly, once: once, info: info)
         return Receipt(
             recorded: try await core.runner.outcome(
@@ -48,12 +48,12 @@ extension Store {
     /// method if the caller needs the result.
     ///
     /// - Returns: the queued intent, whose ``QueuedIntent/receipt()`` waits for the commit.
-    /// - Throws: `.notEncodable`, `.tooLarge`, `.cancelled`, `.closed`, `.usedAfterFork`, and
-    ///   nothing was queued. ``QueuedIntent/receipt()`` throws the other errors.
+    /// - Throws: `.notEncodable` or `.tooLarge`; `.log` with `.cancelled`, `.closed` or
+    ///   `.usedAfterFork`; and nothing was queued. ``QueuedIntent/receipt()`` throws the other errors.
     public nonisolated(nonsending) func enqueue(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
         info: [String: String] = [:]
-    ) async throws(LogError) -> QueuedIntent {
+    ) async throws(CommandError) -> QueuedIntent {
         let proposal = try proposal(event, confirmOnly: confirmOnly, once: once, info: info)
         return QueuedIntent(
             request: try await submit(
@@ -63,7 +63,7 @@ extension Store {
 
     private func proposal(
         _ event: P.Event, confirmOnly: Bool, once: String?, info: [String: String]
-    ) throws(LogError) -> Proposal {
+    ) throws(CommandError) -> Proposal {
         let payload = try encoded(event)
         if let once { try Limit.once.require(once.utf8.count) }
         if !info.isEmpty { try Limit.info.require(Record.encoded(info: info).count) }
@@ -79,13 +79,13 @@ extension Store {
     /// return, and the view is at this entry or later (L2, F15).
     ///
     /// - Returns: the entry's sequence.
-    /// - Throws: `.unknownIntent`, `.notPending`, or `.mayHaveLeft` if its sending has begun, and
+    /// - Throws: `.log(.unknownIntent)`, `.notPending`, or `.mayHaveLeft` if its sending has begun, and
     ///   nothing changed; else as ``record(_:force:confirmOnly:once:info:)``.
     /// - Complexity: one write; a refold of the overlay after the intent.
     @discardableResult
     public nonisolated(nonsending) func withdraw(
         _ number: IntentNumber
-    ) async throws(LogError) -> LogSequence {
+    ) async throws(CommandError) -> LogSequence {
         try await appended(.change(number, .withdraw))
     }
 
@@ -103,13 +103,13 @@ extension Store {
     /// The record is durable on return, and the view is at this entry or later (L2, F15).
     ///
     /// - Returns: the entry's sequence.
-    /// - Throws: `.unknownIntent` or `.notPending`, and nothing changed; else as
+    /// - Throws: `.log(.unknownIntent)` or `.notPending`, and nothing changed; else as
     ///   ``record(_:force:confirmOnly:once:info:)``.
     /// - Complexity: one write; a refold of the overlay after the intent.
     @discardableResult
     public nonisolated(nonsending) func abandon(
         _ number: IntentNumber
-    ) async throws(LogError) -> LogSequence {
+    ) async throws(CommandError) -> LogSequence {
         try await appended(.change(number, .abandon))
     }
 
@@ -118,13 +118,13 @@ extension Store {
     /// The record is durable on return (L2). The view does not change. The intent stays rejected.
     ///
     /// - Returns: the entry's sequence.
-    /// - Throws: `.unknownIntent`, or `.notRejected` also if it was dismissed before, and nothing
+    /// - Throws: `.log(.unknownIntent)`, or `.notRejected` also if it was dismissed before, and nothing
     ///   changed; else as ``record(_:force:confirmOnly:once:info:)``.
     /// - Complexity: one write.
     @discardableResult
     public nonisolated(nonsending) func dismiss(
         _ number: IntentNumber
-    ) async throws(LogError) -> LogSequence {
+    ) async throws(CommandError) -> LogSequence {
         try await appended(.change(number, .dismiss))
     }
 
@@ -141,14 +141,14 @@ extension Store {
     ///   - edited: the event to record instead; nil records the rejected intent's event.
     ///   - force: whether to record the new intent even if a projection throws (F9).
     /// - Returns: a receipt of the new intent, or of the intent with the once key.
-    /// - Throws: `.unknownIntent`, `.notRejected` or `.inapplicable`, and nothing changed; else as
+    /// - Throws: `.log(.unknownIntent)`, `.notRejected` or `.inapplicable`, and nothing changed; else as
     ///   ``record(_:force:confirmOnly:once:info:)``.
     /// - Complexity: one write, and one `apply` for each projection.
     @discardableResult
     public nonisolated(nonsending) func retry(
         _ number: IntentNumber, with edited: P.Event? = nil, force: Bool = false
-    ) async throws(LogError) -> Receipt {
-        let payload = try edited.map { event throws(LogError) in try encoded(event) }
+    ) async throws(CommandError) -> Receipt {
+        let payload = try edited.map { event throws(CommandError) in try encoded(event) }
         let command: Command = payload.map { .retry(number, with: $0) } ?? .change(number, .retry)
         return try await QueuedIntent(
             request: try await submit(
@@ -161,19 +161,19 @@ extension Store {
 
     nonisolated(nonsending) func submit(
         _ command: Command, isForced: Bool = true, bytes: Int
-    ) async throws(LogError) -> Request {
+    ) async throws(CommandError) -> Request {
         try await core.runner.submit(.command(command, isForced: isForced), bytes: bytes)
     }
 
     nonisolated(nonsending) func submit(
         answer: Command, from lineage: Lineage?, bytes: Int
-    ) async throws(LogError) -> Request {
+    ) async throws(CommandError) -> Request {
         try await core.runner.submit(.answer(answer, from: lineage), bytes: bytes)
     }
 
     nonisolated(nonsending) private func appended(
         _ command: Command
-    ) async throws(LogError) -> LogSequence {
+    ) async throws(CommandError) -> LogSequence {
         switch try await submit(command, bytes: 0).outcome() {
         case .appended(let sequence): return sequence
         case let other: preconditionFailure("\(other) is not an outcome of \(command)")
@@ -182,7 +182,7 @@ extension Store {
 
     func encoded(
         _ event: P.Event, comparison: EventComparison? = nil
-    ) throws(LogError) -> Payload {
+    ) throws(CommandError) -> Payload {
         let payload: Payload
         do { payload = try codec.payload(of: event, comparison: comparison) } catch {
             throw .notEncodable(reason: "\(error)")
@@ -192,7 +192,7 @@ extension Store {
     }
 
     /// Returns the payload of an event that the authority delivered. Bytes are kept as they came.
-    func payload(of delivered: DeliveredEvent<P.Event>) throws(LogError) -> Payload {
+    func payload(of delivered: DeliveredEvent<P.Event>) throws(CommandError) -> Payload {
         switch delivered {
         case .event(let event): return try encoded(event, comparison: comparison)
         case .recorded(let recorded):
@@ -222,7 +222,7 @@ public struct QueuedIntent: Sendable {
     /// (L3). It may be called several times, from any task.
     ///
     /// - Throws: as ``Store/record(_:force:confirmOnly:once:info:)``.
-    public nonisolated(nonsending) func receipt() async throws(LogError) -> Receipt {
+    public nonisolated(nonsending) func receipt() async throws(CommandError) -> Receipt {
         Receipt(recorded: try await request.outcome(), in: core)
     }
 }

@@ -21,10 +21,12 @@ extension Store {
     ///   this log is flushed.
     /// - Throws: as ``record(_:force:confirmOnly:once:info:)``. Call it again to continue.
     /// - Complexity: reads this log once. One write for each intent, many in one commit.
-    package func carry(from old: Store<P>) async throws(LogError) -> Set<IntentID> {
+    package func carry(from old: Store<P>) async throws(CommandError) -> Set<IntentID> {
         let unsettled = old.core.published.overlay.values.map(\.recorded)
         let names = unsettled.map { CarriedIntent($0) }
-        let known = try confirmedOrigins(among: Set(names.flatMap(\.ids)))
+        let known = try CommandError.converting { () throws(LogError) in
+            try confirmedOrigins(among: Set(names.flatMap(\.ids)))
+        }
         let missing = names.filter { known.isDisjoint(with: $0.ids) }  // mutant: carried-known
         let keys = Set(missing.map(\.once))
         for intent in core.published.overlay.values {

@@ -31,9 +31,8 @@ extension Store {
     package nonisolated(nonsending) func recordAttempts(
         _ attempts: [IntentNumber: Attempt], flushes: Bool
     ) async throws(LogError) -> [IntentNumber] {
-        let request = try await core.runner.submit(
-            .recordAttempts(attempts, flushes: flushes), bytes: attempts.count * 64)
-        switch try await request.outcome() {
+        let work = Request.Work.recordAttempts(attempts, flushes: flushes)
+        switch try await core.runner.result(ofOwn: work, bytes: attempts.count * 64) {
         case .attempted(let numbers): return numbers
         case let other: preconditionFailure("\(other) is not an outcome of recording attempts")
         }
@@ -49,7 +48,7 @@ extension Store {
     /// the store is latched or the log is superseded.
     ///
     /// - Returns: that error; nil if the store was closed or the task was canceled first.
-    package func waitForSyncObstacle() async -> LogError? {
+    package func waitForSyncObstacle() async -> CommandError? {
         await core.publication.next { $0.syncObstacle != nil || $0.isClosed }?.syncObstacle
     }
 

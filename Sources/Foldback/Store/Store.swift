@@ -124,12 +124,11 @@ public final class Store<P: EventFold>: Sendable {
     /// does this. Under `.durable`, commits are flushed already.
     ///
     /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, `.latched`, `.damaged`, and nothing was
-    ///   flushed. `.outcomeUnknown` if the flush failed: all entries are in the log, but may not survive a power cut, and the store
-    ///   refuses writes until it is reopened (L6).
+    ///   flushed. `.outcomeUnknown` if the flush failed: all entries are in the log, but may not
+    ///   survive a power cut, and the store refuses writes until it is reopened (L6).
     /// - Complexity: one flush of the file, in order with the commands.
     public func flush() async throws(LogError) {
-        let request = try await core.runner.submit(.sync, bytes: 0)
-        _ = try await request.outcome()
+        _ = try await core.runner.result(ofOwn: .sync, bytes: 0)
     }
 
     /// Carries out the queued commands, then closes the log.

@@ -52,13 +52,13 @@ extension RecordedHistory {
     /// may mean another object. ``HistoryBranch/intents`` maps the new numbers to the original
     /// numbers.
     ///
-    /// - Throws: `.beyondEnd` for a sequence after the last entry; `.unknownIntent` for an intent
-    ///   that was not recorded yet; `.invalidEdit` if the history lacks the entry or intent, or an
-    ///   earlier edit removed it.
+    /// - Throws: `.invalidEdit` if the history lacks the entry or intent, or an earlier edit removed
+    ///   it; `.log(.beyondEnd)` for a sequence after the last entry; `.log(.unknownIntent)` for an
+    ///   intent that was not recorded yet.
     /// - Complexity: O(n log n) in entries.
     public func branch(
         _ edits: [HistoryEdit<Event>]
-    ) throws(LogError) -> HistoryBranch<Event> {
+    ) throws(HistoryError) -> HistoryBranch<Event> {
         var draft = BranchDraft(entries, replica)
         for edit in edits { try draft.make(edit) }
         let numbered = draft.numbered()
@@ -133,7 +133,7 @@ private struct BranchDraft<Event: Sendable> {
         self.replica = replica
     }
 
-    mutating func make(_ edit: HistoryEdit<Event>) throws(LogError) {
+    mutating func make(_ edit: HistoryEdit<Event>) throws(HistoryError) {
         switch edit {
         case .drop(let sequence):
             let entry = drafts.remove(at: try place(of: sequence)).entry
@@ -181,7 +181,7 @@ private struct BranchDraft<Event: Sendable> {
     /// Replaces all answers to an intent by one entry.
     private mutating func answer(
         _ number: IntentNumber, with content: LogEntry<Event>.Content, withEvents: Bool
-    ) throws(LogError) {
+    ) throws(HistoryError) {
         let own = drafts[try place(ofIntent: number)].entry
         let id = IntentID(replica: own.replica, number: number)
         let answers = takeAnswers(to: id, withEvents: withEvents)
@@ -245,26 +245,26 @@ private struct BranchDraft<Event: Sendable> {
         return numbered
     }
 
-    private func place(of sequence: LogSequence) throws(LogError) -> Int {
+    private func place(of sequence: LogSequence) throws(HistoryError) -> Int {
         if let place = drafts.firstIndex(where: { $0.origin == sequence }) { return place }
         let last = entries.last?.sequence ?? 0
-        guard sequence <= last else { throw .beyondEnd(sequence, last: last) }
+        guard sequence <= last else { throw .log(.beyondEnd(sequence, last: last)) }
         let isTaken = entries.contains { $0.sequence == sequence }
         throw .missing("entry \(sequence)", isTaken: isTaken)
     }
 
-    private func place(ofIntent number: IntentNumber) throws(LogError) -> Int {
+    private func place(ofIntent number: IntentNumber) throws(HistoryError) -> Int {
         let place = drafts.firstIndex { $0.origin != nil && $0.entry.ownIntent == number }
         if let place { return place }
         let numbers = entries.compactMap(\.ownIntent)
-        guard number > 0, number <= numbers.max() ?? 0 else { throw .unknownIntent(number) }
+        guard number > 0, number <= numbers.max() ?? 0 else { throw .log(.unknownIntent(number)) }
         throw .missing("intent \(number)", isTaken: numbers.contains(number))
     }
 }
 
-extension LogError {
+extension HistoryError {
     /// - Parameter isTaken: whether an earlier edit removed it.
-    fileprivate static func missing(_ what: String, isTaken: Bool) -> LogError {
+    fileprivate static func missing(_ what: String, isTaken: Bool) -> HistoryError {
         .invalidEdit(
             reason: isTaken
                 ? "\(what) was taken out by another edit already"

@@ -54,7 +54,7 @@ package struct HistoryFileReader {
     /// - Complexity: O(n log n) in entries.
     package func history() throws(HistoryFileError) -> RecordedHistory<[UInt8]> {
         guard let head else { throw HistoryFileError(line: 1, reason: "the file is empty") }
-        do throws(LogError) {
+        do throws(HistoryError) {
             return try RecordedHistory(
                 kind: head.kind, replica: head.replica, entries: entries,
                 shared: head.shared)

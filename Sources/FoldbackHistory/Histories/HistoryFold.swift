@@ -149,5 +149,5 @@ package struct InvalidSequel: Error {
 
     init(_ reason: String) { self.reason = reason }
 
-    init(_ refusal: Refusal) { reason = "\(LogError(refusal))" }
+    init(_ refusal: Refusal) { reason = "\(CommandError(refusal))" }
 }

@@ -131,7 +131,7 @@ private struct FileLine {
 
 extension Record {
     /// - Throws: `.tooLarge` if a store would have refused the record because of its size.
-    func requireLimits() throws(LogError) {
+    func requireLimits() throws(CommandError) {
         try Limit.info.require(Self.encoded(info: info).count)
         for payload in entry.payloads { try Limit.event.require(payload.bytes.count) }
         switch entry {

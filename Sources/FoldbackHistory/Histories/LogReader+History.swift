@@ -4,7 +4,7 @@ extension LogReader {
     /// Opens a history as a log in memory with exactly the history's entries. Some entries may have
     /// been removed from the history.
     ///
-    /// - Throws: `.doesNotFollow` if the entries do not form a log.
+    /// - Throws: `.damaged` if the entries do not form a log.
     /// - Complexity: O(n) in entries, in time and memory.
     public convenience init<Event: Sendable>(
         _ history: RecordedHistory<Event>
@@ -24,8 +24,8 @@ extension LogReader {
     package func history(
         of entries: [LogEntry<[UInt8]>]
     ) throws(LogError) -> RecordedHistory<[UInt8]> {
-        let empty = try RecordedHistory<[UInt8]>(
-            kind: kind, replica: replica, records: [], shared: try log.sharedConflicts(),
+        let empty = RecordedHistory<[UInt8]>(
+            kind: kind, replica: replica, decided: [], shared: try log.sharedConflicts(),
             codec: RawCodec())
         return empty.following(entries.map { Record($0) })
     }

@@ -55,9 +55,19 @@ public final class LogReader: Sendable {
     /// Returns all entries as one value. ``RecordedHistory/read(by:)`` decodes the events.
     ///
     /// - Complexity: reads the whole log into memory. Blocks.
-    /// - Throws: as ``entries(from:countMax:)``; `.doesNotFollow` if the entries are not damaged
-    ///   but do not make a log.
-    public func history() throws(LogError) -> RecordedHistory<[UInt8]> {
+    /// - Throws: `.log` with the errors of ``entries(from:countMax:)``; `.doesNotFollow` if the entries
+    ///   are not damaged but do not make a log.
+    public func history() throws(HistoryError) -> RecordedHistory<[UInt8]> {
+        let (records, shared) = try HistoryError.converting {
+            () throws(LogError) -> ([Record], SharedConflicts) in
+            (try self.records(), try log.sharedConflicts())
+        }
+        return try RecordedHistory(
+            kind: log.header.kind, replica: log.header.replicas.current, records: records,
+            shared: shared, codec: codec)
+    }
+
+    private func records() throws(LogError) -> [Record] {
         let count = try log.recordCount()
         var records: [Record] = []
         while true {
@@ -69,9 +79,7 @@ public final class LogReader: Sendable {
         }
         let last = records.last?.stamp.sequence ?? 0
         guard last.value >= UInt64(count) else { throw log.missing(last.next) }
-        return try RecordedHistory(
-            kind: log.header.kind, replica: log.header.replicas.current, records: records,
-            shared: try log.sharedConflicts(), codec: codec)
+        return records
     }
 
     /// Returns the attempts to send pending intents; see ``/Foldback/Store/attempts``.

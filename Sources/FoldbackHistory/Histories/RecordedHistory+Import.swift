@@ -15,26 +15,32 @@ extension RecordedHistory where Event == [UInt8] {
     /// `.mayHaveLeft`.
     ///
     /// - Parameter directory: the directory of a log that does not exist yet or has no entries.
-    /// - Throws: `.notEmpty`; `.doesNotFollow` at the first gap; `.kindDiffers` if a log of the
-    ///   other kind exists; `.locked`; `.storage`. Nothing was imported.
+    /// - Throws: `.doesNotFollow` at the first gap; `.log` with `.notEmpty`, with `.kindDiffers` if a
+    ///   log of the other kind exists, with `.locked` or `.storage`. Nothing was imported.
     /// - Complexity: one transaction, so a process that dies does not leave a log that looks
     ///   complete. O(n) memory.
-    public func importLog(into directory: URL) async throws(LogError) {
+    public func importLog(into directory: URL) async throws(HistoryError) {
         try requireWhole()
-        try await LMDBLog.create(
-            directory.logPath(), kind: kind, earlier: replicas
-        ) { log throws(LogError) in
-            let batch = try batch(in: log.header.replicas, isSent: true)
-            do throws(StorageFailure) { try log.write(batch) } catch { throw error.unwritten }
+        do throws(LogError) {
+            try await LMDBLog.create(
+                directory.logPath(), kind: kind, earlier: replicas
+            ) { log throws(LogError) in
+                let batch = try batch(in: log.header.replicas, isSent: true)
+                do throws(StorageFailure) { try log.write(batch) } catch { throw error.unwritten }
+            }
+        } catch {
+            throw .log(error)
         }
     }
 
     /// Checks whether ``importLog(into:)`` could begin. Changes nothing.
     ///
     /// - Throws: the errors of ``importLog(into:)``.
-    public func checkImport(into directory: URL) throws(LogError) {
+    public func checkImport(into directory: URL) throws(HistoryError) {
         try requireWhole()
-        try LMDBLog.checkImport(into: directory.logPath(), of: kind)
+        try HistoryError.converting { () throws(LogError) in
+            try LMDBLog.checkImport(into: directory.logPath(), of: kind)
+        }
     }
 }
 
@@ -52,7 +58,7 @@ extension RecordedHistory {
     /// Requires that a log could have exactly these entries.
     ///
     /// - Throws: `.doesNotFollow` at the first gap.
-    fileprivate func requireWhole() throws(LogError) {
+    fileprivate func requireWhole() throws(HistoryError) {
         var sequence: LogSequence = 0
         var number: IntentNumber = 0
         for record in records {
@@ -74,7 +80,7 @@ extension RecordedHistory {
     /// Returns the history without gaps: sequences and numbers count 1, 2, 3, … Ids that
     /// projections make from a context change (F12). If an event names a removed intent whose id
     /// another intent now has, the event loses its origin.
-    public func closed() throws(LogError) -> RecordedHistory {
+    public func closed() throws(HistoryError) -> RecordedHistory {
         let entries = entries
         var renumbering = Renumbering()
         for entry in entries {

@@ -56,7 +56,7 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
     public init(
         kind: LogKind, replica: ReplicaID, entries: [LogEntry<Event>],
         codec: any EventCodec<Event>, sharingAsIn history: RecordedHistory? = nil
-    ) throws(LogError) {
+    ) throws(HistoryError) {
         try self.init(
             kind: kind, replica: replica, records: entries.map { Record($0) },
             shared: history?.shared ?? SharedConflicts(), codec: AppCodec(codec: codec))
@@ -65,7 +65,7 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
     init(
         kind: LogKind, replica: ReplicaID, records: [Record], shared: SharedConflicts,
         codec: any PayloadCodec
-    ) throws(LogError) {
+    ) throws(HistoryError) {
         var fold = HistoryFold(kind: kind, replica: replica)
         var decided: [Record] = []
         for record in records {
@@ -80,7 +80,8 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
             kind: kind, replica: replica, decided: decided, shared: shared, codec: codec)
     }
 
-    private init(
+    /// - Parameter decided: records that follow from each other.
+    init(
         kind: LogKind, replica: ReplicaID, decided: [Record], shared: SharedConflicts,
         codec: any PayloadCodec
     ) {
@@ -130,7 +131,7 @@ extension RecordedHistory where Event == [UInt8] {
     public init(
         kind: LogKind, replica: ReplicaID, entries: [LogEntry<[UInt8]>],
         sharingAsIn history: RecordedHistory? = nil
-    ) throws(LogError) {
+    ) throws(HistoryError) {
         try self.init(
             kind: kind, replica: replica, entries: entries,
             shared: history?.shared ?? SharedConflicts())
@@ -139,7 +140,7 @@ extension RecordedHistory where Event == [UInt8] {
     /// - Parameter shared: which projections share their conflicts, from which entry on.
     package init(
         kind: LogKind, replica: ReplicaID, entries: [LogEntry<[UInt8]>], shared: SharedConflicts
-    ) throws(LogError) {
+    ) throws(HistoryError) {
         try self.init(
             kind: kind, replica: replica, records: entries.map { Record($0) }, shared: shared,
             codec: RawCodec())

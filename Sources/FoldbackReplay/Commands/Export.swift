@@ -273,7 +273,7 @@
             if !exists { try spared.requireSpared(by: log.path) }
             var history = try LogArgument.history(at: file)
             if closeGaps { history = try history.closed() }
-            do throws(LogError) {
+            do throws(HistoryError) {
                 try history.checkImport(into: log.directory)
             } catch {
                 guard case .doesNotFollow = error else { throw error }

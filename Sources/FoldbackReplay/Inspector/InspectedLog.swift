@@ -131,8 +131,7 @@
         /// Notes the first damage. Returns false if the error is not damage.
         @discardableResult
         func note(_ error: any Error) -> Bool {
-            guard let error = error as? LogError,
-                case .damaged(let path, let sequence, let reason) = error
+            guard case .damaged(let path, let sequence, let reason)? = LogFailure(error)?.logError
             else { return false }
             // A page is passed on, and the directories of this machine are not for its readers.
             let file = path.split(separator: "/").last.map(String.init) ?? path

@@ -31,13 +31,12 @@
                 }
             } catch let error as ValidationError {
                 return .refusal(.badRequest, error.message)
-            } catch let error as LogError {
-                answers.log.note(error)
-                return .refusal(error.inspectorStatus, error.description)
-            } catch let error as StreamFailure {
-                return .refusal(.internalServerError, error.description)
             } catch {
-                return .refusal(.internalServerError, "\(error)")
+                guard let failure = LogFailure(error) else {
+                    return .refusal(.internalServerError, "\(error)")
+                }
+                answers.log.note(error)
+                return .refusal(failure.inspectorStatus, failure.description)
             }
         }
 
@@ -77,12 +76,12 @@
         }
     }
 
-    extension LogError {
+    extension LogFailure {
         /// 400 for a wrong request, 500 if the log or its disk failed, 409 if this log cannot
         /// answer this question.
         fileprivate var inspectorStatus: HTTPStatusCode {
             guard !isWrongUse else { return .badRequest }
-            switch self {
+            switch logError {
             case .storage, .outcomeUnknown, .latched, .damaged, .closed, .missing, .notALog,
                 .unsafeFile:
                 return .internalServerError

@@ -68,6 +68,14 @@ struct LogUnderTest<P: Projection> {
     }
 }
 
+extension CommandError {
+    /// The name of the case; for an error of the log, of the log error's case.
+    fileprivate var caseName: String {
+        let cause: any Error = if case .log(let error) = self { error } else { self }
+        return Mirror(reflecting: cause).children.first?.label ?? "\(cause)"
+    }
+}
+
 extension Store {
     /// Carries out a step and notes its number; nil if the step has no command for this log.
     func carryOut(
@@ -81,7 +89,7 @@ extension Store {
 
     /// Carries out a command, and returns its result as the reference model states it.
     package func carryOut(_ command: LogCommand<P.Event>) async -> CommandResult {
-        do throws(LogError) {
+        do throws(CommandError) {
             switch command {
             case .record(let event, let force, let confirmOnly, let once):
                 return result(
@@ -107,7 +115,7 @@ extension Store {
             }
             return .appended
         } catch {
-            return .refused(Mirror(reflecting: error).children.first?.label ?? "\(error)")
+            return .refused(error.caseName)
         }
     }
 

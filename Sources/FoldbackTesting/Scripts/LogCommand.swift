@@ -17,7 +17,8 @@ package enum CommandResult: Equatable, Sendable, CustomStringConvertible {
     case appended
     /// Nothing changed: the intent already had this state, or (nil) the batch brought nothing new.
     case ignored(IntentState?)
-    /// The name of the `LogError` case.
+    /// The name of the ``/Foldback/CommandError`` case; for an error of the log, of the
+    /// ``/Foldback/LogError`` case.
     case refused(String)
 
     package var description: String {

@@ -201,7 +201,7 @@ struct Fleet<P: Projection>: Sendable {
         }
         shared.notes.count()
         let user = SimulatedUser(replica.name, store, shared)
-        do { try await performAction(step, user) } catch LogError.closed
+        do { try await performAction(step, user) } catch CommandError.log(.closed)
             where replica.isContinuing || replica.store !== store
         {
             shared.notes.trace(replica.name, "finds the superseded log closed")

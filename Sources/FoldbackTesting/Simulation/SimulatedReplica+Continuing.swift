@@ -18,7 +18,7 @@ extension SimulatedReplica {
         }
         guard begins else { return }
         startTask { [self] in
-            do throws(LogError) { try await continueOnNewLog(link) } catch {
+            do throws(SyncError) { try await continueOnNewLog(link) } catch {
                 // A process that has ended finds its stores closed.
                 guard runs(link) else { return }
                 fleet.notes.broke("error", "\(name) cannot continue on a new log: \(error)")
@@ -26,7 +26,7 @@ extension SimulatedReplica {
         }
     }
 
-    private func continueOnNewLog(_ link: SimulatedLink<P>) async throws(LogError) {
+    private func continueOnNewLog(_ link: SimulatedLink<P>) async throws(SyncError) {
         guard let process = content.withLock({ $0.process }), process.link === link else { return }
         // As in the task group of an app, the error of one ends all others.
         for task in process.runs + [process.following].compactMap({ $0 }) {
@@ -35,7 +35,7 @@ extension SimulatedReplica {
         }
         let place = SimulatedPlace(replica: self, link: link)
         while runs(link) {
-            do throws(LogError) {
+            do throws(SyncError) {
                 let result = try await process.store.continueOnNewLog(
                     from: link, policy: policy, sources: fleet.time.sources, in: place)
                 switch result {

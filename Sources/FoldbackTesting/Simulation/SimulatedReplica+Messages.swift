@@ -58,7 +58,7 @@ extension SimulatedReplica {
                 content.process.map { ($0.downlink, $0.link) }
             })
         else { return }
-        do throws(LogError) {
+        do throws(SyncError) {
             // Longer than any wait, so that only a downlink that never asks exceeds it.
             let result = try await downlink.fetch(within: .seconds(3_600))
             if case .failed(.invalidAnswer(let reason)) = result {
@@ -73,9 +73,12 @@ extension SimulatedReplica {
 
     func deliver(_ verdicts: Verdicts<P.Event>) async {
         for (id, verdict) in verdicts.byIntent.sorted(by: { $0.key.number < $1.key.number }) {
-            await deliver { store throws(LogError) in
+            await deliver { store throws(CommandError) in
                 // The log may be another one now, with other intents under the same numbers.
-                guard id.number < store.status.nextIntent, try store.intent(id.number).id == id
+                guard id.number < store.status.nextIntent,
+                    try CommandError.converting({ () throws(LogError) in
+                        try store.intent(id.number).id == id
+                    })
                 else { return }
                 switch verdict {
                 case .accepted(let position, let words):
@@ -95,19 +98,19 @@ extension SimulatedReplica {
     }
 
     func deliver(_ changes: Changes<P.Event>) async {
-        await deliver { store throws(LogError) in
+        await deliver { store throws(CommandError) in
             try await store.confirm(
                 changes.events, through: changes.through, from: changes.lineage)
         }
     }
 
     private func deliver(
-        _ record: @Sendable (Store<P>) async throws(LogError) -> Void
+        _ record: @Sendable (Store<P>) async throws(CommandError) -> Void
     ) async {
         guard let store else { return }
-        do throws(LogError) { try await record(store) } catch {
+        do throws(CommandError) { try await record(store) } catch {
             switch error {
-            case .closed, .superseded: return
+            case .log(.closed), .superseded: return
             default: break
             }
             fleet.notes.broke("unusable", "\(name) cannot record the authority's answer: \(error)")

@@ -100,7 +100,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
         startRun(of: process.outbox, process.link)
         guard follows else { return }
         let following = startTask {
-            do throws(LogError) { try await process.downlink.follow() } catch .superseded {
+            do throws(SyncError) { try await process.downlink.follow() } catch .superseded {
                 self.startContinuing(process.link)
             } catch {
                 self.fleet.notes.broke("ended", "The downlink of \(self.name) ends: \(error)")
@@ -111,7 +111,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
 
     private func startRun(of outbox: Outbox<P>, _ link: SimulatedLink<P>) {
         let run = startTask {
-            do throws(LogError) { try await outbox.run() } catch .superseded {
+            do throws(SyncError) { try await outbox.run() } catch .superseded {
                 self.startContinuing(link)
             } catch {
                 self.fleet.notes.broke("ended", "The outbox of \(self.name) ends: \(error)")
@@ -137,7 +137,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
             startRun(of: outbox, process.link)
         } else {
             let run = startTask {
-                do throws(LogError) { try await outbox.run() } catch {
+                do throws(SyncError) { try await outbox.run() } catch {
                     if case .superseded = error { return }
                     if case .alreadyRunning = error { return }
                     self.fleet.notes.broke("ended", "The outbox of \(self.name) ends: \(error)")

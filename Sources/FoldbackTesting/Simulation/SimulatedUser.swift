@@ -17,7 +17,7 @@ struct SimulatedUser<P: Projection>: Sendable {
         _ event: P.Event, _ force: Bool, _ confirmOnly: Bool, _ once: String?,
         _ ruling: FleetScript<P.Event>.Ruling
     ) async throws {
-        do throws(LogError) {
+        do throws(CommandError) {
             let receipt = try await store.record(
                 event, force: force, confirmOnly: confirmOnly, once: once)
             try note(receipt, event, ruling)
@@ -41,8 +41,10 @@ struct SimulatedUser<P: Projection>: Sendable {
     }
 
     private func retry(_ number: IntentNumber) async throws {
-        do throws(LogError) {
-            let event = try store.intent(number).event
+        do throws(CommandError) {
+            let event = try CommandError.converting { () throws(LogError) -> P.Event? in
+                try store.intent(number).event
+            }
             let receipt = try await store.retry(number, force: true)
             if let event { try note(receipt, event, .accept) }
         } catch {
@@ -58,7 +60,7 @@ struct SimulatedUser<P: Projection>: Sendable {
         let numbers = store.rejections
         guard !numbers.isEmpty else { return }
         let number = numbers[place % numbers.count]
-        do throws(LogError) {
+        do throws(CommandError) {
             let receipt = try await store.retry(number, with: event, force: true)
             try note(receipt, event, .accept)
         } catch {
@@ -69,7 +71,7 @@ struct SimulatedUser<P: Projection>: Sendable {
     private func withdraw(_ number: IntentNumber) async {
         guard let id = store.pendingIntent(number)?.recorded.id else { return }
         let hasLeft = fleet.book.hasLeft(id)
-        do throws(LogError) {
+        do throws(CommandError) {
             try await store.withdraw(number)
             fleet.notes.trace(name, "withdraws \(id)")
             guard hasLeft else { return }
@@ -102,7 +104,7 @@ struct SimulatedUser<P: Projection>: Sendable {
 
     private func note(
         _ receipt: Receipt, _ event: P.Event, _ ruling: FleetScript<P.Event>.Ruling
-    ) throws(LogError) {
+    ) throws(CommandError) {
         fleet.notes.trace(
             name,
             "\(receipt.isJoined ? "joins" : "records") \(receipt.id) \(StateText.inline(event))")
@@ -113,7 +115,7 @@ struct SimulatedUser<P: Projection>: Sendable {
     }
 
     /// Notes a refusal, and throws every other error.
-    private func accept(_ error: LogError, _ action: String) throws {
+    private func accept(_ error: CommandError, _ action: String) throws {
         switch error {
         case .inapplicable, .notRejected: fleet.notes.trace(name, "cannot \(action): \(error)")
         default: throw error

@@ -62,8 +62,8 @@ import Foldback
             return receipt
         }
         let receipt: Receipt
-        do throws(LogError) {
-            receipt = try await link.record(for: self) { () async throws(LogError) in
+        do throws(CommandError) {
+            receipt = try await link.record(for: self) { () async throws(CommandError) in
                 let receipt = try await record()
                 stage = .recorded(receipt)
                 return receipt
@@ -76,7 +76,7 @@ import Foldback
         return receipt
     }
 
-    private func record() async throws(LogError) -> Receipt {
+    private func record() async throws(CommandError) -> Receipt {
         let store = try link.openStore
         if case .rejected(let number) = stage {
             return try await store.retry(number, with: nil, force: false)
@@ -96,7 +96,7 @@ import Foldback
             case .failure(let failure): throw failure
             }
         }
-        throw .store(.cancelled)
+        throw .store(.log(.cancelled))
     }
 
     // MARK: Ends
@@ -126,7 +126,7 @@ import Foldback
             stage = .rejected(receipt.number)
             run.handleSilently(.failed(Recovery(reason: rejection.message)))
         // The intent stays in the log.
-        case (.failure(.store(.cancelled)), .recorded): run.handle(.continuedInBackground)
+        case (.failure(.store(.log(.cancelled))), .recorded): run.handle(.continuedInBackground)
         // The rejection was retried or dismissed elsewhere.
         case (.failure(.store(.notRejected)), _): run.handle(.cancelled)
         case (.failure(let failure), _):
@@ -154,7 +154,7 @@ import Foldback
             return
         }
         isCancelAsked = false
-        do throws(LogError) {
+        do throws(CommandError) {
             try await link.withdraw(receipt.number)
         } catch .notPending(_, let state) where state.isSettled {
             // The answer ends the wait.

@@ -9,7 +9,7 @@ public enum IntentFailure: Error, Sendable {
     case withdrawn
     /// The intent could not be recorded, or the log cannot be read. In the second case, what
     /// becomes of the intent is unknown here.
-    case store(LogError)
+    case store(CommandError)
 
     public var description: String {
         switch self {
@@ -39,14 +39,22 @@ extension LogError: ExplainedError {
         switch self {
         case .cancelled: nil
         // The disk may have space again. The server knows nothing of it, nor the connection.
-        case .storage(let failure): Recovery(reason: sentences, canRestart: !failure.endsWriting)
-        default: Recovery(reason: sentences, canRestart: false)
+        case .storage(let failure):
+            Recovery(
+                reason: joined(errorDescription, recoverySuggestion),
+                canRestart: !failure.endsWriting)
+        default:
+            Recovery(reason: joined(errorDescription, recoverySuggestion), canRestart: false)
         }
     }
+}
 
-    private var sentences: String? {
-        let sentences = [errorDescription, recoverySuggestion].compactMap(\.self)
-        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+extension CommandError: ExplainedError {
+    /// What is wrong on this device; nil if the task was canceled. Only for an error of the log, the
+    /// store may take the same command again.
+    public var recovery: Recovery? {
+        if case .log(let error) = self { return error.recovery }
+        return Recovery(reason: joined(errorDescription, recoverySuggestion), canRestart: false)
     }
 }
 
@@ -65,4 +73,10 @@ extension KnownIntent {
         case .withdrawn: .failure(.withdrawn)
         }
     }
+}
+
+/// Returns the sentences that there are, one after the other; nil if there are none.
+private func joined(_ sentences: String?...) -> String? {
+    let sentences = sentences.compactMap(\.self)
+    return sentences.isEmpty ? nil : sentences.joined(separator: " ")
 }

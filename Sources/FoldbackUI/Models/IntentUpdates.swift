@@ -93,7 +93,7 @@ struct IntentCursor: Sendable {
             return nil
         } catch {
             isOver = true
-            return .failure(.store(error))
+            return .failure(.store(.log(error)))
         }
     }
 }

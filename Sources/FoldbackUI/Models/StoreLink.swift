@@ -189,8 +189,8 @@ extension StoreLink {
     /// - Parameter record: records it. A rejection that is shown before the number is known waits
     ///   for it.
     func record(
-        for wait: AwaitedIntent<Event>, _ record: () async throws(LogError) -> Receipt
-    ) async throws(LogError) -> Receipt {
+        for wait: AwaitedIntent<Event>, _ record: () async throws(CommandError) -> Receipt
+    ) async throws(CommandError) -> Receipt {
         recordings += 1
         defer {
             recordings -= 1
@@ -237,7 +237,7 @@ extension StoreLink {
 extension StoreLink {
     func perform(
         _ event: Event, from initiator: Initiator, confirmOnly: Bool, once: String?
-    ) async throws(LogError) -> Receipt {
+    ) async throws(CommandError) -> Receipt {
         let receipt = try await openStore.record(
             event, force: false, confirmOnly: confirmOnly, once: once, info: initiator.info)
         await adoptNow()
@@ -257,25 +257,25 @@ extension StoreLink {
 
     func retry(
         _ number: IntentNumber, with edited: Event?
-    ) async throws(LogError) -> Receipt {
+    ) async throws(CommandError) -> Receipt {
         let receipt = try await openStore.retry(number, with: edited, force: false)
         await adoptNow()
         return receipt
     }
 
-    func dismiss(_ number: IntentNumber) async throws(LogError) {
+    func dismiss(_ number: IntentNumber) async throws(CommandError) {
         _ = try await openStore.dismiss(number)
         await adoptNow()
     }
 
-    func withdraw(_ number: IntentNumber) async throws(LogError) {
+    func withdraw(_ number: IntentNumber) async throws(CommandError) {
         _ = try await openStore.withdraw(number)
         await adoptNow()
     }
 
     var openStore: any UpdatedStore<Event> {
-        get throws(LogError) {
-            guard let store else { throw .closed(path: path) }
+        get throws(CommandError) {
+            guard let store else { throw .log(.closed(path: path)) }
             return store
         }
     }

@@ -6,7 +6,7 @@ import Observation
 ///
 /// ```swift
 /// extension StoreModel {
-///     func press(_ action: MarkAction, on mark: IntentMark) async throws(LogError) {
+///     func press(_ action: MarkAction, on mark: IntentMark) async throws(CommandError) {
 ///         switch action {
 ///         case .retry: try await retry(mark.number)
 ///         case .dismiss: try await dismiss(mark.number)
@@ -55,7 +55,7 @@ import Observation
     public final func perform(
         _ event: P.Event, from initiator: Initiator = .user(), confirmOnly: Bool = false,
         once: String? = nil
-    ) async throws(LogError) -> Receipt {
+    ) async throws(CommandError) -> Receipt {
         try await link.perform(event, from: initiator, confirmOnly: confirmOnly, once: once)
     }
 
@@ -119,21 +119,21 @@ import Observation
     @discardableResult
     public final func retry(
         _ number: IntentNumber, with edited: P.Event? = nil
-    ) async throws(LogError) -> Receipt {
+    ) async throws(CommandError) -> Receipt {
         try await link.retry(number, with: edited)
     }
 
     /// Removes the mark of a rejected intent (U24).
     ///
     /// - Throws: as ``/Foldback/Store/dismiss(_:)``.
-    public final func dismiss(_ number: IntentNumber) async throws(LogError) {
+    public final func dismiss(_ number: IntentNumber) async throws(CommandError) {
         try await link.dismiss(number)
     }
 
     /// Takes back an intent that has not left the device. On return, the model does not show it (U24).
     ///
     /// - Throws: as ``/Foldback/Store/withdraw(_:)``.
-    public final func withdraw(_ number: IntentNumber) async throws(LogError) {
+    public final func withdraw(_ number: IntentNumber) async throws(CommandError) {
         try await link.withdraw(number)
     }
 

@@ -102,16 +102,16 @@ protocol UpdatedStore<Event>: AnyObject, Sendable {
     ) throws(LogError) -> (recorded: RecordedIntent, rejection: Rejection)
     nonisolated(nonsending) func record(
         _ event: Event, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
-    ) async throws(LogError) -> Receipt
+    ) async throws(CommandError) -> Receipt
     nonisolated(nonsending) func retry(
         _ number: IntentNumber, with edited: Event?, force: Bool
-    ) async throws(LogError) -> Receipt
+    ) async throws(CommandError) -> Receipt
     nonisolated(nonsending) func dismiss(
         _ number: IntentNumber
-    ) async throws(LogError) -> LogSequence
+    ) async throws(CommandError) -> LogSequence
     nonisolated(nonsending) func withdraw(
         _ number: IntentNumber
-    ) async throws(LogError) -> LogSequence
+    ) async throws(CommandError) -> LogSequence
 }
 
 extension Store: UpdatedStore {}

@@ -29,24 +29,30 @@ public struct ShellError: Error {
     public init(_ error: LogError) {
         let code: Code =
             switch error {
-            case .inapplicable: .inapplicable
             case .unknownIntent: .unknownIntent
-            // The shell has no outbox. An app that opened the log before may have sent the intent.
-            case .notPending, .mayHaveLeft: .notPending
-            case .notRejected: .notRejected
-            case .invalidBatch, .beyondEnd, .tooLarge, .notEncodable, .kindDiffers: .badRequest
+            case .beyondEnd, .tooLarge, .kindDiffers: .badRequest
             case .damaged, .newerFormat: .damaged
             case .locked: .locked
             default: .storage
             }
+        self.init(code, error.description)
+    }
+
+    /// Creates the shell's error for an error of a command.
+    public init(_ error: CommandError) {
+        switch error {
         // The same documents can be a value or rows, and the answer is the same for both.
-        if case .inapplicable(let refusal) = error {
+        case .inapplicable(let refusal):
             self.init(
-                code,
+                .inapplicable,
                 "the event does not apply to the current view: \(refusal.reason); change it, or "
                     + "record it with force")
-        } else {
-            self.init(code, error.description)
+        // The shell has no outbox. An app that opened the log before may have sent the intent.
+        case .notPending, .mayHaveLeft: self.init(.notPending, error.description)
+        case .notRejected: self.init(.notRejected, error.description)
+        case .invalidBatch, .tooLarge, .notEncodable: self.init(.badRequest, error.description)
+        case .log(let error): self.init(error)
+        default: self.init(.storage, error.description)
         }
     }
 

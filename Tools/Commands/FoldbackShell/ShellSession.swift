@@ -32,6 +32,8 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
             return try await answer(to: ShellCommand(object)).answered
         } catch let error as ShellError {
             return error.json
+        } catch let error as CommandError {
+            return ShellError(error).json
         } catch let error as LogError {
             return ShellError(error).json
         } catch {

@@ -79,7 +79,7 @@ final class Account {
                     group.addTask { try await downlink.follow() }
                     for try await _ in group {}  // the first error cancels the other task
                 }
-            } catch LogError.superseded {}  // continues in the next turn
+            } catch SyncError.superseded {}  // continues in the next turn
         }
     }
 

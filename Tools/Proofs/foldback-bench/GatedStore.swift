@@ -38,11 +38,11 @@ struct GatedStore<P: EventFold>: Sendable {
     }
 
     private func requireRefused(_ request: Request) async {
-        do throws(LogError) {
+        do throws(CommandError) {
             let outcome = try await request.outcome()
             preconditionFailure("withdrawing the missing intent 0 returned \(outcome)")
         } catch {
-            guard case .unknownIntent = error else {
+            guard case .log(.unknownIntent) = error else {
                 preconditionFailure("withdrawing the missing intent 0 threw \(error)")
             }
         }

@@ -40,7 +40,7 @@ extension Probe {
         let store = try await open(log)
         let isRecorded = await Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await succeeds { () throws(LogError) in
+            return await succeeds { () throws(CommandError) in
                 try await store.record(.added(1))
             }
         }.value

@@ -20,7 +20,7 @@ extension Probe {
         let isRead = await succeeds { () throws(LogError) in _ = try store.intent(60) }
         // A flush changes nothing, so only a latched store refuses it.
         let isFlushed = await succeeds { () throws(LogError) in try await store.flush() }
-        let isRecorded = await succeeds { () throws(LogError) in
+        let isRecorded = await succeeds { () throws(CommandError) in
             _ = try await store.record(.put("a", 61))
         }
         await store.close()

@@ -26,7 +26,7 @@ extension Probe {
         let authority = StubAuthority<TestEvent>([], head: 3)
         await send(from: store, to: authority)
         var isFound = store.status.pendingCount == 0
-        do throws(LogError) {
+        do throws(SyncError) {
             _ = try await Downlink(store, from: authority, policy: .ordered).fetch()
             isFound = true
         } catch {
@@ -42,7 +42,7 @@ extension Probe {
         try await store.confirm(
             [ConfirmedEvent(position: 1, event: .added(1))], from: Lineage("first"))
         let authority = InProcessAuthority(CorrectProjection.self)
-        do throws(LogError) {
+        do throws(SyncError) {
             _ = try await Downlink(store, from: authority, policy: .ordered).fetch()
         } catch {
             guard case .superseded = error else { throw error }
@@ -59,8 +59,8 @@ extension Probe {
     private func recordUntilClosed(_ store: Store<CorrectProjection>) async throws -> Int {
         var count = 0
         while true {
-            do throws(LogError) { try await store.record(.put("a", count)) } catch {
-                guard case .closed = error else { throw error }
+            do throws(CommandError) { try await store.record(.put("a", count)) } catch {
+                guard case .log(.closed) = error else { throw error }
                 return count
             }
             count += 1

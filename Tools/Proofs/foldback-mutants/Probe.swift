@@ -102,10 +102,10 @@ enum Probe: String, CaseIterable, Sendable {
     }
 
     /// Returns whether `body` succeeds.
-    nonisolated(nonsending) func succeeds(
-        _ body: () async throws(LogError) -> Void
+    nonisolated(nonsending) func succeeds<E: Error>(
+        _ body: () async throws(E) -> Void
     ) async -> Bool {
-        do throws(LogError) {
+        do throws(E) {
             try await body()
             return true
         } catch {
@@ -129,7 +129,7 @@ enum Probe: String, CaseIterable, Sendable {
         _ = try await store.record(.added(1))
         let file = log.appending(path: "data.mdb")
         try Data(contentsOf: file).write(to: file, options: .atomic)
-        let isRecorded = await succeeds { () throws(LogError) in
+        let isRecorded = await succeeds { () throws(CommandError) in
             _ = try await store.record(.added(1))
         }
         await store.close()

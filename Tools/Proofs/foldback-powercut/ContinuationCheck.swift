@@ -66,7 +66,7 @@ struct ContinuationCheck: Sendable {
         guard !isContinued || store.syncPoint.lineage == authority.lineage else {
             throw Finding.wrong("the user heard of the new log, and the old log is back")
         }
-        do throws(LogError) {
+        do throws(SyncError) {
             _ = try await Downlink(store, from: authority, policy: .ordered).fetch()
             return store
         } catch {

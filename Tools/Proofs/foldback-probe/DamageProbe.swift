@@ -171,18 +171,33 @@ enum DamageProbe<P: ShownDocuments> {
         for number in 0...40 {
             let receipt: Receipt
             do throws(LogError) {
-                receipt = try await store.record(
-                    .set("new \(number)", .string(String(repeating: "x", count: 700))))
+                receipt = try await taken {
+                    () throws(CommandError) in
+                    try await store.record(
+                        .set("new \(number)", .string(String(repeating: "x", count: 700))))
+                }
             } catch {
                 guard number == 0 else { throw error }
                 guard bytes(of: log) == before else { return "written in spite of \(error)" }
                 isLate = true
                 throw error
             }
-            try await store.reject(receipt.number, message: "no")
+            try await taken { () throws(CommandError) in
+                _ = try await store.reject(receipt.number, message: "no")
+            }
         }
         try await store.checkpoint()
         return nil
+    }
+
+    /// Carries out a command that only the log can refuse.
+    private static func taken<R>(
+        _ command: () async throws(CommandError) -> R
+    ) async throws(LogError) -> R {
+        do throws(CommandError) { return try await command() } catch {
+            guard case .log(let error) = error else { preconditionFailure("\(error)") }
+            throw error
+        }
     }
 
     private static func bytes(of log: URL) -> Data? {

@@ -67,14 +67,15 @@ enum FaultProbe<P: ShownDocuments> {
     private static func record(
         _ key: String, _ bytes: Int, in store: Store<P>
     ) async -> String {
-        do throws(LogError) {
+        do throws(CommandError) {
             let text = JSON.string(String(repeating: "x", count: bytes))
             let receipt = try await store.record(.set(ExactString(key), text))
             return "\(key) recorded \(receipt.number)"
         } catch {
             return switch error {
-            case .outcomeUnknown(let number?, let failure): "\(key) unknown \(number) \(failure)"
-            case .latched(let failure): "\(key) latched \(failure)"
+            case .log(.outcomeUnknown(let number?, let failure)):
+                "\(key) unknown \(number) \(failure)"
+            case .log(.latched(let failure)): "\(key) latched \(failure)"
             default: "\(key) refused \(error)"
             }
         }

@@ -16,7 +16,7 @@ enum SuccessorProbe {
             _ = try await downlink.fetch()
             say("already continued\n")
             return await store.close()
-        } catch LogError.superseded {
+        } catch SyncError.superseded {
             let result = try await store.continueOnNewLog(
                 from: authority, policy: .ordered, opening: open)
             guard case .continued(let next) = result else { return say("\(result)\n") }

@@ -124,11 +124,11 @@ import Testing
         let reader = try LogReader(at: directory.log)
         #expect(try reader.history().count == 7)
         #expect(try wipe(directory.log).status == 0)
-        do throws(LogError) {
+        do throws(HistoryError) {
             _ = try reader.history()
             Issue.record("the wiped log was read")
         } catch {
-            guard case .storage(let failure) = error, failure.reason == .fileLost else {
+            guard case .log(.storage(let failure)) = error, failure.reason == .fileLost else {
                 throw error
             }
         }
@@ -185,14 +185,15 @@ import Testing
         let log = directory.log
         async let others = loop(log, rounds)
         for round in 0..<rounds {
+            let store: Store<Documents>
             do throws(LogError) {
-                let store = try await Store.open(
+                store = try await Store.open(
                     at: log, Documents.self, confirmedBy: .acknowledgement, durability: .relaxed)
-                _ = try await store.record(.set("a", .integer(Int64(round))))
-                await store.close()
             } catch .locked {
                 continue
             }
+            _ = try await store.record(.set("a", .integer(Int64(round))))
+            await store.close()
         }
         #expect(try await others > 0)
         try await Store<Documents>.wipe(at: directory.log, discardingPending: true)

@@ -116,7 +116,7 @@ import Testing
         }
         let deleted = authority.ledger.feed.posts.values.filter(\.isDeleted)
         #expect(deleted.count == 5)
-        await #expect(throws: CommandError.self) {
+        await #expect(throws: RefusedCommand.self) {
             try await authority.delete("mia.1.0", by: "mia")
         }
     }

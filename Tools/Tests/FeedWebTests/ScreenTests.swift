@@ -13,7 +13,7 @@ import Testing
             _ = try await world.authority.decide(
                 intent("ada", 1), event("ada", .commented(post: "seed.1.0", text: "Hi")), .byRules)
             for id in ["ada.1.0", "nothing", "person:ben", ""] {
-                await #expect(throws: CommandError.self) {
+                await #expect(throws: RefusedCommand.self) {
                     try await world.perform(.open(post: id), as: "mia")
                 }
             }
@@ -31,12 +31,12 @@ import Testing
             #expect(world.stageView.postsUnknown(to: screen).map(\.id) == ["ben.1.0"])
             try await world.authority.delete("ben.1.0", by: "ben")
             #expect(world.stageView.postsUnknown(to: screen).isEmpty)
-            await #expect(throws: CommandError.self) {
+            await #expect(throws: RefusedCommand.self) {
                 try await world.perform(.open(post: "ben.1.0"), as: "mia")
             }
             try await world.authority.delete("seed.1.0", by: "ada")
             try await world.perform(.setOnline(true, replica: "mia"))
-            await #expect(throws: CommandError.self) {
+            await #expect(throws: RefusedCommand.self) {
                 try await world.perform(.open(post: "seed.1.0"), as: "mia")
             }
         }
@@ -90,11 +90,11 @@ import Testing
             world.stage.hold()
             try await world.perform(.chart, as: "mia")
             for action in WaitAction.allCases {
-                await #expect(throws: CommandError.self) {
+                await #expect(throws: RefusedCommand.self) {
                     try await world.perform(.wait("chart", action), as: "mia")
                 }
             }
-            await #expect(throws: CommandError.self) {
+            await #expect(throws: RefusedCommand.self) {
                 try await world.perform(.wait("nothing", .cancel), as: "mia")
             }
             #expect(screen.chart?.data.isLoading == true)
@@ -107,7 +107,7 @@ import Testing
     @Test func `a boost that cannot be recorded leaves no wait`() async throws {
         try await withWorld { world, screen, _ in
             await screen.replica.store.close()
-            await #expect(throws: LogError.self) {
+            await #expect(throws: CommandError.self) {
                 try await screen.perform(.boost(post: "seed.1.0"), from: nil)
             }
             #expect(screen.waits.shown["boost:seed.1.0"] == nil)

@@ -16,7 +16,7 @@ import Testing
         let first = try await answers[0].value
         let second = try await answers[1].value
         #expect(first == .byRules && second == .reject("No.") && stage.held.isEmpty)
-        #expect(throws: CommandError.self) { try stage.release("mia/1") }
+        #expect(throws: RefusedCommand.self) { try stage.release("mia/1") }
         _ = folder
     }
 
@@ -61,7 +61,7 @@ import Testing
     func `a reach out of bounds is refused`(_ reach: Int) throws {
         let body = Data("{\"do\":\"boosted\",\"reach\":\(reach)}".utf8)
         let fields = try JSONDecoder().decode(CommandFields.self, from: body)
-        #expect(throws: CommandError.self) { try StageCommand(fields) }
+        #expect(throws: RefusedCommand.self) { try StageCommand(fields) }
     }
 
     @Test func `a request that comes again replaces the first, also with other words`() async throws

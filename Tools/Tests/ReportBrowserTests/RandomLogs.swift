@@ -20,7 +20,7 @@ struct RandomLogs {
         (lastPosition, recorded) = (0, [])
         while store.status.entryCount < entries {
             // Many random commands are impossible, such as to withdraw a settled intent.
-            do { try await act(on: store, kind) } catch is LogError {}
+            do { try await act(on: store, kind) } catch is CommandError {}
         }
         await store.close()
     }

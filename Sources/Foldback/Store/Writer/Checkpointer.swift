@@ -171,6 +171,6 @@ package final class Checkpointer: Sendable {
     }
 
     private func submit(_ work: Request.Work, bytes: Int) async throws(LogError) {
-        _ = try await runner.submit(work, bytes: bytes).outcome()
+        _ = try await runner.result(ofOwn: work, bytes: bytes)
     }
 }

@@ -48,16 +48,16 @@ package final class CommandRunner: Sendable {
     /// Runs on the caller's actor up to its first suspension. So two tasks of one actor queue in
     /// the order in which they start.
     ///
-    /// - Throws: `.cancelled`, `.closed`, `.usedAfterFork`, and nothing was queued.
+    /// - Throws: `.log` with `.cancelled`, `.closed` or `.usedAfterFork`, and nothing was queued.
     package nonisolated(nonsending) func submit(
         _ work: Request.Work, bytes: Int
-    ) async throws(LogError) -> Request {
-        try storage.requireUsable()
-        guard !Task.isCancelled else { throw .cancelled }
+    ) async throws(CommandError) -> Request {
+        try requireUsable()
+        guard !Task.isCancelled else { throw .log(.cancelled) }
         let request = Request(work, bytes: bytes)
         switch queue.offer(request) {
         case .queued: break
-        case .closed: throw .closed(path: storage.path)
+        case .closed: throw closed
         case .full: try await wait(toQueue: request)
         }
         if !hasThread { drain() }
@@ -73,11 +73,11 @@ package final class CommandRunner: Sendable {
     /// - Throws: as ``submit(_:bytes:)``, and the errors of the work.
     package nonisolated(nonsending) func outcome(
         of work: Request.Work, bytes: Int
-    ) async throws(LogError) -> RequestResult {
+    ) async throws(CommandError) -> RequestResult {
         guard hasThread else { return try await submit(work, bytes: bytes).outcome() }
-        try storage.requireUsable()
-        guard !Task.isCancelled else { throw .cancelled }  // mutant: canceled-caller
-        let (queue, closed) = (queue, LogError.closed(path: storage.path))
+        try requireUsable()
+        guard !Task.isCancelled else { throw .log(.cancelled) }  // mutant: canceled-caller
+        let (queue, closed) = (queue, closed)
         let result = await withUnsafeContinuation { (caller: Request.Caller) in
             switch queue.offer(Request(work, bytes: bytes, caller: caller)) {
             case .queued: break
@@ -94,15 +94,15 @@ package final class CommandRunner: Sendable {
     /// - Returns: the queued requests, and the error that kept the others out of the queue.
     package nonisolated(nonsending) func submit(
         contentsOf works: [(work: Request.Work, bytes: Int)]
-    ) async -> (queued: [Request], failure: LogError?) {
+    ) async -> (queued: [Request], failure: CommandError?) {
         let requests = works.map { Request($0.work, bytes: $0.bytes) }
         var count = 0
-        do throws(LogError) {
+        do throws(CommandError) {
             while count < requests.count {
-                try storage.requireUsable()
-                guard !Task.isCancelled else { throw .cancelled }
+                try requireUsable()
+                guard !Task.isCancelled else { throw .log(.cancelled) }
                 guard let some = queue.offer(contentsOf: Array(requests[count...])) else {
-                    throw .closed(path: storage.path)
+                    throw closed
                 }
                 count += some
                 if count < requests.count {
@@ -117,9 +117,31 @@ package final class CommandRunner: Sendable {
         }
     }
 
+    /// Carries out work that refuses nothing: a flush, attempts to send, a piece of a checkpoint, or a
+    /// finding about the authority. Only the log can fail at it.
+    ///
+    /// - Throws: as ``submit(_:bytes:)``, with the log's own error; `.latched`, `.damaged`, `.storage`,
+    ///   `.outcomeUnknown`.
+    package nonisolated(nonsending) func result(
+        ofOwn work: Request.Work, bytes: Int
+    ) async throws(LogError) -> RequestResult {
+        do throws(CommandError) { return try await submit(work, bytes: bytes).outcome() } catch {
+            guard case .log(let error) = error else {
+                preconditionFailure("the log has refused \(work): \(error)")
+            }
+            throw error
+        }
+    }
+
+    private var closed: CommandError { .log(.closed(path: storage.path)) }
+
+    private func requireUsable() throws(CommandError) {
+        try CommandError.converting { () throws(LogError) in try storage.requireUsable() }
+    }
+
     private nonisolated(nonsending) func wait(
         toQueue request: Request
-    ) async throws(LogError) {
+    ) async throws(CommandError) {
         let queue = queue
         let admission = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in

@@ -3,8 +3,8 @@ extension LogWriter {
     /// Carries out the work of a request.
     func carryOut(
         _ work: Request.Work, in working: inout WorkingLog
-    ) -> Result<RequestResult, LogError> {
-        do throws(LogError) {
+    ) -> Result<RequestResult, CommandError> {
+        do throws(CommandError) {
             switch work {
             case .sync: return .success(.synced)
             case .recordAttempts(let attempts, _):
@@ -39,8 +39,8 @@ extension LogWriter {
     /// Carries out one answer of the authority with this lineage.
     private func outcome(
         of answer: Command, from lineage: Lineage?, in working: inout WorkingLog
-    ) -> Result<RequestResult, LogError> {
-        do throws(LogError) {
+    ) -> Result<RequestResult, CommandError> {
+        do throws(CommandError) {
             try working.requireSame(lineage)
             let result = try carryOut(answer, isForced: true, in: &working)
             working.noteLineage(lineage)
@@ -54,7 +54,7 @@ extension LogWriter {
     /// Carries out a command at the present time; see ``WorkingLog/time(by:)``.
     private func carryOut(
         _ command: Command, isForced: Bool, in working: inout WorkingLog
-    ) throws(LogError) -> RequestResult {
+    ) throws(CommandError) -> RequestResult {
         let time = working.time(by: clock)
         return try working.carryOut(
             command, isForced: isForced, at: time, reading: storage, codec)

@@ -67,7 +67,7 @@ package final class LogWriter: Sendable {
         _ first: [Request], joining: (TransactionRoom) -> [Request] = { _ in [] }
     ) -> Int {
         if let refusal = publication.read(\.refusal) ?? refusalByPages() {
-            for request in first { request.complete(.failure(refusal)) }
+            for request in first { request.complete(.failure(.log(refusal))) }
             return 0
         }
         var requests: [Request] = []
@@ -90,7 +90,7 @@ package final class LogWriter: Sendable {
             }
             guard case .answers(let commands, let lineage) = requests[0].work, commands.count > 1
             else {
-                requests[0].complete(.failure(error))
+                requests[0].complete(.failure(.log(error)))
                 return 0
             }
             commitApart(commands, from: lineage, for: requests[0])
@@ -103,7 +103,7 @@ package final class LogWriter: Sendable {
     private func commitApart(
         _ commands: [Command], from lineage: Lineage?, for request: Request
     ) {
-        var results: [Result<RequestResult, LogError>] = []
+        var results: [Result<RequestResult, CommandError>] = []
         var answered: [IntentNumber] = []
         for command in commands {
             let (result, numbers) = commitAlone(.answer(command, from: lineage))
@@ -119,8 +119,8 @@ package final class LogWriter: Sendable {
     /// - Returns: the outcome, and the intents whose answers the caller still delivers.
     private func commitAlone(
         _ work: Request.Work
-    ) -> (Result<RequestResult, LogError>, answered: [IntentNumber]) {
-        if let refusal = publication.read(\.refusal) { return (.failure(refusal), []) }
+    ) -> (Result<RequestResult, CommandError>, answered: [IntentNumber]) {
+        if let refusal = publication.read(\.refusal) { return (.failure(.log(refusal)), []) }
         var requests: [Request] = []
         let written = working.withLock { working in
             write([Request(work, bytes: 0)], { _ in [] }, &requests, &working)
@@ -129,14 +129,14 @@ package final class LogWriter: Sendable {
         case .done(let results, let answered): return (results[0], answered)
         case .failed(let results, let failure):
             return (.failure(results[0].unknown(after: failure)), [])
-        case .rolledBack(let error): return (.failure(error), [])
+        case .rolledBack(let error): return (.failure(.log(error)), [])
         }
     }
 
     private enum Written {
-        case done([Result<RequestResult, LogError>], answered: [IntentNumber])
+        case done([Result<RequestResult, CommandError>], answered: [IntentNumber])
         /// The outcome is unknown, and the store is latched.
-        case failed([Result<RequestResult, LogError>], StorageFailure)
+        case failed([Result<RequestResult, CommandError>], StorageFailure)
         /// Nothing has changed.
         case rolledBack(LogError)
     }
@@ -209,8 +209,8 @@ package final class LogWriter: Sendable {
     private func decide(
         on first: [Request], _ joining: (TransactionRoom) -> [Request],
         _ requests: inout [Request], _ working: inout WorkingLog
-    ) -> [Result<RequestResult, LogError>] {
-        var results: [Result<RequestResult, LogError>] = []
+    ) -> [Result<RequestResult, CommandError>] {
+        var results: [Result<RequestResult, CommandError>] = []
         var room = TransactionRoom()
         var next = first
         while !next.isEmpty {
@@ -238,7 +238,7 @@ package final class LogWriter: Sendable {
     /// If that fails, everything is in the log, but may not survive a power cut. These requests get
     /// `.outcomeUnknown`, and the store is latched (L6).
     private func sync(
-        _ requests: [Request], _ results: inout [Result<RequestResult, LogError>]
+        _ requests: [Request], _ results: inout [Result<RequestResult, CommandError>]
     ) {
         let isRelaxed = storage.isRelaxed
         let asking = requests.indices.filter {
@@ -249,7 +249,8 @@ package final class LogWriter: Sendable {
             try storage.sync()
         } catch {
             latch(error)
-            for index in asking { results[index] = .failure(.outcomeUnknown(intent: nil, error)) }
+            let unknown = CommandError.log(.outcomeUnknown(intent: nil, error))
+            for index in asking { results[index] = .failure(unknown) }
         }
     }
 

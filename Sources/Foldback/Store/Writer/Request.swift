@@ -65,16 +65,16 @@ package final class Request: Sendable {
 
     /// The continuation of a caller that waits from the start. It gets nil if the request was not
     /// queued.
-    package typealias Caller = UnsafeContinuation<Result<RequestResult, LogError>?, Never>
-    private typealias Waiting = UnsafeContinuation<Result<RequestResult, LogError>, Never>
+    package typealias Caller = UnsafeContinuation<Result<RequestResult, CommandError>?, Never>
+    private typealias Waiting = UnsafeContinuation<Result<RequestResult, CommandError>, Never>
 
     private enum State {
         case open
         /// One caller waits, as is usual, or several do.
         case awaited(Waiting, others: [Waiting])
-        case done(Result<RequestResult, LogError>)
+        case done(Result<RequestResult, CommandError>)
 
-        var result: Result<RequestResult, LogError>? {
+        var result: Result<RequestResult, CommandError>? {
             guard case .done(let result) = self else { return nil }
             return result
         }
@@ -104,7 +104,7 @@ package final class Request: Sendable {
     package var hasCaller: Bool { caller != nil }
 
     /// Sets the outcome, and resumes the waiting callers. Traps if it was set before.
-    package func complete(_ result: Result<RequestResult, LogError>) {
+    package func complete(_ result: Result<RequestResult, CommandError>) {
         if let caller {
             let wasResumed = isResumed.exchange(true, ordering: .relaxed)
             precondition(!wasResumed, "a request was completed twice")
@@ -125,17 +125,17 @@ package final class Request: Sendable {
     }
 
     /// The outcome if it was set and no caller waits from the start.
-    var result: Result<RequestResult, LogError>? { state.withLock { $0.result } }
+    var result: Result<RequestResult, CommandError>? { state.withLock { $0.result } }
 
     /// Returns the true outcome, and waits for it. A canceled caller waits too, because the command
     /// is carried out anyway (L3).
     ///
     /// - Precondition: no caller waits from the start.
-    package nonisolated(nonsending) func outcome() async throws(LogError) -> RequestResult {
+    package nonisolated(nonsending) func outcome() async throws(CommandError) -> RequestResult {
         precondition(caller == nil, "the caller of a request waits already")
         if let result { return try result.get() }
         let result = await withUnsafeContinuation { continuation in
-            let result = state.withLock { state -> Result<RequestResult, LogError>? in
+            let result = state.withLock { state -> Result<RequestResult, CommandError>? in
                 switch state {
                 case .open: state = .awaited(continuation, others: [])
                 case .awaited(let first, let others):
@@ -159,7 +159,7 @@ package enum RequestResult: Sendable {
     case appended(LogSequence)
     case ignored(IntentState)
     /// The outcomes of ``Request/Work/answers(_:from:)``, in its order.
-    case answers([Result<RequestResult, LogError>])
+    case answers([Result<RequestResult, CommandError>])
     case confirmed(LogSequence, through: Position)
     case batchIgnored(through: Position)
     case synced
@@ -169,22 +169,22 @@ package enum RequestResult: Sendable {
     case authorityNoted
 }
 
-extension Result where Success == RequestResult, Failure == LogError {
+extension Result where Success == RequestResult, Failure == CommandError {
     /// Returns the error for the request, whose transaction failed and may be on disk: "unknown",
     /// with the intent's number (L6).
     ///
     /// Refusals become unknown too, because they depend on the decisions before them in the same
     /// transaction.
-    func unknown(after failure: StorageFailure) -> LogError {
+    func unknown(after failure: StorageFailure) -> CommandError {
         guard case .success(let outcome) = self else {
-            return .outcomeUnknown(intent: nil, failure)
+            return .log(.outcomeUnknown(intent: nil, failure))
         }
         switch outcome {
         case .recorded(let id, _), .joined(let id, _):
-            return .outcomeUnknown(intent: id.number, failure)
+            return .log(.outcomeUnknown(intent: id.number, failure))
         case .appended, .ignored, .confirmed, .batchIgnored, .synced, .attempted,
             .checkpointsChanged, .authorityNoted, .answers:
-            return .outcomeUnknown(intent: nil, failure)
+            return .log(.outcomeUnknown(intent: nil, failure))
         }
     }
 }

@@ -9,7 +9,7 @@ import FoldbackLMDB
 /// writer decides on them, callers that it has just resumed can join (``ReturningCallers``).
 package final class RequestQueue: Sendable {
     /// The continuation of a caller that waits for room in the queue.
-    package typealias Admitted = UnsafeContinuation<Result<Void, LogError>, Never>
+    package typealias Admitted = UnsafeContinuation<Result<Void, CommandError>, Never>
 
     /// The result of offering a request.
     package enum Admission: Sendable { case queued, full, closed }
@@ -35,14 +35,14 @@ package final class RequestQueue: Sendable {
     }
 
     private let monitor = Monitor(State())
-    private let closed: LogError
+    private let closed: CommandError
     private let clock: @Sendable () -> UInt64
 
     /// - Parameters:
     ///   - path: the log's path, for errors.
     ///   - clock: returns nanoseconds, and never goes back.
     package init(path: String, clock: @escaping @Sendable () -> UInt64) {
-        closed = .closed(path: path)
+        closed = .log(.closed(path: path))
         self.clock = clock
     }
 
@@ -96,7 +96,7 @@ package final class RequestQueue: Sendable {
             }
             return state.waiting.remove(at: place).continuation
         }
-        continuation?.resume(returning: .failure(.cancelled))
+        continuation?.resume(returning: .failure(.log(.cancelled)))
     }
 
     /// Closes the queue: refuses new requests, and resumes the waiting callers with `.closed`.

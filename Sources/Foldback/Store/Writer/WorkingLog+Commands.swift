@@ -18,7 +18,7 @@ extension WorkingLog {
     package mutating func carryOut(
         _ command: Command, isForced: Bool, at time: Timestamp,
         reading storage: any LogStorage, _ codec: any PayloadCodec
-    ) throws(LogError) -> RequestResult {
+    ) throws(CommandError) -> RequestResult {
         if let plain = fold.state.plainEntry(for: command, at: time) {
             return try append(plain, isForced: isForced, time: time)
         }
@@ -32,12 +32,13 @@ extension WorkingLog {
     package mutating func carryOutAny(
         _ command: Command, isForced: Bool, at time: Timestamp,
         reading storage: any LogStorage, _ codec: any PayloadCodec
-    ) throws(LogError) -> RequestResult {
-        let subjects = try lookUpSettled(
-            command.named(in: storage.header.replicas), in: storage, codec)
+    ) throws(CommandError) -> RequestResult {
+        let subjects = try CommandError.converting { () throws(LogError) in
+            try lookUpSettled(command.named(in: storage.header.replicas), in: storage, codec)
+        }
         let decision = fold.state.decision(
             for: command, settled: subjects.mapValues(\.intent), time: time)
-        func append(_ entry: Entry) throws(LogError) -> LogSequence {
+        func append(_ entry: Entry) throws(CommandError) -> LogSequence {
             try self.append(entry, isForced: isForced, time: time, subjects: subjects)
         }
         switch decision {
@@ -51,11 +52,11 @@ extension WorkingLog {
             guard let joined = fold.state.overlay[number]?.recorded else {
                 preconditionFailure("joined intent \(number) is not in the overlay")
             }
-            let sequence = try entry.map { entry throws(LogError) in try append(entry) }
+            let sequence = try entry.map { entry throws(CommandError) in try append(entry) }
             return .joined(joined.id, sequence ?? joined.sequence)
         case .ignore(let state): return .ignored(state)
         case .ignoreBatch: return .batchIgnored(through: fold.state.through)
-        case .refuse(let refusal): throw LogError(refusal)
+        case .refuse(let refusal): throw CommandError(refusal)
         }
     }
 }

@@ -47,12 +47,12 @@ package struct WorkingLog: Sendable {
     /// Checks that an answer comes from the authority that the log knows (N6).
     ///
     /// - Throws: `.superseded` if it is another authority, or has lost events.
-    func requireSame(_ named: Lineage?) throws(LogError) {
-        if let refusal = fold.state.refusal(ofAuthority: named) { throw LogError(refusal) }
+    func requireSame(_ named: Lineage?) throws(CommandError) {
+        if let refusal = fold.state.refusal(ofAuthority: named) { throw CommandError(refusal) }
     }
 
     /// Notes the refusal of a request if it says that the log is superseded.
-    mutating func noteRefusal(_ error: LogError) {
+    mutating func noteRefusal(_ error: CommandError) {
         if case .superseded(let shared) = error { superseded = shared }
     }
 
@@ -91,7 +91,7 @@ package struct WorkingLog: Sendable {
     /// - Throws: `.inapplicable`; nothing has changed.
     mutating func append(
         _ plain: PlainEntry, isForced: Bool, time: Timestamp
-    ) throws(LogError) -> RequestResult {
+    ) throws(CommandError) -> RequestResult {
         var isInViews = false
         if case .intent(let intent) = plain, !isForced { isInViews = try fold.offer(intent) }
         fold.append(plain, isInViews: isInViews)
@@ -120,7 +120,7 @@ package struct WorkingLog: Sendable {
     mutating func append(
         _ entry: Entry, isForced: Bool, time: Timestamp,
         subjects: [IntentNumber: SettledIntentRow]
-    ) throws(LogError) -> LogSequence {
+    ) throws(CommandError) -> LogSequence {
         var isInViews = false
         if case .intent(let recorded) = entry, !isForced {
             isInViews = try fold.offer(UnsettledIntent(recorded))

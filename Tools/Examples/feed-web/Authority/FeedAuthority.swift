@@ -58,7 +58,7 @@ actor FeedAuthority {
 
     /// Deletes a post in the name of its author.
     ///
-    /// - Throws: `CommandError` if the feed's rules do not allow it; `AuthorityFailure`.
+    /// - Throws: `RefusedCommand` if the feed's rules do not allow it; `AuthorityFailure`.
     func delete(_ post: String, by author: String) async throws {
         let event = FeedEvent(by: author, did: .deleted(post: post))
         // The number of a decision is free only during its turn.
@@ -67,7 +67,7 @@ actor FeedAuthority {
             return await self.decided(id, event, .byRules)
         }
         if case .rejected(let rejection) = verdict {
-            throw CommandError(status: .conflict, rejection.message)
+            throw RefusedCommand(status: .conflict, rejection.message)
         }
     }
 
@@ -124,9 +124,11 @@ actor FeedAuthority {
     }
 
     /// What a device learns about an error. A failing disk is not the fault of an intent.
-    private func failure(_ error: LogError) -> AuthorityFailure {
-        guard error.isOfStorage else { return .failed(reason: "\(error)") }
-        if !error.leavesStoreOpen { lost(error) }
+    private func failure(_ error: CommandError) -> AuthorityFailure {
+        guard case .log(let failure) = error, failure.isOfStorage else {
+            return .failed(reason: "\(error)")
+        }
+        if !failure.leavesStoreOpen { lost(failure) }
         return .unavailable(after: nil, reason: "\(error)")
     }
 

@@ -196,35 +196,35 @@ struct StagedRequest: Hashable, Sendable {
     func hold() { change { $0.isHolding = true } }
 
     /// Decides on a held request by the rules. Without an id, decides on all, and holds no more.
-    func release(_ id: String?) throws(CommandError) {
+    func release(_ id: String?) throws(RefusedCommand) {
         if let id { return try decide(id, .byRules) }
         change { $0.isHolding = false }
         for request in held { resolve(request.id, .rule(.byRules)) }
     }
 
     /// Decides on a held request.
-    func decide(_ id: String, _ ruling: FeedAuthority.Ruling) throws(CommandError) {
+    func decide(_ id: String, _ ruling: FeedAuthority.Ruling) throws(RefusedCommand) {
         for id in try ids(.id(id)) { resolve(id, .rule(ruling)) }
     }
 
     /// Reports how far held requests have come.
-    func report(_ fraction: Double, of held: StageCommand.Held) throws(CommandError) {
+    func report(_ fraction: Double, of held: StageCommand.Held) throws(RefusedCommand) {
         for id in try ids(held) { waiting[id]?.progress?(fraction) }
     }
 
     /// Lets held requests fail.
-    func fail(_ held: StageCommand.Held) throws(CommandError) {
+    func fail(_ held: StageCommand.Held) throws(RefusedCommand) {
         for id in try ids(held) { resolve(id, .rule(.reject(Self.refusal))) }
     }
 
     /// Returns the ids of held requests, at least one.
-    private func ids(_ held: StageCommand.Held) throws(CommandError) -> [String] {
+    private func ids(_ held: StageCommand.Held) throws(RefusedCommand) -> [String] {
         let (ids, name) =
             switch held {
             case .id(let id): (self.held.map(\.id).filter { $0 == id }, id)
             case .wait(let wait): (self.held.filter { $0.wait == wait }.map(\.id), wait)
             }
-        guard !ids.isEmpty else { throw CommandError(status: .conflict, "\(name) is not held") }
+        guard !ids.isEmpty else { throw RefusedCommand(status: .conflict, "\(name) is not held") }
         return ids
     }
 

@@ -34,6 +34,8 @@ struct Child {
                     isListening: { printAtOnce(Self.readyLine) }),
                 logger: .disabled, handler: Server(world: world, gate: Gate(port: port))
             ).run()
+        } catch CommandError.log(let error) where error.isOfStorage {
+            Self.end(after: error)
         } catch let error as LogError where error.isOfStorage {
             Self.end(after: error)
         }

@@ -12,22 +12,24 @@ struct Server: HTTPHandler {
             // A body that is not read would be taken for the next request, so it is read first.
             let body = try await gate.body(of: request)
             return try await response(to: request, body)
-        } catch let error as CommandError {
+        } catch let error as RefusedCommand {
             return .refusal(status(error.status, request), error.reason)
         } catch let error as Refusal where error.endsConnection {
             return .lastAnswer(error.status, error.reason)
         } catch let error as Refusal {
             return .refusal(error.status, error.reason)
-        } catch let error as LogError {
+        } catch CommandError.log(let error), let error as LogError {
             let status = error.serverStatus ?? status(.conflict, request)
             return .refusal(status, error.errorDescription ?? "\(error)")
+        } catch let error as CommandError {
+            return .refusal(status(.conflict, request), error.errorDescription ?? "\(error)")
         } catch {
             return .refusal(.internalServerError, "\(error)")
         }
     }
 
     private func status(
-        _ status: CommandError.Status, _ request: HTTPRequest
+        _ status: RefusedCommand.Status, _ request: HTTPRequest
     ) -> HTTPStatusCode {
         switch status {
         case .malformed: .badRequest
@@ -56,7 +58,7 @@ struct Server: HTTPHandler {
             try await world.perform(try StageCommand(try fields(body)))
             return .json(await world.stageView.shown)
         case ("GET", _, _, _), ("POST", _, _, _):
-            throw CommandError(status: .unknown, "there is no \(request.path)")
+            throw RefusedCommand(status: .unknown, "there is no \(request.path)")
         default:
             throw Refusal(.methodNotAllowed, "\(request.method.rawValue) is not used here")
         }
@@ -108,9 +110,9 @@ struct Server: HTTPHandler {
         let revision: String
     }
 
-    private func fields(_ body: Data) throws(CommandError) -> CommandFields {
+    private func fields(_ body: Data) throws(RefusedCommand) -> CommandFields {
         do { return try JSONDecoder().decode(CommandFields.self, from: body) } catch {
-            throw CommandError(
+            throw RefusedCommand(
                 status: .malformed, "the body must be a JSON object with \"do\": \(error)")
         }
     }

@@ -5,9 +5,9 @@ import FoldbackUI
 /// The manual clock: time passes only on command, and a command waits until nothing more happens.
 extension World {
     /// Moves the clock from one wake-up to the next, and waits each time.
-    func advance(by duration: Duration) async throws(CommandError) {
+    func advance(by duration: Duration) async throws(RefusedCommand) {
         guard let manual = clock.manual else {
-            throw CommandError(status: .conflict, "the clock is the system's; use --clock manual")
+            throw RefusedCommand(status: .conflict, "the clock is the system's; use --clock manual")
         }
         let end = manual.now.advanced(by: duration)
         await settle()

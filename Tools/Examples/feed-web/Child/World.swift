@@ -54,9 +54,9 @@ import Foundation
 
     var all: [FeedScreen] { Array(screens.values) }
 
-    func screen(_ name: String) throws(CommandError) -> FeedScreen {
+    func screen(_ name: String) throws(RefusedCommand) -> FeedScreen {
         guard let screen = screens[name] else {
-            throw CommandError(status: .unknown, "the replica \"\(name)\" does not exist")
+            throw RefusedCommand(status: .unknown, "the replica \"\(name)\" does not exist")
         }
         return screen
     }
@@ -132,6 +132,6 @@ import Foundation
             else { continue }
             return try await authority.delete(post, by: author)
         }
-        throw CommandError(status: .conflict, "no pending like or comment is about a known post")
+        throw RefusedCommand(status: .conflict, "no pending like or comment is about a known post")
     }
 }

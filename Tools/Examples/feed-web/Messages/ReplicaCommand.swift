@@ -43,21 +43,21 @@ struct CommandFields: Decodable {
     /// Returns a field, or throws the words that it is missing.
     func require<Value>(
         _ field: KeyPath<CommandFields, Value?>, _ name: String
-    ) throws(CommandError) -> Value {
+    ) throws(RefusedCommand) -> Value {
         guard let value = self[keyPath: field] else {
-            throw CommandError(status: .malformed, "\"\(self.do)\" needs \"\(name)\"")
+            throw RefusedCommand(status: .malformed, "\"\(self.do)\" needs \"\(name)\"")
         }
         return value
     }
 
     /// Returns the text, which people see.
-    func requireText() throws(CommandError) -> String {
+    func requireText() throws(RefusedCommand) -> String {
         let text = try require(\.text, "text")
         guard !text.allSatisfy(\.isWhitespace) else {
-            throw CommandError(status: .malformed, "the text is empty")
+            throw RefusedCommand(status: .malformed, "the text is empty")
         }
         guard text.utf8.count <= Self.textBytesMax else {
-            throw CommandError(
+            throw RefusedCommand(
                 status: .malformed, "the text has more than \(Self.textBytesMax) bytes")
         }
         return text
@@ -65,7 +65,7 @@ struct CommandFields: Decodable {
 }
 
 extension ReplicaCommand {
-    init(_ fields: CommandFields) throws(CommandError) {
+    init(_ fields: CommandFields) throws(RefusedCommand) {
         switch fields.do {
         case "like": self = .like(post: try fields.require(\.post, "post"))
         case "unlike": self = .unlike(post: try fields.require(\.post, "post"))
@@ -91,28 +91,28 @@ extension ReplicaCommand {
         case "signIn": self = .signIn
         case "signOut": self = .signOut
         case "chart": self = .chart
-        default: throw CommandError(status: .malformed, "unknown command \"\(fields.do)\"")
+        default: throw RefusedCommand(status: .malformed, "unknown command \"\(fields.do)\"")
         }
     }
 }
 
 extension CommandFields {
-    fileprivate func requireNumber() throws(CommandError) -> IntentNumber {
+    fileprivate func requireNumber() throws(RefusedCommand) -> IntentNumber {
         IntentNumber(try require(\.number, "number"))
     }
 
-    fileprivate func requireEdge() throws(CommandError) -> ListEdge {
+    fileprivate func requireEdge() throws(RefusedCommand) -> ListEdge {
         switch try require(\.edge, "edge") {
         case "start": return .start
         case "end": return .end
-        case let other: throw CommandError(status: .malformed, "unknown edge \"\(other)\"")
+        case let other: throw RefusedCommand(status: .malformed, "unknown edge \"\(other)\"")
         }
     }
 
-    fileprivate func requireAction() throws(CommandError) -> WaitAction {
+    fileprivate func requireAction() throws(RefusedCommand) -> WaitAction {
         let name = try require(\.action, "action")
         guard let action = WaitAction.allCases.first(where: { $0.name == name }) else {
-            throw CommandError(status: .malformed, "unknown action \"\(name)\"")
+            throw RefusedCommand(status: .malformed, "unknown action \"\(name)\"")
         }
         return action
     }

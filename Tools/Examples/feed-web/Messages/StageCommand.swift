@@ -17,7 +17,7 @@ enum StageCommand {
     /// A held request, by its id or by the wait that it has.
     enum Held { case id(String), wait(String) }
 
-    init(_ fields: CommandFields) throws(CommandError) {
+    init(_ fields: CommandFields) throws(RefusedCommand) {
         switch fields.do {
         case "hold": self = .hold
         case "release": self = .release(fields.id)
@@ -39,29 +39,29 @@ enum StageCommand {
             self = .fraction(try fields.requireHeld(), try fields.require(\.value, "value"))
         case "fail": self = .fail(try fields.requireHeld())
         case "boosted": self = .boosted(reach: try fields.requireReach())
-        default: throw CommandError(status: .malformed, "unknown command \"\(fields.do)\"")
+        default: throw RefusedCommand(status: .malformed, "unknown command \"\(fields.do)\"")
         }
     }
 }
 
 extension CommandFields {
-    fileprivate func requireHeld() throws(CommandError) -> StageCommand.Held {
+    fileprivate func requireHeld() throws(RefusedCommand) -> StageCommand.Held {
         if let id { return .id(id) }
         return .wait(try require(\.wait, "wait"))
     }
 
-    fileprivate func requireReach() throws(CommandError) -> Int {
+    fileprivate func requireReach() throws(RefusedCommand) -> Int {
         let reach = try require(\.reach, "reach")
         guard (0...1_000_000).contains(reach) else {
-            throw CommandError(status: .malformed, "\"reach\" must be from 0 to 1000000")
+            throw RefusedCommand(status: .malformed, "\"reach\" must be from 0 to 1000000")
         }
         return reach
     }
 
-    fileprivate func requireSeconds() throws(CommandError) -> Double {
+    fileprivate func requireSeconds() throws(RefusedCommand) -> Double {
         let seconds = try require(\.seconds, "seconds")
         guard (0...1_000_000).contains(seconds) else {
-            throw CommandError(status: .malformed, "\"seconds\" must be from 0 to 1000000")
+            throw RefusedCommand(status: .malformed, "\"seconds\" must be from 0 to 1000000")
         }
         return seconds
     }

@@ -42,15 +42,15 @@ extension FeedScreen {
 
     func perform(
         _ action: FeedAction, _ initiator: Initiator
-    ) async throws(LogError) -> IntentNumber {
+    ) async throws(CommandError) -> IntentNumber {
         try await model.perform(
             FeedEvent(by: user, did: action), from: initiator, confirmOnly: false
         ).number
     }
 
-    private func extend(_ edge: ListEdge) throws(CommandError) {
+    private func extend(_ edge: ListEdge) throws(RefusedCommand) {
         guard let archive else {
-            throw CommandError(status: .conflict, "the feed has no more posts")
+            throw RefusedCommand(status: .conflict, "the feed has no more posts")
         }
         archive.pages.extend(edge)
     }
@@ -61,7 +61,7 @@ extension FeedScreen {
     ) async throws {
         guard let offered = waits.actions(of: name) else { throw Self.noWait(name) }
         guard offered.contains(action) else {
-            throw CommandError(
+            throw RefusedCommand(
                 status: .conflict, "the wait \"\(name)\" does not offer \(action.name) now")
         }
         if let post = name.split(separator: ":").dropFirst().first.map(String.init) {
@@ -82,11 +82,12 @@ extension FeedScreen {
         }
     }
 
-    static func noWait(_ name: String) -> CommandError {
-        CommandError(status: .conflict, "the wait \"\(name)\" does not exist")
+    static func noWait(_ name: String) -> RefusedCommand {
+        RefusedCommand(status: .conflict, "the wait \"\(name)\" does not exist")
     }
 
-    private static func known<Model>(_ model: Model?, _ name: String) throws(CommandError) -> Model
+    private static func known<Model>(_ model: Model?, _ name: String) throws(RefusedCommand)
+        -> Model
     {
         guard let model else { throw noWait(name) }
         return model

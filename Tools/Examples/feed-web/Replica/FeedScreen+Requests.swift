@@ -37,10 +37,10 @@ extension FeedScreen {
         guard opened[post] == nil else { return }
         if let known = model.view.feed.posts[post] {
             guard known.isDeleted else { return }
-            throw CommandError(status: .conflict, Self.goneReason)
+            throw RefusedCommand(status: .conflict, Self.goneReason)
         }
         guard stageView.hasPost(post) else {
-            throw CommandError(status: .conflict, "the post \"\(post)\" does not exist")
+            throw RefusedCommand(status: .conflict, "the post \"\(post)\" does not exist")
         }
         let wait = Wait("opening the post", initiator: initiator, isDurable: true)
         let request = FetchModel<Void, ServerFailure>(
@@ -122,7 +122,7 @@ extension FeedScreen {
 
     private func post(photo text: String, _ initiator: Initiator) async throws(ServerFailure) {
         let color = Seeds.color(text.utf8.count)
-        do throws(LogError) {
+        do throws(CommandError) {
             _ = try await perform(.postedPhoto(text, color: color), initiator)
         } catch {
             throw .refused(reason: "\(error)")

@@ -81,9 +81,9 @@ import Foundation
     }
 
     private nonisolated func fetchResult() async -> Result<
-        Downlink<Timeline>.FetchResult, LogError
+        Downlink<Timeline>.FetchResult, SyncError
     > {
-        do throws(LogError) { return .success(try await downlink.fetch()) } catch {
+        do throws(SyncError) { return .success(try await downlink.fetch()) } catch {
             return .failure(error)
         }
     }

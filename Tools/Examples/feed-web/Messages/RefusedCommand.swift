@@ -1,5 +1,5 @@
 /// A request that cannot be carried out, with the reason in words.
-struct CommandError: Error {
+struct RefusedCommand: Error {
     enum Status {
         case malformed, unknown
         /// The command is understood, and the present state does not allow it. This is an answer, not
