@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import FoldbackTesting
 import TestSupport
 import Testing
@@ -18,7 +19,7 @@ import Testing
     }
 
     /// Parts show the counts.
-    struct Counts: Projection, Codable, Equatable {
+    struct Counts: TraceableProjection, Codable, Equatable {
         typealias Event = PartLawTests.Event
         var counts: [String: Int] = [:]
 
@@ -37,7 +38,7 @@ import Testing
     }
 
     /// Counts all events too. The part of a key lacks that count.
-    struct Total: Projection, Codable, Equatable {
+    struct Total: TraceableProjection, Codable, Equatable {
         typealias Event = PartLawTests.Event
         var counts = Counts()
         var total = 0
@@ -55,7 +56,7 @@ import Testing
     }
 
     /// As ``Total``, but the total is in every part. So an event changes all parts.
-    struct SharedTotal: Projection, Codable, Equatable {
+    struct SharedTotal: TraceableProjection, Codable, Equatable {
         typealias Event = PartLawTests.Event
         var total = Total()
 
@@ -69,7 +70,7 @@ import Testing
     }
 
     /// A version of ``Counts`` that shows twice the count. Its parts have the count itself.
-    struct Doubled: Projection, Codable, Equatable, CustomReflectable {
+    struct Doubled: TraceableProjection, Codable, Equatable, CustomReflectable {
         typealias Event = PartLawTests.Event
         var counts = Counts()
 

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import TestSupport
 import Testing
 
@@ -57,7 +58,7 @@ import Testing
     // MARK: P9
 
     /// Also counts all cells, which `places(touchedBy:)` does not name.
-    private struct Totals: Projection, Codable, Equatable {
+    private struct Totals: TraceableProjection, Codable, Equatable {
         typealias Event = Move
         static var codec: any EventCodec<Move> { MoveCodec() }
         var cells: [String: Int] = [:]

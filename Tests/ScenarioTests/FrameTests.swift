@@ -72,7 +72,7 @@ import Testing
 }
 
 /// A board that says which places its events touch. The places are inside of a value that may be absent.
-private struct PlacedBoard: Projection {
+private struct PlacedBoard: TraceableProjection {
     private(set) var boards: [String: Board] = [:]
 
     static var codec: any EventCodec<Move> { MoveCodec() }

@@ -44,7 +44,7 @@ enum Late: SumRule {
 }
 
 /// Sums of numbers, in a packed codec that also reads JSON.
-struct PackedSum<Rule: SumRule>: Projection {
+struct PackedSum<Rule: SumRule>: TraceableProjection {
     private(set) var sums: [String: Int] = [:]
 
     static var codec: any EventCodec<Int> {

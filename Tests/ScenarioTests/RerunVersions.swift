@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import TestSupport
 
 /// What a version of ``Cells`` makes of a move.
@@ -58,7 +59,7 @@ enum ShortSightedRule: CellRule {
 }
 
 /// Cells under a rule, with parts. Moves of many cells name no keys.
-struct Cells<Rule: CellRule>: Projection {
+struct Cells<Rule: CellRule>: TraceableProjection {
     private(set) var cells: [String: Int] = [:]
 
     static var name: String { Board.name }
@@ -76,7 +77,7 @@ struct Cells<Rule: CellRule>: Projection {
 }
 
 /// The same with places.
-struct PlacedCells<Rule: CellRule>: Projection {
+struct PlacedCells<Rule: CellRule>: TraceableProjection {
     private(set) var cells: [String: Int] = [:]
 
     static var name: String { Board.name }
@@ -98,7 +99,8 @@ struct PlacedCells<Rule: CellRule>: Projection {
 }
 
 /// A version with a type of events of its own, as if its events were renamed.
-struct Renamed<Version: Projection>: Projection, CustomReflectable where Version.Event == Move {
+struct Renamed<Version: TraceableProjection>: TraceableProjection, CustomReflectable
+where Version.Event == Move {
     struct Event: Sendable {
         let move: Move
     }
@@ -148,7 +150,7 @@ enum CellMoves {
 }
 
 /// Cells with their sum, which the parts do not show.
-struct SummedCells<Rule: CellRule>: Projection {
+struct SummedCells<Rule: CellRule>: TraceableProjection {
     private(set) var cells: [String: Int] = [:]
     private(set) var sum = 0
 

@@ -49,15 +49,6 @@ public struct Documents: Projection, Equatable {
         event.keys
     }
 
-    /// Returns the keys as places: each document is at its key.
-    public static func places(
-        touchedBy event: DocumentEvent, _ context: EventContext
-    ) -> [JSONPointer]? {
-        event.keys.map { JSONPointer([$0]) }
-    }
-
-    public func part(at key: ExactString) -> JSON? { byKey[key] }
-
     /// - Throws: ``DocumentConflict``, with nothing changed.
     public mutating func apply(_ event: DocumentEvent, _ context: EventContext) throws {
         try apply(event)

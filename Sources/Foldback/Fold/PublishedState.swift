@@ -50,6 +50,9 @@ extension LogFold {
     ///   them before the next entry, which then changes them in place.
     package mutating func makePublishedState(isKept: Bool = true) -> PublishedState {
         rebaseViews()
+        precondition(
+            failure != nil || rows.allSatisfy { $0.sequence >= state.sequence },
+            "the rows do not cover entry \(state.sequence)")
         var views: [any AnyFoldedState] = []
         for index in folds.indices {
             let conflicts = conflicts(seenByValue: index)

@@ -35,15 +35,14 @@ package protocol AnyFold: Sendable {
         over overlay: Overlay, _ conflicts: Conflicts, isKept: Bool
     ) -> any AnyFoldedState
 
-    /// Notes the parts of the keys that an event touches; see ``_PartDifferences``.
-    func noteParts(
-        touchedBy folded: Folded, in state: ComparedState, _ differences: _PartDifferences)
-    /// Compares the noted parts with the parts of a state.
-    func compareParts(in state: ComparedState, _ differences: _PartDifferences)
+    /// Returns one of the fold's states.
+    ///
+    /// - Precondition: `Q` is the fold's projection.
+    func state<Q: Projection>(_ which: FoldState, of type: Q.Type) -> Q
 }
 
 /// One of the two states of a fold.
-package enum ComparedState: Sendable {
+package enum FoldState: Sendable {
     /// The view, which must be up to date.
     case view
     case confirmed
@@ -108,23 +107,11 @@ extension Fold: AnyFold {
 extension Fold {
     package var faultCount: Int { faults.count }
 
-    package func noteParts(
-        touchedBy folded: Folded, in state: ComparedState, _ differences: _PartDifferences
-    ) {
-        // An event that cannot be read touches no key, because it changes nothing.
-        guard case .event(let event) = folded.payload.content else { return }
-        switch state {
-        case .view: view._noteParts(touchedBy: event, folded.context, in: differences)
-        case .confirmed: confirmed._noteParts(touchedBy: event, folded.context, in: differences)
+    package func state<Q: Projection>(_ which: FoldState, of type: Q.Type) -> Q {
+        guard let state = (which == .view ? view : confirmed) as? Q else {
+            preconditionFailure("the fold is of \(P.self), not of \(type)")
         }
-    }
-
-    package func compareParts(in state: ComparedState, _ differences: _PartDifferences) {
-        guard differences.hasNoted else { return }
-        switch state {
-        case .view: view._compareParts(in: differences)
-        case .confirmed: confirmed._compareParts(in: differences)
-        }
+        return state
     }
 }
 

@@ -12,6 +12,9 @@ package struct RecordBuffer: Sendable {
 
     package var isEmpty: Bool { ends.isEmpty }
 
+    /// The sequence of the last record; nil if there is none.
+    var last: LogSequence? { ends.last?.sequence }
+
     /// Encodes a record, and adds it. Sequences must rise from call to call (L1).
     ///
     /// Parameters are those of ``Record/encode(into:predecessor:replicas:)``.

@@ -17,7 +17,7 @@ struct TouchedPlaces {
 extension TouchedEvents {
     /// Returns the places that the events can change, as the projection says.
     ///
-    /// - Complexity: one call of ``/Foldback/Projection/places(touchedBy:_:)`` for each event, until
+    /// - Complexity: one call of ``TraceableProjection/places(touchedBy:_:)`` for each event, until
     ///   one can change any place.
     func places<P: Projection>(in projection: P.Type) -> TouchedPlaces {
         TouchedPlaces(
@@ -33,7 +33,7 @@ extension TouchedEvents {
         for folded in events where found != nil {
             // An event that cannot be read touches no place, because it changes nothing.
             guard let event: P.Event = folded.payload.event() else { continue }
-            found.unite(P.places(touchedBy: event, folded.context))
+            found.unite(P.tracedPlaces(of: event, folded.context))
         }
         return found
     }

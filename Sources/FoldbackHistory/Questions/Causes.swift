@@ -31,7 +31,7 @@ extension LogReader {
     ///   - projection: the projection whose state is compared.
     ///   - also: the log's other projections; see ``replay(_:also:from:)``.
     ///   - last: the last entry to read; nil reads to the end.
-    /// - Complexity: folds the log once. If ``/Foldback/Projection/places(touchedBy:_:)`` says
+    /// - Complexity: folds the log once. If ``TraceableProjection/places(touchedBy:_:)`` says
     ///   which events touch the place, only the states after those events are compared.
     /// - Throws: `.beyondEnd`, `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`,
     ///   `.storage`.

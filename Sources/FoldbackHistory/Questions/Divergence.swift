@@ -183,7 +183,7 @@ extension RecordedHistory {
     /// The states after each entry of this history are compared with the states of the branch after
     /// the entry that takes its place. After the last entry, the end states are compared.
     ///
-    /// - Complexity: folds both. If ``/Foldback/Projection/places(touchedBy:_:)`` says what an
+    /// - Complexity: folds both. If ``TraceableProjection/places(touchedBy:_:)`` says what an
     ///   entry touches, only these places are compared. Else both states are compared as a whole
     ///   after each entry.
     /// - Throws: `.lacksProjections` if `also` lacks a projection that shares conflicts.

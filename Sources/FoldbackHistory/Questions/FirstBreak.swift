@@ -58,7 +58,7 @@ extension LogReader {
     /// was found that does not meet it.
     ///
     /// - Complexity: as ``firstBreak(in:also:assumingMonotone:where:)``. If
-    ///   ``/Foldback/Projection/places(touchedBy:_:)`` says which events touch the place, only the
+    ///   ``TraceableProjection/places(touchedBy:_:)`` says which events touch the place, only the
     ///   states after those events are checked.
     /// - Throws: `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func firstBreak<P: Projection>(

@@ -137,7 +137,7 @@ extension Snapshot {
             var next = state
             do { try next.apply(event, context) } catch { continue }
             if intent.id.number > number {
-                let places = P.places(touchedBy: event, context)
+                let places = P.tracedPlaces(of: event, context)
                 effects[intent.id.number] = .changes(state.differences(to: next, at: places))
             }
             state = next

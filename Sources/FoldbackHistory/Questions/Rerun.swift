@@ -33,7 +33,7 @@ extension LogReader {
     /// it, and where the states differ.
     ///
     /// After each entry, the states are compared as JSON at the places that the entry touches. If
-    /// both versions have keys and parts of the same types (``/Foldback/Projection/part(at:)``), the
+    /// both versions have keys and parts of the same types (``TraceableProjection/part(at:)``), the
     /// parts of the touched keys are compared first. Then only an entry at which one of them
     /// differs, or differed before, needs the comparison as JSON.
     ///
@@ -49,7 +49,7 @@ extension LogReader {
     ///   - also: the log's other projections; see ``replay(_:also:from:)``.
     ///   - divergencesMax: the maximum number of divergences in the result.
     /// - Complexity: folds the log under both versions. Without parts, if
-    ///   ``/Foldback/Projection/places(touchedBy:_:)`` of both versions says what an entry touches,
+    ///   ``TraceableProjection/places(touchedBy:_:)`` of both versions says what an entry touches,
     ///   only these places are compared as JSON. Else both states are compared as a whole.
     /// - Throws: `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     public func rerun<Old: Projection, New: Projection>(

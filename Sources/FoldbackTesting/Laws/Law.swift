@@ -41,7 +41,7 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     /// process.
     case p15 = "P15"
     /// The parts of keys show every difference between two states, if the projection has parts
-    /// (``/Foldback/Projection/part(at:)``). See ``Versions`` for two versions of a projection.
+    /// (``/FoldbackHistory/TraceableProjection/part(at:)``). See ``Versions`` for two versions of a projection.
     case p16 = "P16"
     /// `apply` throws before it changes anything (F9).
     case f9 = "F9"

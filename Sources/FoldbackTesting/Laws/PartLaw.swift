@@ -12,7 +12,18 @@ import FoldbackHistory
 ///
 /// An event without keys may touch any key, so nothing is checked for it.
 extension Trial {
+    /// Returns nil if the projection has no parts.
     func partsShowDifferences() -> Violation? {
+        (self as Any as? any PartedTrial)?.differenceWithoutPart()
+    }
+}
+
+private protocol PartedTrial {
+    func differenceWithoutPart() -> Violation?
+}
+
+extension Trial: PartedTrial where P: TraceableProjection {
+    fileprivate func differenceWithoutPart() -> Violation? {
         guard P.Part.self != Never.self else { return nil }
         let states = partedStates
         let keys = Set(foldings.flatMap { Self.keys(of: $0) })

@@ -37,7 +37,7 @@ extension Trial {
 
     private func changeOutsideOfPlaces() -> Violation? {
         for folding in foldings where folding.failure == nil {
-            guard let places = P.places(touchedBy: folding.event, folding.context) else { continue }
+            guard let places = P.tracedPlaces(of: folding.event, folding.context) else { continue }
             let changes = JSON(describing: folding.before)
                 .differences(to: JSON(describing: folding.after))
             let outside = changes.first { change in

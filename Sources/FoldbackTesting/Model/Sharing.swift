@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 
 /// A projection on a log with another one with which it shares its conflicts: what
 /// ``checkLaws(of:also:events:itemIDs:laws:effort:seed:failures:file:)`` checks, and what its
@@ -33,18 +34,20 @@ public struct Sharing<P: Projection, Other: EventFold>: Projection where Other.E
         P.keys(touchedBy: event, context)
     }
 
-    public static func places(
-        touchedBy event: P.Event, _ context: EventContext
-    ) -> [JSONPointer]? { P.places(touchedBy: event, context) }
-
-    public func part(at key: P.Key) -> P.Part? { state.part(at: key) }
-
     private struct SharingCodec: StateCodec {
         let codec: any StateCodec<P>
 
         func encode(_ state: Sharing) throws -> [UInt8] { try codec.encode(state.state) }
         func decode(_ bytes: RawSpan) throws -> Sharing { Sharing(try codec.decode(bytes)) }
     }
+}
+
+extension Sharing: TraceableProjection where P: TraceableProjection {
+    public static func places(
+        touchedBy event: P.Event, _ context: EventContext
+    ) -> [JSONPointer]? { P.places(touchedBy: event, context) }
+
+    public func part(at key: P.Key) -> P.Part? { state.part(at: key) }
 }
 
 extension Sharing: Equatable where P: Equatable {}

@@ -12,7 +12,7 @@ import FoldbackHistory
 /// Each version leaves out the events that it refuses. Use it only for P16, because the other laws
 /// say nothing about two versions. Both versions need the same type of events. If the types differ,
 /// only the checks of `rerun` itself compare the parts.
-public struct Versions<Old: Projection, New: Projection>: Projection
+public struct Versions<Old: TraceableProjection, New: TraceableProjection>: TraceableProjection
 where Old.Event == New.Event, Old.Key == New.Key, Old.Part == New.Part {
     public typealias Event = Old.Event
     public typealias Key = Old.Key

@@ -1,7 +1,8 @@
 import Foldback
+import FoldbackHistory
 
 /// Counters by name that never fall below zero.
-package struct Counters: Projection, Codable, Hashable {
+package struct Counters: TraceableProjection, Codable, Hashable {
     package enum Event: Codable, Hashable, Sendable {
         case added(String, Int)
         case spent(String, Int)

@@ -1,7 +1,8 @@
 import Foldback
+import FoldbackHistory
 
 /// Counts by key, with a codec of its own: the cost of a replay for an app that does not use JSON.
-struct Counters: Projection, Codable {
+struct Counters: TraceableProjection, Codable {
     struct Counted: Hashable, Sendable {
         let key: Int
         let by: Int64

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import FoldbackTesting
 import Foundation
 import Synchronization
@@ -125,7 +126,7 @@ struct NamesTooFewKeys: TestProjection {
 }
 
 /// Leaves the count of an item out of its part.
-struct PartsLackField: TestProjection {
+struct PartsLackField: TestProjection, TraceableProjection {
     var state = TestState()
     /// How often a number was put at a key.
     var counts: [String: Int] = [:]

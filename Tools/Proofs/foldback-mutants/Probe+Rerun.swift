@@ -41,7 +41,7 @@ enum DoubledOddNumbers: NumberRule {
 }
 
 /// Numbers by key, with parts.
-struct PartedNumbers<Rule: NumberRule>: Projection {
+struct PartedNumbers<Rule: NumberRule>: TraceableProjection {
     private(set) var numbers: [String: Int] = [:]
 
     mutating func apply(_ event: TestEvent, _ context: EventContext) {
@@ -58,7 +58,7 @@ struct PartedNumbers<Rule: NumberRule>: Projection {
 }
 
 /// Numbers by key, and their sum under a rule. The parts lack the sum.
-struct HiddenSum<Rule: NumberRule>: Projection {
+struct HiddenSum<Rule: NumberRule>: TraceableProjection {
     private(set) var numbers = PartedNumbers<PlainNumbers>()
     private(set) var sum = 0
 

@@ -191,6 +191,9 @@ package final class LogWriter: Sendable {
         _ working: WorkingLog, _ next: PublishedState?, _ changes: [[RowChangeBytes]?]
     ) throws(StorageFailure) {
         guard !working.batch.isEmpty else { return }
+        precondition(
+            working.batch.records.last == next?.sequence,
+            "the transaction ends at another entry than the state to publish (F15)")
         if let next { publication.announce(next) }  // mutant: before-commit
         do throws(StorageFailure) { try storage.write(working.batch) } catch {
             publication.announce(nil)

@@ -127,6 +127,10 @@ package final class Publication: Sendable {
             precondition(
                 next.sequence >= states.current.sequence,
                 "state \(next.sequence) is before \(states.current.sequence) (F15)")
+            precondition(
+                next.through >= states.current.through
+                    && next.nextNumber >= states.current.nextNumber,
+                "state \(next.sequence) has a lower position or intent number than the one before")
             states.previous = next.rows.isEmpty ? nil : states.current
             states.current = next.with(obstaclesOf: states.current)
             states.upcoming = nil
