@@ -43,7 +43,10 @@ let package = Package(
         // Projections like the projections of apps.
         .target(
             name: "FoldbackExamples",
-            dependencies: [.product(name: "Foldback", package: "Foldback")],
+            dependencies: [
+                .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackHistory", package: "Foldback"),
+            ],
             path: "Examples/FoldbackExamples", swiftSettings: strict),
         .executableTarget(
             name: "feed-replay",
