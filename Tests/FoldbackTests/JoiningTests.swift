@@ -158,7 +158,7 @@ import Testing
         }
         let all = requests.withLock { $0 }
         try body(all)
-        for request in all { request.complete(.success(.synced)) }
+        for request in all { request.complete(.success(.done)) }
         await callers.runReady()
     }
 

@@ -79,6 +79,8 @@ extension EventCodec {
         let content: Payload.Content
         do {
             content = .event(try decode(bytes.span.bytes, format: format))
+        } catch let error as DecodingError {
+            content = .unreadable(error.reason(in: bytes))
         } catch {
             content = .unreadable("\(error)")
         }

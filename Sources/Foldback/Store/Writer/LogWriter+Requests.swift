@@ -6,15 +6,15 @@ extension LogWriter {
     ) -> Result<RequestResult, CommandError> {
         do throws(CommandError) {
             switch work {
-            case .sync: return .success(.synced)
+            case .sync: return .success(.done)
             case .recordAttempts(let attempts, _):
                 return .success(.attempted(working.recordAttempts(attempts)))
             case .writeCheckpointRow(let row):
                 working.writeCheckpointRow(row)
-                return .success(.checkpointsChanged)
+                return .success(.done)
             case .removeCheckpointRows(let keys):
                 working.removeCheckpointRows(keys)
-                return .success(.checkpointsChanged)
+                return .success(.done)
             case .command(let command, let isForced):
                 return .success(try carryOut(command, isForced: isForced, in: &working))
             case .answer(let command, let lineage):
@@ -25,10 +25,10 @@ extension LogWriter {
             case .noteLineage(let lineage):
                 try working.requireSame(lineage)
                 working.noteLineage(lineage)
-                return .success(.authorityNoted)
+                return .success(.done)
             case .noteLostData(let lostData):
                 working.noteLostData(lostData)
-                return .success(.authorityNoted)
+                return .success(.done)
             }
         } catch {
             working.noteRefusal(error)

@@ -162,11 +162,10 @@ package enum RequestResult: Sendable {
     case answers([Result<RequestResult, CommandError>])
     case confirmed(LogSequence, through: Position)
     case batchIgnored(through: Position)
-    case synced
     /// The attempts of these intents were recorded. The other intents are no longer pending.
     case attempted([IntentNumber])
-    case checkpointsChanged
-    case authorityNoted
+    /// The work is done, and there is nothing to say about it.
+    case done
 }
 
 extension Result where Success == RequestResult, Failure == CommandError {
@@ -182,8 +181,7 @@ extension Result where Success == RequestResult, Failure == CommandError {
         switch outcome {
         case .recorded(let id, _), .joined(let id, _):
             return .log(.outcomeUnknown(intent: id.number, failure))
-        case .appended, .ignored, .confirmed, .batchIgnored, .synced, .attempted,
-            .checkpointsChanged, .authorityNoted, .answers:
+        case .appended, .ignored, .confirmed, .batchIgnored, .answers, .attempted, .done:
             return .log(.outcomeUnknown(intent: nil, failure))
         }
     }
