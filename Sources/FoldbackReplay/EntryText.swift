@@ -4,7 +4,23 @@
 
     extension LogEntry {
         /// The entry as one line of text.
-        var line: String {
+        var line: String { line(words) }
+
+        /// The line of a batch with some of its events, and with the count of the others.
+        ///
+        /// - Parameter places: the places in ``LogEntry/events``. If it is empty, all are printed.
+        func line(ofEvents places: [Int]) -> String {
+            guard case .confirmed(let events, let through) = content, !places.isEmpty,
+                places.count < events.count
+            else { return line }
+            let some = LogEntry(
+                sequence: sequence, time: time, replica: replica, info: info,
+                content: .confirmed(places.map { events[$0] }, through: through))
+            let others = events.count - places.count
+            return some.line + Ink.dim("  and \(others) other event\(others == 1 ? "" : "s")")
+        }
+
+        private func line(_ words: String) -> String {
             let number = String(sequence.value)
             let left = String(repeating: " ", count: max(0, 7 - number.count)) + number
             return "\(Ink.dim("\(left)  \(time.text)"))  \(words)"

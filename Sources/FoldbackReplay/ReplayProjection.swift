@@ -152,7 +152,7 @@
         let confirmed: (old: JSON?, new: JSON?)
 
         init<Event>(_ cause: Cause<Event>) {
-            line = cause.entry.line
+            line = cause.entry.line(ofEvents: cause.events)
             view = (cause.view.old, cause.view.new)
             confirmed = (cause.confirmed.old, cause.confirmed.new)
             func change(_ change: Cause<Event>.Change) -> JSON {
@@ -164,6 +164,10 @@
             var object: JSON.Object = [
                 "entry": cause.entry.json, "intents": .array(cause.intents.map { .of($0) }),
             ]
+            if case .confirmed(let events, _) = cause.entry.content, !cause.events.isEmpty {
+                object["positions"] = .array(
+                    cause.events.map { .integer(Int64(clamping: events[$0].position.value)) })
+            }
             if cause.view.isChange { object["view"] = change(cause.view) }
             if cause.confirmed.isChange { object["confirmed"] = change(cause.confirmed) }
             json = .object(object)

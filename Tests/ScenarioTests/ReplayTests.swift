@@ -83,6 +83,8 @@ import Testing
             }
             #expect(causes.map(\.entry.sequence) == expected, "seed \(seed)")
             #expect(causes.last?.view.new?.integerValue == view.map(Int64.init))
+            let positions = Self.positionsThatChange(key, in: history)
+            #expect(causes.flatMap(Self.positions) == positions, "seed \(seed)")
 
             let limit = Int.random(in: 0...40, using: &random)
             let isGood = { @Sendable (snapshot: Snapshot<Board>) in
@@ -100,6 +102,38 @@ import Testing
             try Self.lookWhereNobodyCanTell(reader, last.value, using: &random)
             reader.close()
         }
+    }
+
+    /// The positions of the events that a cause names.
+    private static func positions(_ cause: Cause<Move>) -> [Position] {
+        guard case .confirmed(let events, _) = cause.entry.content else { return [] }
+        return cause.events.map { events[$0].position }
+    }
+
+    /// Folds the batches of a history event by event, and returns the positions at which the value
+    /// of a cell changes.
+    private static func positionsThatChange(
+        _ key: String, in history: RecordedHistory<Move>
+    ) -> [Position] {
+        var board = Board()
+        var last: Position = 0
+        var found: [Position] = []
+        for entry in history.entries {
+            guard case .confirmed(let events, let through) = entry.content else { continue }
+            var new = events.filter { $0.position > last }
+            new.sort { $0.position < $1.position }  // The sort of the standard library is stable.
+            for event in new {
+                guard let move = event.event.event else { continue }
+                var next = board
+                let origin = event.origin.map(EventContext.Origin.intent)
+                let context = EventContext(origin ?? .position(event.position))
+                do { try next.apply(move, context) } catch { continue }
+                if next.cells[key] != board.cells[key] { found.append(event.position) }
+                board = next
+            }
+            last = max(last, through)
+        }
+        return found
     }
 
     /// Property: the states up to `last` are good, the later states are bad, and some of both are inconclusive. The

@@ -10,6 +10,10 @@ public struct Cause<Event: Sendable>: Sendable {
     public let view: Change
     /// The change of the value in confirmed state.
     public let confirmed: Change
+    /// The events of a batch that changed the value in confirmed state, by their places in
+    /// ``/Foldback/LogEntry/events``, in the order in which the log applies them. Empty for other
+    /// entries, and if only the view changed.
+    public internal(set) var events: [Int] = []
 
     public struct Change: Hashable, Sendable {
         /// The value before the entry; nil if there was none.
@@ -31,8 +35,9 @@ extension LogReader {
     ///   - projection: the projection whose state is compared.
     ///   - also: the log's other projections; see ``replay(_:also:from:)``.
     ///   - last: the last entry to read; nil reads to the end.
-    /// - Complexity: folds the log once. If ``TraceableProjection/places(touchedBy:_:)`` says
-    ///   which events touch the place, only the states after those events are compared.
+    /// - Complexity: folds the log once, and again if a batch of several events changed the value.
+    ///   If ``TraceableProjection/places(touchedBy:_:)`` says which events touch the place, only the
+    ///   states after those events are compared.
     /// - Throws: `.beyondEnd`, `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`,
     ///   `.storage`.
     public func causes<P: Projection>(
@@ -64,7 +69,74 @@ extension LogReader {
                     confirmed: Cause.Change(old: confirmed, new: newConfirmed)))
             (view, confirmed) = (newView, newConfirmed)
         }
+        try findEvents(of: &causes, at: place, in: projection, also: also)
         return causes
+    }
+
+    /// Finds the events of each batch that changed the value: applies them one by one to the
+    /// confirmed state before the batch.
+    ///
+    /// This is a pass of its own, because keeping the state before each entry would copy what the
+    /// entry changes.
+    private func findEvents<P: Projection>(
+        of causes: inout [Cause<P.Event>], at place: JSONPointer, in projection: P.Type,
+        also: [AdditionalProjection<P.Event>]
+    ) throws(LogError) {
+        let batches = causes.indices.filter { causes[$0].confirmed.isChange && causes[$0].isBatch }
+        guard let first = batches.first(where: { causes[$0].entry.events.count > 1 }) else {
+            for batch in batches { causes[batch].events = [0] }
+            return
+        }
+        let start = causes[first].entry.sequence.value - 1
+        var replay = try replay(projection, also: also, from: LogSequence(start))
+        for batch in batches {
+            let entry = causes[batch].entry
+            guard entry.events.count > 1 else {
+                causes[batch].events = [0]
+                continue
+            }
+            while replay.sequence.value + 1 < entry.sequence.value {
+                guard try replay.nextRecord() != nil else { return }
+            }
+            let before = replay.snapshot.confirmed
+            guard try replay.nextRecord() != nil else { return }
+            let events = replay.confirmedEvents
+            let places = entry.placesByPosition.suffix(events.count)
+            causes[batch].events = before.changes(at: place, by: events)
+                .map { places[places.startIndex + $0] }
+        }
+    }
+}
+
+extension Cause {
+    fileprivate var isBatch: Bool {
+        if case .confirmed = entry.content { true } else { false }
+    }
+}
+
+extension LogEntry {
+    /// The places of a batch's events in order of their positions: first those that the log had
+    /// already, then those that it applied (F5).
+    fileprivate var placesByPosition: [Int] {
+        guard case .confirmed(let events, _) = content else { return [] }
+        return events.indices.sorted { (events[$0].position, $0) < (events[$1].position, $1) }
+    }
+}
+
+extension Projection {
+    /// Returns the places of the events that change the value at a place, if they are applied one
+    /// after the other. An event that does not apply changes nothing (F9).
+    fileprivate func changes(at place: JSONPointer, by events: [Folded]) -> [Int] {
+        var state = self
+        var value = shown(at: place)
+        return events.indices.filter { index in
+            guard let event: Event = events[index].payload.event() else { return false }
+            var next = state
+            do { try next.apply(event, events[index].context) } catch { return false }
+            let old = value
+            (state, value) = (next, next.shown(at: place))
+            return value != old
+        }
     }
 }
 

@@ -68,6 +68,9 @@ public struct LogReplay<P: Projection>: Sendable {
     /// - Complexity: as ``TouchedEvents/places(in:)``.
     var touched: TouchedPlaces { fold.touched.places(in: P.self) }
 
+    /// The events that the last entry applied to confirmed state, in order.
+    var confirmedEvents: [Folded] { fold.effects?.fold.confirm ?? [] }
+
     /// The intents that the last entry took out of the overlay or brought back into it.
     var moved: [IntentNumber] {
         fold.effects.map { $0.fold.removed + $0.reopened } ?? []
