@@ -16,9 +16,11 @@ enum ReplayStory {
         #"{"do":"record","event":{"op":"increment","key":"post","field":"likes","by":-4}}"#,
     ]
 
-    static func makeLog(_ log: URL, _ lines: [String] = lines, replica: String = "me") throws {
-        let shell = try ShellProcess(
-            log, ["--confirmed-by", "acknowledgement", "--replica", replica])
+    static func makeLog(
+        _ log: URL, _ lines: [String] = lines, kind: LogKind = .acknowledgement,
+        replica: String = "me"
+    ) throws {
+        let shell = try ShellProcess(log, ["--confirmed-by", kind.rawValue, "--replica", replica])
         for line in lines {
             shell.send(line)
             #expect(shell.answer()?["ok"] == true)

@@ -37,6 +37,24 @@ import Testing
         }
     }
 
+    @Test func `why prints the events of a batch that changed the value, and counts the others`()
+        throws
+    {
+        let events = ["a", "b", "c", "b"].enumerated().map { index, key in
+            #"{"position":\#(index + 1),"event":{"op":"set","key":"\#(key)","value":\#(index)}}"#
+        }
+        try ReplayStory.makeLog(
+            directory.log, [#"{"do":"confirm","events":[\#(events.joined(separator: ","))]}"#],
+            kind: .downlink)
+        let why = [foldback, "why", directory.log.path, "--key"]
+        let text = try run(why + ["b"]).output
+        #expect(text.contains("and 2 other events"))
+        #expect(!text.contains(#""key":"a""#) && !text.contains(#""key":"c""#))
+        #expect(try run(why + ["a"]).output.contains("and 3 other events"))
+        let json = try run(why + ["b", "--json"]).output
+        #expect(try JSON(parsing: json)["positions"] == [2, 4])
+    }
+
     @Test func `a document's text stays on its line, and reads from left to right`() throws {
         let forged = #"a\npending 7\u202e\u2066\u200f\u2028"#
         try ReplayStory.makeLog(
