@@ -165,7 +165,7 @@
                 subcommands: Tool.commands + [
                     Log<Tool>.self, Tail<Tool>.self, Status<Tool>.self, At<Tool>.self,
                     Diff<Tool>.self,
-                    Why<Tool>.self, FindBreak<Tool>.self, WhatIf<Tool>.self,
+                    Why<Tool>.self, FindBreak<Tool>.self, WhatIf<Tool>.self, Verify<Tool>.self,
                     RerunCommand<Tool>.self, Minimise<Tool>.self, Export<Tool>.self,
                     ImportCommand<Tool>.self, Step<Tool>.self, PlotCommand<Tool>.self,
                     Inspect<Tool>.self,

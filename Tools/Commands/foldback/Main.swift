@@ -17,7 +17,7 @@ struct FoldbackTool: ReplayTool {
     /// To add `foldback count LOG`:
     /// 1. Add the file Count.swift to this folder, with `struct Count: ParsableCommand` as in the
     ///    example of `ReplayTool.commands`. The command is named after the type, in lower case.
-    ///    Give it a `configuration` with an abstract and an example, as `Verify` has.
+    ///    Give it a `configuration` with an abstract and an example, as `Wipe` has.
     /// 2. Declare `@OptionGroup var log: LogArgument`, and read with `log.reader()`. The command
     ///    then takes logs and files of `export`. Use `DirectoryArgument` if it needs a log.
     /// 3. Print with `Output.write`. Throw errors, and throw `ExitCode(1)` if the answer is no:
@@ -25,7 +25,6 @@ struct FoldbackTool: ReplayTool {
     /// 4. Add `Count.self` to this list.
     static let commands: [any ParsableCommand.Type] = [
         Shell.self,
-        Verify.self,
         Wipe.self,
     ]
 }

@@ -66,6 +66,18 @@ import Testing
     }
 
     @Test(arguments: logs)
+    func `verify of an app's tool compares projections that foldback does not know`(
+        second: String, messages: String
+    ) throws {
+        try makeLog(second)
+        let own = try run([tool, "verify", log])
+        #expect(own.status == 0 && own.output.hasPrefix("sound: "), "\(own)")
+        // `foldback` knows documents alone, and these projections share their conflicts.
+        let other = try run([executable("foldback"), "verify", log])
+        #expect(other.status == 3 && other.errors.contains(Self.channels), "\(other)")
+    }
+
+    @Test(arguments: logs)
     func `F9: the other projection is folded too, also for a check and in a copy`(
         second: String, messages: String
     ) throws {
