@@ -12,7 +12,7 @@ import Foldback
 ///   its past is folded from the first entry.
 public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
     of projection: P.Type, events: Generator<P.Event>, rowIDs: ItemIDs<RowsInMemory<P>>? = nil,
-    laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
+    laws: Set<Law> = .standard, effort: Effort = .standard, seed: UInt64? = nil,
     failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport {
     await checkLaws(
@@ -28,7 +28,7 @@ public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
 @discardableResult
 public nonisolated(nonsending) func requireLaws<P: StoredProjection>(
     of projection: P.Type, events: Generator<P.Event>, rowIDs: ItemIDs<RowsInMemory<P>>? = nil,
-    laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard,
+    laws: Set<Law> = .standard, effort: Effort = .standard,
     completeness: Completeness = .told, seed: UInt64? = nil, failures: Failures = .besideTests,
     file: String = #filePath
 ) async throws(LawsBroken) -> LawReport {

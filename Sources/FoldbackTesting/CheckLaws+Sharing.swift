@@ -12,7 +12,7 @@ import Foldback
 /// The parameters are those of ``checkLaws(of:events:itemIDs:laws:effort:seed:failures:file:)``.
 public nonisolated(nonsending) func checkLaws<P: Projection, Other: EventFold>(
     of projection: P.Type, also other: Other.Type, events: Generator<P.Event>,
-    itemIDs: ItemIDs<P>? = nil, laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard,
+    itemIDs: ItemIDs<P>? = nil, laws: Set<Law> = .standard, effort: Effort = .standard,
     seed: UInt64? = nil, failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport where Other.Event == P.Event {
     await checkLaws(
@@ -28,7 +28,7 @@ public nonisolated(nonsending) func checkLaws<P: Projection, Other: EventFold>(
 @discardableResult
 public nonisolated(nonsending) func requireLaws<P: Projection, Other: EventFold>(
     of projection: P.Type, also other: Other.Type, events: Generator<P.Event>,
-    itemIDs: ItemIDs<P>? = nil, laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard,
+    itemIDs: ItemIDs<P>? = nil, laws: Set<Law> = .standard, effort: Effort = .standard,
     completeness: Completeness = .told, seed: UInt64? = nil, failures: Failures = .besideTests,
     file: String = #filePath
 ) async throws(LawsBroken) -> LawReport where Other.Event == P.Event {

@@ -34,7 +34,7 @@ import Foundation
 ///   time wait for each other: no more processes work than the machine has cores.
 public nonisolated(nonsending) func checkLaws<P: Projection>(
     of projection: P.Type, events: Generator<P.Event>, itemIDs: ItemIDs<P>? = nil,
-    laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard, seed: UInt64? = nil,
+    laws: Set<Law> = .standard, effort: Effort = .standard, seed: UInt64? = nil,
     failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport {
     let seed = seed ?? System.freshSeed()
@@ -61,7 +61,7 @@ public nonisolated(nonsending) func checkLaws<P: Projection>(
 @discardableResult
 public nonisolated(nonsending) func requireLaws<P: Projection>(
     of projection: P.Type, events: Generator<P.Event>, itemIDs: ItemIDs<P>? = nil,
-    laws: Set<Law> = Set(Law.allCases), effort: Effort = .standard,
+    laws: Set<Law> = .standard, effort: Effort = .standard,
     completeness: Completeness = .told, seed: UInt64? = nil, failures: Failures = .besideTests,
     file: String = #filePath
 ) async throws(LawsBroken) -> LawReport {

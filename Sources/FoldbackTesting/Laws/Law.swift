@@ -43,6 +43,12 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     /// The parts of keys show every difference between two states, if the projection has parts
     /// (``/FoldbackHistory/TraceableProjection/part(at:)``). See ``Versions`` for two versions of a projection.
     case p16 = "P16"
+    /// The projections of a log refuse the same confirmed events, on request:
+    /// ``checkLaws(of:also:events:itemIDs:laws:effort:seed:failures:file:)`` with `laws: [.p17]`.
+    ///
+    /// Projections share conflicts only in the overlay. Each keeps what it can of a confirmed event,
+    /// so two that refuse different events show different things from then on.
+    case p17 = "P17"
     /// `apply` throws before it changes anything (F9).
     case f9 = "F9"
 
@@ -66,12 +72,16 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
         case .p14: "never traps"
         case .p15: "nothing stays pending"
         case .p16: "parts show every difference"
+        case .p17: "the same events are refused"
         case .f9: "a throw changes nothing"
         }
     }
 }
 
 extension Set<Law> {
-    /// All laws except some, like `laws: .all(except: .p13)`.
-    public static func all(except laws: Law...) -> Set<Law> { Set(Law.allCases).subtracting(laws) }
+    /// The laws of every log: all except P17, which is checked on request.
+    public static let standard = Set(Law.allCases).subtracting([.p17])
+
+    /// The standard laws except some, like `laws: .all(except: .p13)`.
+    public static func all(except laws: Law...) -> Set<Law> { standard.subtracting(laws) }
 }

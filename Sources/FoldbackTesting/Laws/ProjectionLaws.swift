@@ -35,6 +35,17 @@ extension Trial {
         return nil
     }
 
+    /// P17: each confirmed event of the script.
+    func sameEventsAreRefused() -> Violation? {
+        guard let disputed = modelSteps.lazy.compactMap(\.state.disputed).first else { return nil }
+        return Violation(
+            .p17, "refused",
+            "\(StateText.inline(disputed.event)) is confirmed. \(disputed.refusing) refuses it, and "
+                + "\(disputed.applying) applies it, so their states disagree about it.",
+            expected: ("projection that refuses", disputed.refusing),
+            found: ("projection that applies", disputed.applying))
+    }
+
     private func changeOutsideOfPlaces() -> Violation? {
         for folding in foldings where folding.failure == nil {
             guard let places = P.tracedPlaces(of: folding.event, folding.context) else { continue }

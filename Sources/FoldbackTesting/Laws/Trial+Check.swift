@@ -43,6 +43,7 @@ extension Trial {
         case .p11: return stateRoundTrip()
         case .p12: return noIntentIsLost()
         case .p16: return partsShowDifferences()
+        case .p17: return sameEventsAreRefused()
         case .f9: return throwsChangeNothing()
         case .p13, .p14, .p15: return nil
         }

@@ -45,6 +45,9 @@ package struct ReferenceLog<P: Projection>: Sendable {
         var foldings: [Folding] = []
         /// The views of the projections that share their conflicts with this one.
         var others: [any Projection] = []
+        /// The first confirmed event that one projection refuses and another applies, with their
+        /// names; nil if there is none.
+        var disputed: (event: Event, refusing: String, applying: String)?
 
         package func numbers(_ states: IntentState...) -> [IntentNumber] {
             intents.filter { states.contains($0.value.state) }.keys.sorted()
@@ -117,7 +120,7 @@ package struct ReferenceLog<P: Projection>: Sendable {
         state.view = state.confirmed
         // Each projection keeps what it can of confirmed events. Only the overlay is shared.
         let isShared = sharedFrom.map { sequence >= $0 } ?? false
-        state.others = isShared ? others.map { Self.folded(confirmed, by: $0) } : []
+        state.others = isShared ? folded(confirmed, &state) : []
         for number in state.numbers(.pending, .accepted) {
             guard let intent = state.intents[number], !intent.confirmOnly else { continue }
             let event = intent.replacement ?? intent.event
@@ -134,14 +137,27 @@ package struct ReferenceLog<P: Projection>: Sendable {
         return state
     }
 
-    private static func folded(
-        _ events: [(Event?, EventContext)], by type: any Projection.Type
-    ) -> any Projection {
-        var state: any Projection = type.init()
-        for case (let event?, let context) in events {
-            state = applied(event, context, to: state) ?? state
+    /// Folds the confirmed events into the other projections. Notes the first event that not all
+    /// projections refuse, and one does.
+    ///
+    /// - Parameter state: has the foldings of these events in this projection.
+    private func folded(
+        _ events: [(Event?, EventContext)], _ state: inout State
+    ) -> [any Projection] {
+        var states: [any Projection] = others.map { $0.init() }
+        let names = [P.ownName] + others.map { $0.name }
+        let readable = events.compactMap { event, context in event.map { ($0, context) } }
+        for ((event, context), folding) in zip(readable, state.foldings) {
+            let after = states.map { Self.applied(event, context, to: $0) }
+            let refusals = [folding.failure != nil] + after.map { $0 == nil }
+            if state.disputed == nil, let refusing = refusals.firstIndex(of: true),
+                let applying = refusals.firstIndex(of: false)
+            {
+                state.disputed = (event, names[refusing], names[applying])
+            }
+            states = zip(states, after).map { $1 ?? $0 }
         }
-        return state
+        return states
     }
 
     /// The state after an event; nil if the event does not apply.

@@ -58,16 +58,22 @@ extension Sharing: CustomReflectable {
 
 /// A projection with others on its log.
 protocol SharingProjection {
+    /// The name of the first projection.
+    static var ownName: String { get }
     static var others: [any EventFold.Type] { get }
 }
 
 extension Sharing: SharingProjection {
+    static var ownName: String { P.ownName }
     static var others: [any EventFold.Type] {
         ((P.self as? any SharingProjection.Type)?.others ?? []) + [Other.self]
     }
 }
 
 extension Projection {
+    /// The projection's name, without those of the projections beside it.
+    static var ownName: String { (Self.self as? any SharingProjection.Type)?.ownName ?? name }
+
     /// The projections with which this one shares its conflicts, in memory, for the reference
     /// model.
     static var othersInMemory: [any Projection.Type] {

@@ -34,7 +34,7 @@ struct Example: Sendable {
         itemIDs: ItemIDs<P>? = nil, except laws: Set<Law> = []
     ) {
         self.name = name
-        self.laws = Set(Law.allCases).subtracting(laws)
+        self.laws = Set<Law>.standard.subtracting(laws)
         report = { laws, effort, seed in
             await checkLaws(
                 of: projection, events: events, itemIDs: itemIDs, laws: laws, effort: effort,

@@ -40,7 +40,7 @@ struct RunMutant: AsyncParsableCommand {
 
     private nonisolated(nonsending) func reports() async -> [LawReport] {
         guard let mutant, case .law(let law) = mutant.judge else {
-            let all = Set(Law.allCases)
+            let all = Set<Law>.standard
             return [
                 await report(on: CorrectProjection.self, all),
                 await report(on: ChangesFirst.self, all.subtracting([.f9])),
