@@ -122,6 +122,7 @@ import Testing
             guard case .confirmed(let events, let through) = entry.content else { continue }
             var new = events.filter { $0.position > last }
             new.sort { $0.position < $1.position }  // The sort of the standard library is stable.
+            let (before, foundBefore) = (board.cells[key], found)
             for event in new {
                 guard let move = event.event.event else { continue }
                 var next = board
@@ -132,6 +133,8 @@ import Testing
                 board = next
             }
             last = max(last, through)
+            // A batch that brings the value back is no cause.
+            if board.cells[key] == before { found = foundBefore }
         }
         return found
     }
