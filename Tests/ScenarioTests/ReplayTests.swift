@@ -133,7 +133,7 @@ import Testing
                 board = next
             }
             last = max(last, through)
-            // A batch that brings the value back is no cause.
+            // A batch that brings the value back is not a cause.
             if board.cells[key] == before { found = foundBefore }
         }
         return found

@@ -41,9 +41,7 @@ extension Trial {
         return Violation(
             .p17, "refused",
             "\(StateText.inline(disputed.event)) is confirmed. \(disputed.refusing) refuses it, and "
-                + "\(disputed.applying) applies it, so their states disagree about it.",
-            expected: ("projection that refuses", disputed.refusing),
-            found: ("projection that applies", disputed.applying))
+                + "\(disputed.applying) applies it, so their states disagree about it.")
     }
 
     private func changeOutsideOfPlaces() -> Violation? {

@@ -38,6 +38,8 @@ struct Mutant: Sendable {
         case source(marker: String, Change, Subject)
         /// A projection that is wrong itself.
         case projection(any TestProjection.Type)
+        /// A projection that does not fit to ``StrictProjection``, which is on the same log.
+        case beside(any TestProjection.Type)
     }
 
     /// A projection that faults in the sources are tried on.
@@ -91,10 +93,18 @@ struct Mutant: Sendable {
         fault = .projection(projection)
     }
 
+    /// A fault of two projections on one log, each of which is right by itself.
+    init(_ name: String, rule: String, law: Law, beside projection: any TestProjection.Type) {
+        self.name = name
+        self.rule = rule
+        judge = .law(law)
+        fault = .beside(projection)
+    }
+
     var isProjection: Bool {
         switch fault {
         case .source: false
-        case .projection: true
+        case .projection, .beside: true
         }
     }
 }

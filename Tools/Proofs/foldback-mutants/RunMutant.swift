@@ -59,6 +59,7 @@ struct RunMutant: AsyncParsableCommand {
         case .projection(let projection):
             // These laws are checked first, and a finding of theirs ends the search.
             return [await report(on: projection, [law, .p1, .p11, .p14])]
+        case .beside(let projection): return [await report(sharingWith: projection, [law])]
         }
     }
 
