@@ -26,7 +26,7 @@ import Testing
                 scriptsMax: TestEffort.value(quick: 60, full: 200), durationMax: nil, stepsMax: 24,
                 candidatesMax: 3_000, stepMax: .seconds(30)),
             completeness: .required, failures: .forgotten)
-        #expect(report.held == Law.allCases)
+        #expect(Set(report.held) == .standard)
     }
 
     /// Counts its calls.

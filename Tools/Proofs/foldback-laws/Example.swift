@@ -47,7 +47,7 @@ struct Example: Sendable {
         rowIDs: ItemIDs<RowsInMemory<P>>? = nil
     ) {
         self.name = name
-        laws = Set(Law.allCases)
+        laws = .standard
         report = { laws, effort, seed in
             await checkLaws(
                 of: projection, events: events, rowIDs: rowIDs, laws: laws, effort: effort,
